@@ -1,0 +1,73 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// Turning either trait off builds ReaderKit without that C library (and without its headers installed).
+let pcsc: SwiftSetting = .define("PCSC", .when(traits: ["PCSC"]))
+let nfc: SwiftSetting = .define("NFC", .when(traits: ["NFC"]))
+
+let package = Package(
+    name: "ClubKit",
+    products: [
+        .library(name: "ReaderKit", targets: ["ReaderKit"]),
+        .library(name: "ReaderKitTesting", targets: ["ReaderKitTesting"]),
+        .library(name: "ClubKit", targets: ["ClubKit"]),
+        .executable(name: "readerctl", targets: ["readerctl"]),
+        .executable(name: "clubctl", targets: ["clubctl"]),
+    ],
+    traits: [
+        .trait(name: "PCSC", description: "Readers served by pcscd, through libpcsclite."),
+        .trait(name: "NFC", description: "Readers driven by libnfc."),
+        .default(enabledTraits: ["PCSC", "NFC"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    ],
+    targets: [
+        .systemLibrary(name: "CPCSC", pkgConfig: "libpcsclite", providers: [.apt(["libpcsclite-dev"])]),
+        .systemLibrary(name: "CNFC", pkgConfig: "libnfc", providers: [.apt(["libnfc-dev"])]),
+        .target(
+            name: "ReaderKit",
+            dependencies: [
+                .target(name: "CPCSC", condition: .when(traits: ["PCSC"])),
+                .target(name: "CNFC", condition: .when(traits: ["NFC"])),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: [pcsc, nfc]
+        ),
+        .target(name: "ReaderKitTesting", dependencies: ["ReaderKit"]),
+        .target(
+            name: "ClubKit",
+            dependencies: [
+                "ReaderKit",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
+            name: "ToolSupport",
+            dependencies: [
+                "ReaderKit",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: [pcsc, nfc]
+        ),
+        .executableTarget(name: "readerctl", dependencies: ["ToolSupport", "ReaderKit"], swiftSettings: [pcsc, nfc]),
+        .executableTarget(name: "clubctl", dependencies: ["ToolSupport", "ReaderKit", "ClubKit"]),
+        .testTarget(
+            name: "ReaderKitTests",
+            dependencies: ["ReaderKit", "ReaderKitTesting"],
+            swiftSettings: [pcsc, nfc]
+        ),
+        .testTarget(name: "ReaderKitTestingTests", dependencies: ["ReaderKit", "ReaderKitTesting"]),
+        .testTarget(name: "ClubKitTests", dependencies: ["ClubKit", "ReaderKit", "ReaderKitTesting"]),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["ReaderKit", "ReaderKitTesting", "ClubKit", "readerctl", "clubctl"],
+            swiftSettings: [pcsc, nfc]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,40 @@
+/// What a reader knows of a card before anything was asked of it.
+///
+/// PC/SC readers give an ATR; libnfc gives the answers of anticollision. A fact's name is the one that captures use
+/// (`atqa`, `sak`, `uid`, `ats`, `pupi`, `idm`, …).
+public struct CardFacts: Sendable, Hashable {
+    /// The answer to reset, as PC/SC reports it.
+    public var atr: [UInt8]?
+
+    /// The radio technology, where the backend knows it itself.
+    public var technology: Technology?
+
+    /// Named values of that technology, in the order in which they were given.
+    public var values: [Value]
+
+    /// One named value.
+    public struct Value: Sendable, Hashable {
+        /// The name, in lower case.
+        public var name: String
+        /// The bytes.
+        public var bytes: [UInt8]
+
+        /// A named value.
+        public init(_ name: String, _ bytes: [UInt8]) {
+            self.name = name
+            self.bytes = bytes
+        }
+    }
+
+    /// The facts of a card; all of them may be missing.
+    public init(atr: [UInt8]? = nil, technology: Technology? = nil, values: [Value] = []) {
+        self.atr = atr
+        self.technology = technology
+        self.values = values
+    }
+
+    /// The first value of that name.
+    public subscript(name: String) -> [UInt8]? {
+        values.first { $0.name == name }?.bytes
+    }
+}

@@ -1,0 +1,26 @@
+public import Foundation
+
+/// One presentation of a card: from the moment it was seen until it leaves.
+///
+/// A card that is taken away and brought back is a new presentation, however quickly that happens.
+public struct CardPresence: Sendable, Hashable {
+    /// The reader that sees the card.
+    public var reader: ReaderInfo
+
+    /// Tells this presentation from the others of the same reader. PC/SC: the event counter of `dwEventState`.
+    public var number: Int
+
+    /// What is known of the card.
+    public var facts: CardFacts
+
+    /// When it was seen.
+    public var at: Date
+
+    /// A presentation.
+    public init(reader: ReaderInfo, number: Int, facts: CardFacts, at: Date) {
+        self.reader = reader
+        self.number = number
+        self.facts = facts
+        self.at = at
+    }
+}

@@ -1,0 +1,34 @@
+/// A source of readers: PC/SC, libnfc, a recording.
+///
+/// The two halves are independent: ``events()`` tells what is there, ``withCard(_:perform:)`` talks to a card that an
+/// event announced. Neither blocks a thread of Swift's cooperative pool.
+public protocol ReaderBackend: Sendable {
+    /// The way by which the readers are reached.
+    var kind: BackendKind { get }
+
+    /// Whether the events come from a recording, so that they are to be handled one after the other, in order.
+    var isRecording: Bool { get }
+
+    /// Starts to watch the readers and gives what happens, beginning with all that is there now.
+    ///
+    /// Each call starts a watch of its own, which ends when the stream's consumer stops or its task is cancelled. A
+    /// live backend's stream does not end by itself; a recording's does, after its last event.
+    func events() -> AsyncStream<ReaderEvent>
+
+    /// Runs a conversation with the card of that presentation, in the isolation of its reader.
+    ///
+    /// The card is connected and locked for the conversation, and let go when it ends, however it ends. If another card
+    /// has taken its place meanwhile, this throws ``ReaderError/Kind/cardRemoved``: bytes of one card are never taken
+    /// for another's.
+    ///
+    /// - Throws: ``ReaderError``, or what the conversation throws.
+    func withCard<Result: Sendable>(
+        _ presence: CardPresence,
+        perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
+    ) async throws -> Result
+}
+
+extension ReaderBackend {
+    /// Live by default.
+    public var isRecording: Bool { false }
+}

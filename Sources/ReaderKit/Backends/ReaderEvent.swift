@@ -1,0 +1,23 @@
+/// Something that happened to the readers of a backend.
+public enum ReaderEvent: Sendable, Hashable {
+    /// The service behind the readers is gone; all its readers were reported as removed before.
+    case serviceLost(ReaderError)
+    /// The service is there (again); the readers that it has follow.
+    case serviceBack
+    /// A reader is there.
+    case readerAdded(ReaderInfo)
+    /// A reader is gone. The removal of its card, if it had one, was reported before.
+    case readerRemoved(ReaderInfo)
+    /// A card was presented.
+    case cardInserted(CardPresence)
+    /// The card of that presentation left the field.
+    case cardRemoved(CardPresence)
+    /// A card came and went too quickly to be read; only the edge is known.
+    case cardMissed(CardPresence)
+    /// A call on the reader did not return; the reader is unusable until its card or its service is gone.
+    case readerStuck(ReaderInfo, ReaderError)
+    /// A stuck reader serves again.
+    case readerRecovered(ReaderInfo)
+    /// No more can be done in this process; see ``ReaderError/Kind/exhausted``.
+    case failed(ReaderError)
+}
