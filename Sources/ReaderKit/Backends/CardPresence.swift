@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// One presentation of a card: from the moment it was seen until it leaves.
 ///

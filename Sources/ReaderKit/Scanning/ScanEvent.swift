@@ -1,0 +1,115 @@
+import Foundation
+
+/// One tap: what was read from one presentation of a card, however long it rested on the reader.
+///
+/// The `Codable` form is the JSON object that the tools print; its keys are documented there and only added to.
+public struct ScanEvent: Sendable, Hashable, Identifiable {
+    /// Tells this tap from every other. A club that sees the same id again returns its first result.
+    public var id: UUID
+
+    /// When the card was seen.
+    public var at: Date
+
+    /// The name of the reader.
+    public var reader: String
+
+    /// The way by which the reader is reached.
+    public var backend: BackendKind
+
+    /// The radio technology, or `nil` where the reader does not tell.
+    public var technology: Technology?
+
+    /// The name of the card's product, as far as it is known ("MIFARE Classic 1K", "ISO 14443-4 A").
+    public var card: String
+
+    /// The card's unique identifier, or `nil` if it could not be read.
+    public var uid: CardUID?
+
+    /// The answer to reset, where the backend gives one.
+    public var atr: [UInt8]?
+
+    /// The NDEF records: empty when the tag is formatted but holds none, `nil` when there is no NDEF on the card or it
+    /// could not be read; then ``problems`` says why.
+    public var ndef: [NDEFRecord]?
+
+    /// All that was read and says who the member is, the most trusted first.
+    public var passes: [Pass]
+
+    /// What the club looks the member up by, or `nil` when nothing stable was read.
+    public var memberKey: String?
+
+    /// The member's name as the pass that gave ``memberKey`` tells it.
+    public var memberName: String?
+
+    /// What could not be read or was not accepted, in the order in which it was met.
+    public var problems: [Problem]
+
+    /// How long reading the card took.
+    public var duration: Duration
+
+    /// Something that could not be read or was not accepted. It is part of the tap, not a failure of the program.
+    public struct Problem: Sendable, Hashable, Codable {
+        /// What kind of problem, for programs.
+        public var code: Code
+
+        /// What happened and what can be done, for people.
+        public var message: String
+
+        /// The kinds of problems.
+        public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
+            /// The card left before all of it was read.
+            case cardRemoved
+            /// The link to the card or its reader failed before all of it was read.
+            case readFailed
+            /// The tag's memory is inconsistent, as after a torn write.
+            case tagCorrupt
+            /// The NDEF message on the tag is malformed.
+            case ndefMalformed
+            /// A membership text that is not well formed.
+            case invalidPass
+            /// The card shows a new identifier each time, which identifies nobody.
+            case randomUID
+            /// The card's identifier is not unique, so it identifies nobody.
+            case nonUniqueUID
+        }
+
+        /// A problem.
+        public init(_ code: Code, _ message: String) {
+            self.code = code
+            self.message = message
+        }
+    }
+
+    /// A tap.
+    public init(
+        id: UUID,
+        at: Date,
+        reader: String,
+        backend: BackendKind,
+        technology: Technology? = nil,
+        card: String = "unknown",
+        uid: CardUID? = nil,
+        atr: [UInt8]? = nil,
+        ndef: [NDEFRecord]? = nil,
+        passes: [Pass] = [],
+        memberKey: String? = nil,
+        memberName: String? = nil,
+        problems: [Problem] = [],
+        duration: Duration = .zero
+    ) {
+        self.id = id
+        self.at = at
+        self.reader = reader
+        self.backend = backend
+        self.technology = technology
+        self.card = card
+        self.uid = uid
+        self.atr = atr
+        self.ndef = ndef
+        self.passes = passes
+        self.memberKey = memberKey
+        self.memberName = memberName
+        self.problems = problems
+        self.duration = duration
+    }
+}
