@@ -11,4 +11,20 @@ public struct CardUID: Sendable, Hashable {
         self.bytes = bytes
         self.technology = technology
     }
+
+    /// What an identifier says of its card.
+    public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
+        /// The same at every presentation, and no other card's by its maker's word. It can still be copied.
+        case fixed
+        /// Made anew at every presentation.
+        case random
+        /// The same at every presentation, and perhaps other cards' too.
+        case nonUnique
+    }
+
+    /// What the identifier says of its card.
+    public var kind: Kind { .fixed }
+
+    /// Upper-case hexadecimal, in the order as read.
+    public var hex: String { bytes.hex }
 }
