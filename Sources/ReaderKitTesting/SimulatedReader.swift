@@ -1,0 +1,177 @@
+import ReaderKit
+
+/// What stands between a computer and a card: the part of a PC/SC reader that answers commands of class `FF` itself
+/// (PC/SC part 3) and passes everything else on.
+///
+/// A real card never sees `FF CA` or `FF B0`: the reader knows the identifier from anticollision, and turns a read into
+/// the card's own command. A simulated card is therefore only a card, and this type does the reader's part, in process
+/// as well as behind pcscd. Its properties are the habits in which real readers differ.
+public struct SimulatedReader: Sendable, Hashable {
+    /// How many bytes `FF B0` gives of a Type 2 tag: all 16 that the tag sends, or the 4 of the page asked for.
+    public var bytesPerRead: Int
+
+    /// Whether `FF CA F1 00` and `FF CA F1 01` are answered, as SpringCard's readers do.
+    public var tellsTagType: Bool
+
+    /// Whether a wrong `Le` in `FF CA` and `FF B0` is answered `6Cxx`, instead of with what there is.
+    public var insistsOnLength: Bool
+
+    /// The status word of `FF B0` and `FF D6` where a key is needed that nobody loaded (MIFARE Classic): `6982` by the
+    /// standard, `6300` on many readers.
+    public var securityStatus: UInt16
+
+    /// A reader. Without arguments it answers like most: 16 bytes a read, and no word on the kind of tag.
+    public init(
+        bytesPerRead: Int = 16,
+        tellsTagType: Bool = false,
+        insistsOnLength: Bool = false,
+        securityStatus: UInt16 = 0x6982
+    ) {
+        self.bytesPerRead = bytesPerRead
+        self.tellsTagType = tellsTagType
+        self.insistsOnLength = insistsOnLength
+        self.securityStatus = securityStatus
+    }
+
+    /// Answers a command APDU: class `FF` itself, any other through the card.
+    ///
+    /// - Returns: the response APDU, or `nil` if the card stays silent. A silence behind `FF B0`, `FF D6` and `FF FE`
+    ///   is the reader's to report, so it gives a status word.
+    public func transmit(_ command: [UInt8], to card: any SimulatedCard) -> [UInt8]? {
+        guard command.count >= 4 else { return Status.wrongLength }
+        guard command[0] == 0xFF else {
+            guard case .isoDEP = card.kind else { return Status.unknownClass }
+            return card.receive(apdu: command)
+        }
+        switch command[1] {
+        case 0xCA: return getData(command, of: card)
+        case 0xB0: return readBinary(command, of: card)
+        case 0xD6: return updateBinary(command, of: card)
+        case 0xFE: return encapsulate(command, to: card)
+        default: return Status.unknownInstruction
+        }
+    }
+
+    // MARK: FF CA: what the reader knows
+
+    private func getData(_ command: [UInt8], of card: any SimulatedCard) -> [UInt8] {
+        guard command.count <= 5 else { return Status.wrongLength }
+        let data: [UInt8]
+        switch (command[2], command[3], card.kind) {
+        case (0x00, 0x00, _):
+            data = card.uid
+        case (0x01, 0x00, .isoDEP(let historicalBytes)):
+            data = historicalBytes
+        case (0xF1, 0x00, .storage(let standard, let name)) where tellsTagType:
+            data = [standard, UInt8(name >> 8), UInt8(name & 0xFF)]
+        case (0xF1, 0x01, let kind) where tellsTagType:
+            guard let type = kind.forumType else { return Status.unsupported }
+            data = [type]
+        default:
+            return Status.unsupported
+        }
+        return answer(data, expected: command.count == 5 ? Int(command[4]) : 0)
+    }
+
+    /// `expected` 0 asks for all.
+    private func answer(_ data: [UInt8], expected: Int) -> [UInt8] {
+        if expected == 0 || expected == data.count { return data + Status.success }
+        if expected < data.count || insistsOnLength { return [0x6C, UInt8(data.count & 0xFF)] }
+        return data + Status.endOfData
+    }
+
+    // MARK: FF B0 and FF D6: the card's own read and write
+
+    private func readBinary(_ command: [UInt8], of card: any SimulatedCard) -> [UInt8] {
+        guard command.count <= 5 else { return Status.wrongLength }
+        guard card.kind.isType2 else { return refusal(of: card) }
+        guard command[2] == 0 else { return Status.wrongParameters }
+        guard let frame = card.receive(frame: RawFrame([0x30, command[3]])), frame.bytes.count == 16 else {
+            return Status.failed
+        }
+        let data = Array(frame.bytes.prefix(max(1, min(bytesPerRead, 16))))
+        let expected = command.count == 5 ? Int(command[4]) : 0
+        if expected > 0, expected < data.count, !insistsOnLength {
+            return Array(data.prefix(expected)) + Status.success
+        }
+        if expected > data.count, !insistsOnLength { return data + Status.success }
+        return answer(data, expected: expected)
+    }
+
+    private func updateBinary(_ command: [UInt8], of card: any SimulatedCard) -> [UInt8] {
+        guard card.kind.isType2 else { return refusal(of: card) }
+        guard command[2] == 0 else { return Status.wrongParameters }
+        guard command.count == 9, command[4] == 4 else { return Status.wrongLength }
+        let frame = card.receive(frame: RawFrame([0xA2, command[3]] + command[5...]))
+        return frame == RawFrame.acknowledgement ? Status.success : Status.failed
+    }
+
+    private func refusal(of card: any SimulatedCard) -> [UInt8] {
+        switch card.kind {
+        case .storage(0x03, 0x0001), .storage(0x03, 0x0002), .storage(0x03, 0x0026):
+            [UInt8(securityStatus >> 8), UInt8(securityStatus & 0xFF)]
+        case .storage: Status.unsupported
+        case .isoDEP: Status.wrongCard
+        }
+    }
+
+    // MARK: FF FE: a raw frame (SpringCard's ENCAPSULATE, protocol 01)
+
+    private func encapsulate(_ command: [UInt8], to card: any SimulatedCard) -> [UInt8] {
+        guard command[2] == 0x01 else { return Status.unsupported }
+        guard command.count > 5, command[4] > 0, command.count >= 5 + Int(command[4]) else {
+            return Status.wrongLength
+        }
+        let frame = card.receive(frame: RawFrame(Array(command[5..<5 + Int(command[4])])))
+        guard let frame else { return Status.mute }
+        return frame.bytes + Status.success
+    }
+}
+
+extension RawFrame {
+    /// A Type 2 tag's "done": `A` in four bits.
+    static let acknowledgement = RawFrame([0x0A], bitsInLastByte: 4)
+
+    /// A Type 2 tag's "not done", with the reason in four bits.
+    static func refusal(_ code: UInt8) -> RawFrame { RawFrame([code & 0x0F], bitsInLastByte: 4) }
+}
+
+extension SimulatedCardKind {
+    var isType2: Bool {
+        switch self {
+        case .storage(0x03, 0x0003), .storage(0x03, 0x003A), .storage(0x03, 0x003D): true
+        default: false
+        }
+    }
+
+    /// The NFC Forum's number of the tag type.
+    var forumType: UInt8? {
+        switch self {
+        case .storage(0x03, 0x0030): 1
+        case _ where isType2: 2
+        case .storage(0x11, _): 3
+        case .isoDEP: 4
+        case .storage(0x0B, _): 5
+        case .storage: nil
+        }
+    }
+}
+
+/// The status words that simulated cards and readers give.
+enum Status {
+    static let success: [UInt8] = [0x90, 0x00]
+    static let endOfData: [UInt8] = [0x62, 0x82]
+    static let failed: [UInt8] = [0x63, 0x00]
+    static let wrongLength: [UInt8] = [0x67, 0x00]
+    static let wrongCard: [UInt8] = [0x69, 0x81]
+    static let security: [UInt8] = [0x69, 0x82]
+    static let notAllowed: [UInt8] = [0x69, 0x86]
+    static let wrongData: [UInt8] = [0x6A, 0x80]
+    static let unsupported: [UInt8] = [0x6A, 0x81]
+    static let notFound: [UInt8] = [0x6A, 0x82]
+    static let wrongP1P2: [UInt8] = [0x6A, 0x86]
+    static let wrongParameters: [UInt8] = [0x6B, 0x00]
+    static let unknownInstruction: [UInt8] = [0x6D, 0x00]
+    static let unknownClass: [UInt8] = [0x6E, 0x00]
+    static let mute: [UInt8] = [0x6F, 0x01]
+}
