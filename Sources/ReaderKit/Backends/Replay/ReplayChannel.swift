@@ -1,0 +1,78 @@
+/// Answers a conversation from one recorded presentation.
+public final class ReplayChannel: CardChannel {
+    private let presentation: Capture.Presentation
+    private let file: String?
+    private var script: any ReplayScript
+    private var isRemoved = false
+
+    /// What the reader knew of the card.
+    public var facts: CardFacts { presentation.facts }
+
+    /// The recorded time from the presentation of the card to the last answer given; 0 where none is recorded.
+    public private(set) var elapsed: Duration = .zero
+
+    /// A channel at the beginning of that presentation.
+    ///
+    /// - Parameters:
+    ///   - presentation: what was recorded.
+    ///   - mode: how the answer is found.
+    ///   - file: the name of the file, for messages.
+    public init(_ presentation: Capture.Presentation, mode: ReplayMode = .byCommand, file: String? = nil) {
+        self.presentation = presentation
+        self.file = file
+        switch mode {
+        case .strict: script = StrictScript(presentation, file: file)
+        case .byCommand: script = CommandScript(presentation)
+        }
+    }
+
+    /// Answers a command APDU.
+    public func transmit(_ command: [UInt8]) throws(ReaderError) -> [UInt8] {
+        switch try answer(.apdu(command), attempting: "send a command to the card") {
+        case .bytes(let bytes): return bytes
+        // The parser refuses an answer of another kind; a capture made in a program may hold one.
+        case .raw, .fault: throw ReaderError(.invalidAnswer, attempting: "send a command to the card")
+        }
+    }
+
+    /// Answers a raw frame.
+    public func transceive(_ frame: RawFrame) throws(ReaderError) -> RawFrame {
+        switch try answer(.raw(frame), attempting: "exchange a raw frame") {
+        case .raw(let frame): return frame
+        case .bytes, .fault: throw ReaderError(.invalidAnswer, attempting: "exchange a raw frame")
+        }
+    }
+
+    /// Answers an escape command.
+    public func control(_ code: UInt32, _ data: [UInt8]) throws(ReaderError) -> [UInt8] {
+        switch try answer(.control(code: code, data: data), attempting: "send a control code to the reader") {
+        case .bytes(let bytes): return bytes
+        case .raw, .fault: throw ReaderError(.invalidAnswer, attempting: "send a control code to the reader")
+        }
+    }
+
+    /// Forgets what was selected. A capture does not record resets, so this succeeds as long as the card is there.
+    public func reset() throws(ReaderError) {
+        guard !isRemoved else { throw ReaderError(.cardRemoved, attempting: "reset the card") }
+        script.reset()
+    }
+
+    /// In strict mode, what was recorded and not asked for, as an error that names its line; else `nil`.
+    public var rest: ReaderError? {
+        isRemoved ? nil : script.rest
+    }
+
+    private func answer(
+        _ request: Capture.Exchange.Request,
+        attempting attempt: String
+    ) throws(ReaderError) -> Capture.Exchange.Answer {
+        guard !isRemoved else { throw ReaderError(.cardRemoved, attempting: attempt) }
+        let exchange = try script.next(request, attempting: attempt)
+        if let at = exchange.at { elapsed = max(elapsed, at - presentation.at) }
+        if case .fault(let fault) = exchange.answer {
+            isRemoved = fault == .removed
+            throw ReaderError(fault.kind, attempting: attempt)
+        }
+        return exchange.answer
+    }
+}
