@@ -137,7 +137,7 @@ struct APDULayout {
             throw APDUError(
                 .dataTruncated,
                 offset: count,
-                message: "could not read the command: Lc announces \(end - start) bytes of data, \(count - start) are there"
+                message: "could not read the command: Lc announces \(end - start) bytes, \(count - start) are there"
             )
         }
         return start..<end

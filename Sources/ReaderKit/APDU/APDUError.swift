@@ -51,9 +51,9 @@ public struct APDUError: Error, Sendable, Hashable {
         case .dataTruncated: "Check Lc, the fifth byte, against the number of bytes after it."
         case .lengthTruncated: "Write an extended length as 00 and two bytes; after extended data, Le has two bytes."
         case .zeroLength: "Leave Lc out when there is no data."
-        case .trailingBytes: "Check Lc: after the data only Le may follow, one byte in the short form, two in the extended."
-        case .dataTooLong: "Split the data into commands of at most 65 535 bytes, or 255 for a card without extended length."
-        case .expectedLengthOutOfRange: "Ask for 1 to 256 bytes, or up to 65 536 in the extended form; nil asks for none."
+        case .trailingBytes: "After the data only Le may follow: one byte in the short form, two in the extended form."
+        case .dataTooLong: "Split the data into commands of at most 255 bytes (extended form: 65 535)."
+        case .expectedLengthOutOfRange: "Ask for 1 to 256 bytes, or up to 65 536 in the extended form."
         case .needsExtendedForm: "Use the extended form, or split the transfer to 255 bytes of data and 256 of answer."
         case .parameterOutOfRange: "Look up the command's ranges in its documentation."
         }

@@ -68,7 +68,14 @@ public struct CommandAPDU: Sendable, Hashable {
     }
 
     /// A command whose data and expected length are known to be in range.
-    init(trusted cla: UInt8, _ ins: UInt8, _ p1: UInt8, _ p2: UInt8, _ data: [UInt8] = [], _ expectedLength: Int? = nil) {
+    init(
+        trusted cla: UInt8,
+        _ ins: UInt8,
+        _ p1: UInt8,
+        _ p2: UInt8,
+        _ data: [UInt8] = [],
+        _ expectedLength: Int? = nil
+    ) {
         self.cla = cla
         self.ins = ins
         self.p1 = p1

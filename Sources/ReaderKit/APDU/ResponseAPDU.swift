@@ -28,7 +28,7 @@ public struct ResponseAPDU: Sendable, Hashable {
             throw APDUError(
                 .tooLong,
                 offset: ReaderLimits.responseLength,
-                message: "could not read an answer of \(bytes.count) bytes: the longest has \(ReaderLimits.responseLength)"
+                message: "could not read an answer of \(bytes.count) bytes: at most \(ReaderLimits.responseLength)"
             )
         }
         data = Array(bytes.dropLast(2))

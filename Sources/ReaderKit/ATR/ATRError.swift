@@ -33,7 +33,7 @@ public struct ATRError: Error, Sendable, Hashable {
         switch code {
         case .empty: "Give the bytes that the reader reports; a powered card always has an ATR."
         case .invalidTS: "An ATR begins with 3B or 3F; check that no byte before it or of it was lost."
-        case .truncated: "Check that all of the ATR was copied; 'readerctl watch' shows the one that the reader reports."
+        case .truncated: "Check that all of the ATR is there; 'readerctl watch' shows what the reader reports."
         case .tooLong: "Check that the bytes are an ATR; if a reader reports them, it or the card is faulty."
         }
     }
