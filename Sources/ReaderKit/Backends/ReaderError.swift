@@ -15,6 +15,9 @@ public struct ReaderError: Error, Sendable, Hashable {
     /// Particulars that the kind does not tell, or `nil`.
     public var detail: String?
 
+    /// Advice that is closer to the case than the kind's own, or `nil`.
+    public var advice: String?
+
     /// A code of a library below, as it gave it.
     public struct Code: Sendable, Hashable {
         /// The number, in its usual width: PC/SC codes are 32-bit numbers such as `0x80100069`.
@@ -72,40 +75,23 @@ public struct ReaderError: Error, Sendable, Hashable {
     }
 
     /// An error of that kind; `attempt` is read after "could not".
-    public init(_ kind: Kind, attempting attempt: String, code: Code? = nil, detail: String? = nil) {
+    public init(
+        _ kind: Kind,
+        attempting attempt: String,
+        code: Code? = nil,
+        detail: String? = nil,
+        advice: String? = nil
+    ) {
         self.kind = kind
         self.attempt = attempt
         self.code = code
         self.detail = detail
+        self.advice = advice
     }
 
     /// What a person can do about it.
-    public var hint: String {
-        switch kind {
-        case .cardRemoved: "Hold the card to the reader until it signals."
-        case .cardReset: "Another program used the card at the same time; present it again."
-        case .cardUnresponsive: "Turn the card over or try another one; if no card works, check the reader."
-        case .cardUnpowered: "Present the card again."
-        case .communication: "Hold the card still and closer to the reader."
-        case .timeout: "Present the card again; if it happens with every card, replug the reader."
-        case .stuck: "Take the card away; if the reader does not come back, replug it or restart pcscd."
-        case .exhausted: "Restart this program; a service supervisor does so on exit code 69."
-        case .readerUnavailable: "Check that the reader is plugged in; 'readerctl list' shows the readers that are there."
-        case .sharingViolation: "Another program holds the reader (often scdaemon or a browser); close it."
-        case .serviceUnavailable:
-            "Start pcscd ('systemctl start pcscd.socket'); if it runs, polkit may refuse this user ('journalctl -u pcscd')."
-        case .serviceStopped: "pcscd ended; it is used again as soon as it is back."
-        case .accessDenied: "Allow this user to use PC/SC in a polkit rule (action org.debian.pcsc-lite.access_pcsc)."
-        case .cancelled: "Nothing needs to be done."
-        case .unsupported: "Use a reader or a backend that offers this."
-        case .invalidAnswer: "Present the card again; if it happens each time, record it with 'readerctl record' and report it."
-        case .limitExceeded: "The card sends more than any card of its kind does; do not trust it."
-        case .replayMismatch: "Record the conversation anew, or replay it by command instead of strictly."
-        case .other: "Look the code up in the documentation of the library that reported it."
-        }
-    }
+    public var hint: String { advice ?? kind.advice }
 }
-
 extension ReaderError: CustomStringConvertible {
     /// One line: what was attempted, what happened, what to do.
     public var description: String {
@@ -146,6 +132,34 @@ extension ReaderError.Kind {
         case .limitExceeded: "the answer is over a limit"
         case .replayMismatch: "the recording has something else here"
         case .other: "an unexpected failure"
+        }
+    }
+}
+
+extension ReaderError.Kind {
+    /// What a person can do about it in general.
+    var advice: String {
+        switch self {
+        case .cardRemoved: "Hold the card to the reader until it signals."
+        case .cardReset: "Another program used the card at the same time; present it again."
+        case .cardUnresponsive: "Turn the card over or try another one; if no card works, check the reader."
+        case .cardUnpowered: "Present the card again."
+        case .communication: "Hold the card still and closer to the reader."
+        case .timeout: "Present the card again; if it happens with every card, replug the reader."
+        case .stuck: "Take the card away; if the reader does not come back, replug it or restart pcscd."
+        case .exhausted: "Restart this program; a service supervisor does so on exit code 69."
+        case .readerUnavailable: "Check that the reader is plugged in; 'readerctl list' shows the readers that are there."
+        case .sharingViolation: "Another program holds the reader (often scdaemon or a browser); close it."
+        case .serviceUnavailable:
+            "Start pcscd ('systemctl start pcscd.socket'); if it runs, polkit may refuse this user ('journalctl -u pcscd')."
+        case .serviceStopped: "pcscd ended; it is used again as soon as it is back."
+        case .accessDenied: "Allow this user to use PC/SC in a polkit rule (action org.debian.pcsc-lite.access_pcsc)."
+        case .cancelled: "Nothing needs to be done."
+        case .unsupported: "Use a reader or a backend that offers this."
+        case .invalidAnswer: "Present the card again; if it happens each time, record it with 'readerctl record' and report it."
+        case .limitExceeded: "The card sends more than any card of its kind does; do not trust it."
+        case .replayMismatch: "Record the conversation anew, or replay it by command instead of strictly."
+        case .other: "Look the code up in the documentation of the library that reported it."
         }
     }
 }

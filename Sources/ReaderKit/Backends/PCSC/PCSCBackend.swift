@@ -1,0 +1,186 @@
+#if PCSC
+import Foundation
+import Synchronization
+
+/// Readers served by pcscd, through libpcsclite.
+///
+/// ``events()`` watches with a thread and a context of its own for each watcher. Conversations run on one thread and
+/// context per reader, so that a reader that hangs holds up no other. Making a backend does nothing yet: pcscd need not
+/// run.
+public final class PCSCBackend: ReaderBackend {
+    /// A reader and the card on it.
+    public struct ReaderStatus: Sendable, Hashable {
+        /// The reader.
+        public var reader: ReaderInfo
+        /// The card on it, if there is one.
+        public var card: CardPresence?
+    }
+
+    private struct State {
+        var conversations: [String: PCSCCardIO] = [:]
+        /// Readers with a call that did not return, and the presentation during which that happened.
+        var stuck: [String: (presence: Int, error: ReaderError)] = [:]
+        var watchers: [UUID: AsyncStream<ReaderEvent>.Continuation] = [:]
+    }
+
+    private let library: PCSCLibrary
+    private let configuration: PCSCConfiguration
+    private let now: @Sendable () -> Date
+    private let state = Mutex(State())
+
+    /// The PC/SC readers of this machine.
+    ///
+    /// - Parameters:
+    ///   - configuration: time limits.
+    ///   - now: the clock that dates presentations.
+    public convenience init(
+        configuration: PCSCConfiguration = PCSCConfiguration(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.init(library: .system, configuration: configuration, now: now)
+    }
+
+    package init(
+        library: PCSCLibrary,
+        configuration: PCSCConfiguration = PCSCConfiguration(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.library = library
+        self.configuration = configuration
+        self.now = now
+    }
+
+    deinit {
+        for io in state.withLock({ $0.conversations.values.map(\.self) }) { io.stop() }
+    }
+
+    /// PC/SC.
+    public var kind: BackendKind { .pcsc }
+
+    /// Watches readers and cards (`SCardGetStatusChange`), and outlives pcscd: when it is killed and started again, the
+    /// stream tells both and goes on.
+    public func events() -> AsyncStream<ReaderEvent> {
+        let id = UUID()
+        let (stream, continuation) = AsyncStream.makeStream(of: ReaderEvent.self)
+        let monitor = PCSCMonitor(
+            library: library,
+            configuration: configuration,
+            now: now,
+            emit: { [weak self] event in
+                continuation.yield(event)
+                self?.note(event)
+            },
+            onEnd: { continuation.finish() }
+        )
+        state.withLock { $0.watchers[id] = continuation }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.watchers.removeValue(forKey: id) }
+            monitor.cancel()
+        }
+        monitor.start()
+        return stream
+    }
+
+    /// The readers that are there now, each with its card.
+    ///
+    /// - Throws: ``ReaderError`` when pcscd cannot be reached. No reader is no error.
+    public func readers() async throws -> [ReaderStatus] {
+        let io = PCSCCardIO(
+            reader: ReaderInfo(name: "", backend: .pcsc),
+            library: library,
+            configuration: configuration,
+            onStuck: { _ in }
+        )
+        defer { io.stop() }
+        let now = now
+        return try await io.run { io, _ in try io.snapshot(at: now()) }
+    }
+
+    /// Runs a conversation with the card of that presentation, inside one transaction (`SCardConnect` shared,
+    /// `SCardBeginTransaction`, …, `SCardEndTransaction`, `SCardDisconnect` leaving the card powered).
+    public func withCard<Result: Sendable>(
+        _ presence: CardPresence,
+        perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
+    ) async throws -> Result {
+        let io = try conversations(of: presence)
+        return try await io.run { io, cancellation in
+            let channel = try io.open(presence, cancellation: cancellation)
+            defer { channel.close(.leave) }
+            return try conversation(channel)
+        }
+    }
+
+    /// Connects to the card of that presentation for single exchanges from any task.
+    ///
+    /// Each exchange crosses to the reader's thread and back; a whole conversation in ``withCard(_:perform:)`` crosses
+    /// once. The card stays locked until ``PCSCConnection/close()``.
+    public func connect(to presence: CardPresence) async throws -> PCSCConnection {
+        let io = try conversations(of: presence)
+        let connection = PCSCConnection(io: io)
+        try await connection.open(presence)
+        return connection
+    }
+
+    private func conversations(of presence: CardPresence) throws -> PCSCCardIO {
+        let name = presence.reader.name
+        return try state.withLock { state in
+            if let (stuckPresence, error) = state.stuck[name] {
+                // The same card still hangs there; another presentation means that it is gone.
+                guard stuckPresence != presence.number else { throw error }
+                state.stuck[name] = nil
+            }
+            if let io = state.conversations[name] { return io }
+            guard AbandonedThreads.count < AbandonedThreads.limit else {
+                throw ReaderError(
+                    .exhausted,
+                    attempting: "use the reader",
+                    detail: "\(AbandonedThreads.count) threads hang in calls that do not return"
+                )
+            }
+            let reader = presence.reader
+            let number = presence.number
+            let io = PCSCCardIO(reader: reader, library: library, configuration: configuration) { [weak self] error in
+                self?.giveUp(reader, number, error)
+            }
+            state.conversations[name] = io
+            return io
+        }
+    }
+
+    private func giveUp(_ reader: ReaderInfo, _ number: Int, _ error: ReaderError) {
+        let watchers = state.withLock { state in
+            // Not stopped: its thread hangs, and would be told to release a context that must not be touched.
+            state.conversations[reader.name] = nil
+            state.stuck[reader.name] = (number, error)
+            return Array(state.watchers.values)
+        }
+        for watcher in watchers {
+            watcher.yield(.readerStuck(reader, error))
+            if AbandonedThreads.count >= AbandonedThreads.limit {
+                watcher.yield(.failed(ReaderError(.exhausted, attempting: "use the readers")))
+            }
+        }
+    }
+
+    /// Keeps what the conversations must know of what the monitor saw.
+    private func note(_ event: ReaderEvent) {
+        let name: String
+        switch event {
+        case .cardRemoved(let presence): name = presence.reader.name
+        case .readerRemoved(let reader): name = reader.name
+        default: return
+        }
+        let (recovered, finished, watchers) = state.withLock { state in
+            let recovered = state.stuck.removeValue(forKey: name) != nil
+            var finished: PCSCCardIO?
+            if case .readerRemoved = event { finished = state.conversations.removeValue(forKey: name) }
+            return (recovered, finished, Array(state.watchers.values))
+        }
+        finished?.stop()
+        if recovered {
+            let reader = ReaderInfo(pcscName: name)
+            for watcher in watchers { watcher.yield(.readerRecovered(reader)) }
+        }
+    }
+}
+#endif

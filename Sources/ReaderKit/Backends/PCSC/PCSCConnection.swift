@@ -1,0 +1,61 @@
+#if PCSC
+/// A card connected for single exchanges, from any task.
+///
+/// The card is locked for this connection until ``close()``; a connection that is let go of closes by itself.
+public final class PCSCConnection: Sendable {
+    private let io: PCSCCardIO
+    private let slot = ChannelSlot()
+
+    init(io: PCSCCardIO) {
+        self.io = io
+    }
+
+    deinit {
+        let (io, slot) = (io, slot)
+        Task { try? await io.run { io, _ in slot.close(io) } }
+    }
+
+    func open(_ presence: CardPresence) async throws {
+        let slot = slot
+        try await io.run { io, cancellation in
+            slot.open(try io.open(presence, cancellation: cancellation), io)
+        }
+    }
+
+    /// Sends a command APDU and returns the response APDU (`SCardTransmit`).
+    ///
+    /// - Throws: ``ReaderError``.
+    public func transmit(_ command: [UInt8]) async throws -> [UInt8] {
+        let slot = slot
+        return try await io.run { io, _ in try slot.channel(io).transmit(command) }
+    }
+
+    /// Lets the card go, powered and as it is. Later exchanges fail.
+    public func close() async {
+        let slot = slot
+        try? await io.run { io, _ in slot.close(io) }
+    }
+}
+
+/// Holds the channel of a connection between two exchanges.
+///
+/// `@unchecked Sendable`: the stored channel is touched only with an isolated ``PCSCCardIO`` at hand, always that of the
+/// connection, whose thread is the only one that runs these methods.
+private final class ChannelSlot: @unchecked Sendable {
+    private var stored: PCSCChannel?
+
+    func open(_ channel: PCSCChannel, _ io: isolated PCSCCardIO) { stored = channel }
+
+    func channel(_ io: isolated PCSCCardIO) throws -> PCSCChannel {
+        guard let stored else {
+            throw ReaderError(.cancelled, attempting: "exchange an APDU", detail: "the connection is closed")
+        }
+        return stored
+    }
+
+    func close(_ io: isolated PCSCCardIO) {
+        stored?.close(.leave)
+        stored = nil
+    }
+}
+#endif

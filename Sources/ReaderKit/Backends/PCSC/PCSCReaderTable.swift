@@ -1,0 +1,122 @@
+import Foundation
+
+/// What the monitor knows of the readers: turns reader states into events, without losing an edge.
+///
+/// pcscd counts each insertion and removal in the upper half of `dwEventState`. Where the counter moved by more than the
+/// edge that the state shows, cards came and went between two looks; they are told as ``ReaderEvent/cardMissed(_:)``.
+struct PCSCReaderTable {
+    private struct Entry {
+        var reader: ReaderInfo
+        var state: UInt32 = 0
+        var card: CardPresence?
+    }
+
+    private var entries: [Entry] = []
+
+    /// What to hand to the next `SCardGetStatusChange`: each reader with its last state, and the pseudo-reader that
+    /// reports readers coming and going.
+    var query: [PCSCLibrary.ReaderState] {
+        entries.map { PCSCLibrary.ReaderState(name: $0.reader.name, current: $0.state) } + [
+            PCSCLibrary.ReaderState(name: PCSCLibrary.plugAndPlay, current: UInt32(min(entries.count, 0xFFFF)) << 16)
+        ]
+    }
+
+    /// Takes over the list of readers that exist now.
+    mutating func update(names: [String]) -> [ReaderEvent] {
+        var events: [ReaderEvent] = []
+        for entry in entries where !names.contains(entry.reader.name) {
+            events += Self.leaving(entry)
+        }
+        entries.removeAll { !names.contains($0.reader.name) }
+        for name in names where !entries.contains(where: { $0.reader.name == name }) {
+            let reader = ReaderInfo(pcscName: name)
+            entries.append(Entry(reader: reader))
+            events.append(.readerAdded(reader))
+        }
+        return events
+    }
+
+    /// Takes over states that `SCardGetStatusChange` returned for ``query``.
+    mutating func update(states: [PCSCLibrary.ReaderState], at now: Date) -> [ReaderEvent] {
+        var events: [ReaderEvent] = []
+        for state in states {
+            guard let index = entries.firstIndex(where: { $0.reader.name == state.name }) else { continue }
+            if state.event & PCSCState.unknown != 0 {
+                // Gone. It is forgotten here, since the next list may already have a new reader of the same name.
+                events += Self.leaving(entries.remove(at: index))
+            } else {
+                events += Self.edges(&entries[index], state, now)
+            }
+        }
+        return events
+    }
+
+    /// Forgets all readers, as when pcscd is gone.
+    mutating func clear() -> [ReaderEvent] {
+        defer { entries = [] }
+        return entries.flatMap(Self.leaving)
+    }
+
+    private static func leaving(_ entry: Entry) -> [ReaderEvent] {
+        (entry.card.map { [.cardRemoved($0)] } ?? []) + [.readerRemoved(entry.reader)]
+    }
+
+    private static func edges(_ entry: inout Entry, _ new: PCSCLibrary.ReaderState, _ now: Date) -> [ReaderEvent] {
+        let isFirst = entry.state == 0
+        let counter = PCSCState.counter(new.event)
+        // The counter wraps at 16 bits.
+        let steps = isFirst ? 0 : (counter - PCSCState.counter(entry.state)) & 0xFFFF
+        let isPresent = new.event & PCSCState.present != 0
+        entry.state = new.event & ~PCSCState.changed
+
+        func presence(_ number: Int, atr: [UInt8]) -> CardPresence {
+            CardPresence(
+                reader: entry.reader,
+                number: number & 0xFFFF,
+                facts: CardFacts(atr: atr.isEmpty ? nil : atr),
+                at: now
+            )
+        }
+        var events: [ReaderEvent] = []
+        /// Cards that came and went before this look: two steps each; their numbers are those of their insertion.
+        func missed(_ steps: Int, from first: Int) {
+            for step in stride(from: 0, to: steps - steps % 2, by: 2) {
+                events.append(.cardMissed(presence(first + step, atr: [])))
+            }
+        }
+        let last = counter - steps
+        switch (entry.card, isPresent) {
+        case (nil, true):
+            missed(steps - 1, from: last + 1)
+        case (nil, false):
+            missed(steps, from: last + 1)
+        case (let card?, false):
+            events.append(.cardRemoved(card))
+            entry.card = nil
+            missed(steps - 1, from: last + 2)
+        case (let card?, true):
+            guard steps > 0 else { return [] }
+            events.append(.cardRemoved(card))
+            entry.card = nil
+            missed(steps - 2, from: last + 2)
+        }
+        if isPresent {
+            let card = presence(counter, atr: new.atr)
+            entry.card = card
+            events.append(.cardInserted(card))
+        }
+        return events
+    }
+}
+
+extension ReaderInfo {
+    /// A reader by the name that pcscd gives: `<product> [<interface>] (<serial>) RR SS`.
+    package init(pcscName name: String) {
+        var serial: String?
+        if let close = name.lastIndex(of: ")"), let open = name[..<close].lastIndex(of: "(") {
+            let text = name[name.index(after: open)..<close]
+            serial = text.isEmpty ? nil : String(text)
+        }
+        self.init(name: name, backend: .pcsc, serial: serial)
+    }
+}
