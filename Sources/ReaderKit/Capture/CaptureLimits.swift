@@ -9,6 +9,9 @@ public enum CaptureLimits {
     /// The longest line, in bytes: 256 KiB. The longest answer takes 196 614 with a space between its bytes.
     public static let lineLength = 256 * 1024
 
+    /// The largest number of header lines.
+    public static let headers = 1000
+
     /// The shortest command APDU, in bytes: its header.
     public static let shortestCommand = 4
 

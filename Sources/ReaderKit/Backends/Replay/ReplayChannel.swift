@@ -57,6 +57,9 @@ public final class ReplayChannel: CardChannel {
         script.reset()
     }
 
+    /// In strict mode, what was sent and is not what was recorded.
+    public private(set) var mismatches: [ReaderError] = []
+
     /// In strict mode, what was recorded and not asked for, as an error that names its line; else `nil`.
     public var rest: ReaderError? {
         isRemoved ? nil : script.rest
@@ -67,7 +70,13 @@ public final class ReplayChannel: CardChannel {
         attempting attempt: String
     ) throws(ReaderError) -> Capture.Exchange.Answer {
         guard !isRemoved else { throw ReaderError(.cardRemoved, attempting: attempt) }
-        let exchange = try script.next(request, attempting: attempt)
+        let exchange: Capture.Exchange
+        do throws(ReaderError) {
+            exchange = try script.next(request, attempting: attempt)
+        } catch {
+            if error.kind == .replayMismatch { mismatches.append(error) }
+            throw error
+        }
         if let at = exchange.at { elapsed = max(elapsed, at - presentation.at) }
         if case .fault(let fault) = exchange.answer {
             isRemoved = fault == .removed

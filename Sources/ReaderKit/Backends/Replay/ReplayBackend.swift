@@ -1,0 +1,131 @@
+import Foundation
+import Synchronization
+
+/// Replays captures as a backend: their readers, their cards and what those said.
+///
+/// The stream of events is driven by its consumer: an event is made when it is asked for, so a consumer that finishes
+/// with a card before it asks for the next event gets the same results each time, and nothing of a capture is decided
+/// before all events of the one before it were taken. The backend needs no cooperation: a consumer may talk to no card,
+/// or to a card that has left already.
+public final class ReplayBackend: ReaderBackend {
+    /// The captures, in the order in which they are replayed.
+    public let captures: [Capture]
+
+    /// How answers are found.
+    public let mode: ReplayMode
+
+    /// How fast events come.
+    public let speed: ReplaySpeed
+
+    private let clock: any Clock<Duration>
+    private let startOf: @Sendable (Capture) async -> Date
+    /// Conversations run here, for they may block.
+    private let queue = DispatchQueue(label: "ReaderKit.ReplayBackend")
+    private let state = Mutex(State())
+
+    private struct State {
+        /// The cards that were announced; a presentation's number is its index plus 1.
+        var cards: [ReplayCard] = []
+        var differences: [ReaderError] = []
+    }
+
+    /// A replay of some captures.
+    ///
+    /// - Parameters:
+    ///   - captures: the captures, in their order.
+    ///   - mode: how answers are found.
+    ///   - speed: how fast events come.
+    ///   - clock: waits for the recorded times, at recorded speed.
+    ///   - startOf: the moment of time 0 of a capture. It is asked when the first event of that capture is asked for;
+    ///     by default it is the header's `started`, else the present.
+    public init(
+        _ captures: [Capture],
+        mode: ReplayMode = .byCommand,
+        speed: ReplaySpeed = .asFastAsPossible,
+        clock: any Clock<Duration> = ContinuousClock(),
+        startOf: @escaping @Sendable (Capture) async -> Date = { $0.started ?? Date() }
+    ) {
+        self.captures = captures
+        self.mode = mode
+        self.speed = speed
+        self.clock = clock
+        self.startOf = startOf
+    }
+
+    /// Always ``BackendKind/replay``.
+    public var kind: BackendKind { .replay }
+
+    /// Always true.
+    public var isRecording: Bool { true }
+
+    /// In strict mode, all that differed from the captures until now: what was sent and not recorded, and what was
+    /// recorded and not sent to a card before it left.
+    public var differences: [ReaderError] {
+        state.withLock { $0.differences }
+    }
+
+    /// Replays all captures from the beginning, and ends.
+    public func events() -> AsyncStream<ReaderEvent> {
+        let run = ReplayRun(backend: self)
+        return AsyncStream { await run.next() }
+    }
+
+    /// Runs a conversation with the recorded card.
+    ///
+    /// - Throws: ``ReaderError/Kind/cardRemoved`` for a presentation that this backend did not announce, the recorded
+    ///   fault if the card could not be connected, or what the conversation throws.
+    public func withCard<Result: Sendable>(
+        _ presence: CardPresence,
+        perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
+    ) async throws -> Result {
+        let announced = state.withLock { state in
+            state.cards.indices.contains(presence.number - 1) ? state.cards[presence.number - 1] : nil
+        }
+        guard let card = announced, card.reader == presence.reader else {
+            throw ReaderError(.cardRemoved, attempting: "connect to the card")
+        }
+        return try await withCheckedThrowingContinuation { continuation in
+            queue.async {
+                let (result, differences) = card.converse(conversation)
+                self.state.withLock { $0.differences += differences }
+                continuation.resume(with: result)
+            }
+        }
+    }
+
+    // MARK: For the runs
+
+    /// What waits for the recorded times from now on, or `nil` if nothing is to be waited for.
+    func pace() -> ReplayRun.Pace? {
+        speed == .recorded ? clock.pace() : nil
+    }
+
+    /// The moment of time 0 of a capture.
+    func start(of capture: Capture) async -> Date {
+        await startOf(capture)
+    }
+
+    /// Announces a card.
+    func present(_ presentation: Capture.Presentation, on reader: ReaderInfo, file: String?) -> Int {
+        let card = ReplayCard(presentation, reader: reader, mode: mode, file: file)
+        return state.withLock { state in
+            state.cards.append(card)
+            return state.cards.count
+        }
+    }
+
+    /// A card left: what was not asked of it is a difference, unless nobody talked to it at all.
+    func remove(_ number: Int) {
+        let card = state.withLock { $0.cards[number - 1] }
+        guard let rest = card.rest else { return }
+        state.withLock { $0.differences.append(rest) }
+    }
+}
+
+extension Clock<Duration> {
+    /// A closure that waits until so much time has passed since now.
+    fileprivate func pace() -> ReplayRun.Pace {
+        let origin = now
+        return { time in try await self.sleep(until: origin.advanced(by: time), tolerance: nil) }
+    }
+}

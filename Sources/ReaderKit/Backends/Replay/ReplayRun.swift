@@ -1,0 +1,111 @@
+import Foundation
+
+/// One pass through the captures of a replay: makes the next event when it is asked for.
+actor ReplayRun {
+    /// Waits until so much time has passed since the begin of a capture.
+    typealias Pace = @Sendable (Duration) async throws -> Void
+
+    private let backend: ReplayBackend
+    private var position = 0
+    /// What is left of the capture under way.
+    private var steps: ArraySlice<Step> = []
+    private var readers: [Int?: ReaderInfo] = [:]
+    private var start = Date(timeIntervalSince1970: 0)
+    private var pace: Pace?
+    /// The cards that lie on the readers, by the index of their presentation.
+    private var presences: [Int: CardPresence] = [:]
+
+    /// What happens in a capture, in its order.
+    enum Step {
+        case add(Int?)
+        case insert(Int, at: Duration)
+        case remove(Int, at: Duration)
+        case take(Int?)
+    }
+
+    init(backend: ReplayBackend) {
+        self.backend = backend
+    }
+
+    /// The next event, or `nil` after the last one or when the task was cancelled.
+    func next() async -> ReaderEvent? {
+        while steps.isEmpty {
+            guard position < backend.captures.count else { return nil }
+            let capture = backend.captures[position]
+            position += 1
+            start = await backend.start(of: capture)
+            pace = backend.pace()
+            readers = Self.readers(of: capture)
+            steps = Self.steps(of: capture)[...]
+        }
+        guard let step = steps.popFirst() else { return nil }
+        let capture = backend.captures[position - 1]
+        do {
+            switch step {
+            case .add(let number): return .readerAdded(reader(number))
+            case .take(let number): return .readerRemoved(reader(number))
+            case .insert(let index, let time):
+                try await pace?(time)
+                return .cardInserted(present(capture.presentations[index], index: index, file: capture.file))
+            case .remove(let index, let time):
+                try await pace?(time)
+                guard let presence = presences.removeValue(forKey: index) else { return nil }
+                backend.remove(presence.number)
+                return .cardRemoved(presence)
+            }
+        } catch {
+            return nil
+        }
+    }
+
+    private func present(_ presentation: Capture.Presentation, index: Int, file: String?) -> CardPresence {
+        let reader = reader(presentation.reader)
+        let presence = CardPresence(
+            reader: reader,
+            number: backend.present(presentation, on: reader, file: file),
+            facts: presentation.facts,
+            at: CaptureTime.moment(start, plus: presentation.at)
+        )
+        presences[index] = presence
+        return presence
+    }
+
+    private func reader(_ number: Int?) -> ReaderInfo {
+        readers[number] ?? ReaderInfo(name: Capture.unnamedReader, backend: .replay)
+    }
+
+    private static func readers(of capture: Capture) -> [Int?: ReaderInfo] {
+        let readers = capture.readers.map { ($0.number, ReaderInfo(name: $0.name, backend: .replay)) }
+        return Dictionary(readers) { first, _ in first }
+    }
+
+    /// What happens in a capture: its readers come, cards come and leave in the order of their times, its readers go.
+    ///
+    /// Of things at the same time, removals come first. A card whose removal is not recorded leaves when the next one
+    /// comes to its reader, or at the end.
+    static func steps(of capture: Capture) -> [Step] {
+        var readers: [Int?] = capture.readers.map(\.number)
+        for presentation in capture.presentations where !readers.contains(presentation.reader) {
+            readers.append(presentation.reader)
+        }
+        var steps = readers.map(Step.add)
+        var present: [(index: Int, reader: Int?, until: Duration?)] = []
+        /// Lets those leave for which that is so, in the order of their times.
+        func leave(before time: Duration, where isLeaving: ((index: Int, reader: Int?, until: Duration?)) -> Bool) {
+            let leaving = present.filter(isLeaving).map { (index: $0.index, until: min($0.until ?? time, time)) }
+            present.removeAll(where: isLeaving)
+            for card in leaving.sorted(by: { ($0.until, $0.index) < ($1.until, $1.index) }) {
+                steps.append(.remove(card.index, at: card.until))
+            }
+        }
+        for (index, presentation) in capture.presentations.enumerated() {
+            leave(before: presentation.at) { card in
+                card.reader == presentation.reader || card.until.map { $0 <= presentation.at } ?? false
+            }
+            steps.append(.insert(index, at: presentation.at))
+            present.append((index, presentation.reader, presentation.removedAt))
+        }
+        leave(before: capture.duration) { _ in true }
+        return steps + readers.map(Step.take)
+    }
+}

@@ -1,0 +1,276 @@
+import Foundation
+import Synchronization
+
+/// Collects what a ``RecordingBackend`` sees and hears into one capture, and writes it as it goes.
+///
+/// Times are kept so that a replay gives the same scan events: a presentation to the millisecond, an answer to a tenth
+/// of a millisecond, never going backwards.
+public final class CaptureRecorder: Sendable {
+    private let now: @Sendable () -> Date
+    private let writer: CaptureWriter?
+    private let state: Mutex<State>
+
+    /// The moment of time 0, in whole milliseconds.
+    public let started: Date
+
+    private struct State {
+        var capture: Capture
+        var numbers: [String: Int] = [:]
+        /// What is known of each presentation, by its index.
+        var notes: [Note] = []
+        var indexes: [Key: Int] = [:]
+        /// The presentation to which the last lines of the file belong.
+        var block: Int?
+        var failure: CaptureFileError?
+    }
+
+    private struct Key: Hashable {
+        var reader: String
+        var number: Int
+    }
+
+    private struct Note {
+        /// As the recorded backend gave it.
+        var original: CardPresence
+        /// As it is recorded.
+        var recorded: CardPresence
+        var conversations = 0
+        var hasTalked = false
+        var latest: Duration
+        /// A removal that came while a conversation was under way.
+        var removal: Duration?
+    }
+
+    /// A recorder.
+    ///
+    /// - Parameters:
+    ///   - headers: header lines; `started` and the readers are added.
+    ///   - writer: the file to write, or `nil` to collect only.
+    ///   - now: the clock; by default one that starts with the time of day and then runs evenly.
+    public init(
+        headers: [Capture.Header] = [],
+        writer: CaptureWriter? = nil,
+        now: @escaping @Sendable () -> Date = CaptureRecorder.steadyClock()
+    ) {
+        self.now = now
+        self.writer = writer
+        started = CaptureTime.wholeMilliseconds(now())
+        var capture = Capture(headers: headers)
+        capture.started = started
+        state = Mutex(State(capture: capture))
+        state.withLock { rewrite(&$0) }
+    }
+
+    /// A clock that starts with the time of day and is not moved by corrections of it.
+    public static func steadyClock() -> @Sendable () -> Date {
+        let (date, instant) = (Date(), ContinuousClock.now)
+        return { date + (ContinuousClock.now - instant) / .seconds(1) }
+    }
+
+    /// What was recorded until now.
+    public var capture: Capture {
+        state.withLock { $0.capture }
+    }
+
+    /// Why writing the file failed, after which only ``capture`` goes on; or `nil`.
+    public var failure: CaptureFileError? {
+        state.withLock { $0.failure }
+    }
+
+    // MARK: What the backend sees
+
+    /// Notes a presentation and gives it back with the time under which it is kept.
+    func inserted(_ presence: CardPresence) -> CardPresence {
+        state.withLock { state in
+            let key = Key(reader: presence.reader.name, number: presence.number)
+            if let index = state.indexes[key], state.capture.presentations[index].removedAt == nil {
+                // Another watch of the same backend told it already.
+                return state.notes[index].recorded
+            }
+            let isNew = declare(presence.reader.name, in: &state)
+            let number = state.capture.readers.count > 1 ? state.numbers[presence.reader.name] : nil
+            let earlier = state.notes.indices.last { state.notes[$0].original.reader.name == presence.reader.name }
+            if let earlier { close(earlier, at: nil, in: &state) }
+            let at = max(
+                CaptureTime.milliseconds(from: started, to: presence.at),
+                state.capture.presentations.last?.at ?? .zero,
+                earlier.map { max(state.notes[$0].latest, state.capture.presentations[$0].removedAt ?? .zero) } ?? .zero
+            )
+            var facts = presence.facts
+            facts.atr = facts.atr.map { Array($0.prefix(ReaderLimits.atrLength)) }
+            var recorded = presence
+            recorded.at = CaptureTime.moment(started, plus: at)
+            let index = state.notes.count
+            state.indexes[key] = index
+            state.notes.append(Note(original: presence, recorded: recorded, latest: at))
+            state.capture.presentations.append(.init(reader: number, at: at, facts: facts))
+            state.block = index
+            if isNew {
+                rewrite(&state)
+            } else {
+                append("\n" + CaptureText.card(state.capture.presentations[index]), to: &state)
+            }
+            return recorded
+        }
+    }
+
+    /// Notes that a card left, and gives its presentation back as it was recorded.
+    func removed(_ presence: CardPresence) -> CardPresence {
+        let moment = now()
+        return state.withLock { state in
+            let key = Key(reader: presence.reader.name, number: presence.number)
+            guard let index = state.indexes[key] else { return presence }
+            let time = CaptureTime.milliseconds(from: started, to: moment)
+            if state.notes[index].conversations > 0 {
+                state.notes[index].removal = time
+            } else {
+                close(index, at: time, in: &state)
+            }
+            return state.notes[index].recorded
+        }
+    }
+
+    // MARK: Conversations
+
+    /// A conversation begins: gives the presentation as the recorded backend knows it, and its index here.
+    func begin(_ presence: CardPresence) -> (original: CardPresence, index: Int?) {
+        state.withLock { state in
+            guard let index = state.indexes[Key(reader: presence.reader.name, number: presence.number)] else {
+                return (presence, nil)
+            }
+            state.notes[index].conversations += 1
+            return (state.notes[index].original, index)
+        }
+    }
+
+    /// The card was connected and the conversation is under way.
+    func connected(_ index: Int) {
+        state.withLock { $0.notes[index].hasTalked = true }
+    }
+
+    /// The conversation is over; `error` is why there was none.
+    func end(_ index: Int, _ error: ReaderError?) {
+        state.withLock { state in
+            state.notes[index].conversations -= 1
+            if let error, !state.notes[index].hasTalked, let fault = Self.connectFault(error),
+                state.capture.presentations[index].connectFault == nil
+            {
+                state.capture.presentations[index].connectFault = fault
+                appendTo(index, "! \(fault.rawValue)\n", in: &state)
+            }
+            if state.notes[index].conversations == 0, let time = state.notes[index].removal {
+                close(index, at: time, in: &state)
+            }
+        }
+    }
+
+    /// Notes an exchange and gives the time since the presentation under which it is kept.
+    func note(
+        _ index: Int,
+        _ request: Capture.Exchange.Request,
+        _ answer: Capture.Exchange.Answer
+    ) -> Duration {
+        let moment = now()
+        return state.withLock { state in
+            let (start, end) = (state.capture.presentations[index].at, state.capture.presentations[index].removedAt)
+            var time = max(CaptureTime.fine(from: started, to: moment), state.notes[index].latest)
+            // What comes after the removal was noted belongs before it.
+            if let end { time = min(time, end) }
+            guard let exchange = Self.writable(request, answer, at: time) else { return time - start }
+            state.notes[index].latest = time
+            state.capture.presentations[index].exchanges.append(exchange)
+            appendTo(index, CaptureText.exchange(exchange), in: &state)
+            return time - start
+        }
+    }
+
+    /// An exchange as the format can hold it, or `nil` if it cannot.
+    private static func writable(
+        _ request: Capture.Exchange.Request,
+        _ answer: Capture.Exchange.Answer,
+        at time: Duration
+    ) -> Capture.Exchange? {
+        var answer = answer
+        switch (request, answer) {
+        case (.apdu(let command), _) where command.count < CaptureLimits.shortestCommand: return nil
+        case (.raw(let frame), _) where frame.bytes.isEmpty: return nil
+        case (.apdu, .bytes(let bytes)) where bytes.count < CaptureLimits.shortestAnswer: answer = .fault(.commError)
+        case (.raw, .raw(let frame)) where frame.bytes.isEmpty: answer = .fault(.timeout)
+        default: break
+        }
+        return Capture.Exchange(request, answer, at: time)
+    }
+
+    /// The fault of a card that could not be connected, if the failure is the card's and not the service's.
+    private static func connectFault(_ error: ReaderError) -> Capture.Fault? {
+        switch error.kind {
+        case .cardRemoved, .cardReset, .cardUnresponsive, .cardUnpowered, .communication, .timeout:
+            Capture.Fault(error)
+        default: nil
+        }
+    }
+
+    // MARK: The capture and its file
+
+    /// Puts a reader into the header, with numbers as soon as there are two.
+    private func declare(_ name: String, in state: inout State) -> Bool {
+        guard state.numbers[name] == nil else { return false }
+        state.numbers[name] = state.numbers.count + 1
+        let names = state.numbers.sorted { $0.value < $1.value }
+        guard names.count > 1 else {
+            state.capture.readers = [Capture.Reader(name: name)]
+            return true
+        }
+        state.capture.readers = names.map { Capture.Reader(number: $0.value, name: $0.key) }
+        for index in state.notes.indices {
+            state.capture.presentations[index].reader = state.numbers[state.notes[index].original.reader.name]
+        }
+        return true
+    }
+
+    /// Ends a presentation, not before its last answer; without a time, only a removal that was put off is written.
+    private func close(_ index: Int, at time: Duration?, in state: inout State) {
+        guard state.capture.presentations[index].removedAt == nil, let time = time ?? state.notes[index].removal else {
+            return
+        }
+        let end = max(time, state.notes[index].latest)
+        state.capture.presentations[index].removedAt = end
+        append(CaptureText.removed(state.capture.presentations[index].reader, at: end), to: &state)
+        if state.block == index { state.block = nil }
+    }
+
+    /// Appends lines that belong to a presentation.
+    private func appendTo(_ index: Int, _ text: String, in state: inout State) {
+        let presentation = state.capture.presentations[index]
+        guard presentation.removedAt == nil, state.block == index || presentation.reader != nil else {
+            // The file has gone on to something else, behind which these lines cannot stand.
+            return rewrite(&state)
+        }
+        if state.block != index, let reader = presentation.reader {
+            append(CaptureText.change(to: reader), to: &state)
+            state.block = index
+        }
+        append(text, to: &state)
+    }
+
+    private func append(_ text: String, to state: inout State) {
+        guard let writer, state.failure == nil else { return }
+        do throws(CaptureFileError) {
+            try writer.append(text)
+        } catch {
+            state.failure = error
+        }
+    }
+
+    private func rewrite(_ state: inout State) {
+        guard let writer, state.failure == nil else { return }
+        do throws(CaptureFileError) {
+            try writer.replace(with: state.capture.text())
+        } catch {
+            state.failure = error
+        }
+        state.block = state.capture.presentations.indices.last { state.capture.presentations[$0].removedAt == nil }
+        // Behind the whole text, only the last presentation's lines can go on as they are.
+        if state.block != state.capture.presentations.indices.last { state.block = nil }
+    }
+}
