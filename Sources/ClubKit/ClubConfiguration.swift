@@ -1,0 +1,51 @@
+import Foundation
+import Logging
+
+/// What a club needs to know before it opens.
+public struct ClubConfiguration: Sendable {
+    /// Where the members are kept. By default ``DatabaseLocation/standard(environment:)``.
+    public var database: DatabaseLocation
+
+    /// Who runs the club, and on which machine.
+    public var identity: KioskIdentity
+
+    /// How long after a counted tap further taps of the same member are acknowledged but not counted. 30 s by default;
+    /// zero counts every presentation. A tap exactly that much later counts.
+    public var cooldown: Duration
+
+    /// What happens when an unknown card is presented.
+    public var userCreationStyle: UserCreation
+
+    /// How long the club waits for another program that is writing to the database. 5 s by default.
+    public var busyTimeout: Duration
+
+    /// The club's time: for its records' logical clock and for errors. Taps carry their own time.
+    public var clock: @Sendable () -> Date
+
+    /// Makes the identifiers that the club needs.
+    public var makeUUID: @Sendable () -> UUID
+
+    /// Where the club writes what happens. It writes no full identifiers and no names.
+    public var logger: Logger
+
+    /// A configuration.
+    public init(
+        database: DatabaseLocation = .standard(),
+        identity: KioskIdentity = KioskIdentity(),
+        cooldown: Duration = .seconds(30),
+        userCreationStyle: UserCreation = .automaticallyOnScan,
+        busyTimeout: Duration = .seconds(5),
+        clock: @escaping @Sendable () -> Date = { Date() },
+        makeUUID: @escaping @Sendable () -> UUID = { UUID() },
+        logger: Logger = Logger(label: "club")
+    ) {
+        self.database = database
+        self.identity = identity
+        self.cooldown = cooldown
+        self.userCreationStyle = userCreationStyle
+        self.busyTimeout = busyTimeout
+        self.clock = clock
+        self.makeUUID = makeUUID
+        self.logger = logger
+    }
+}

@@ -1,0 +1,123 @@
+/// The club or its store could not do what was asked.
+///
+/// It says what was attempted, what happened (with SQLite's or the system's code, where there is one) and what a
+/// person can do about it. It never contains identifiers, names or keys.
+public struct ClubError: Error, Sendable, Hashable {
+    /// What happened.
+    public var kind: Kind
+
+    /// What was attempted, to be read after "could not": "open the member database".
+    public var attempt: String
+
+    /// The code of SQLite or of the system, with its name.
+    public var code: Code?
+
+    /// Particulars that the kind does not tell, or `nil`.
+    public var detail: String?
+
+    /// A code of SQLite or of the operating system.
+    public struct Code: Sendable, Hashable {
+        /// The number: SQLite's extended result code, or `errno`.
+        public var rawValue: Int
+        /// The name, such as `SQLITE_BUSY` or `EACCES`.
+        public var name: String
+
+        /// A code and its name.
+        public init(rawValue: Int, name: String) {
+            self.rawValue = rawValue
+            self.name = name
+        }
+    }
+
+    /// What can happen between the club and its store.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// The club is not open (yet, or any more).
+        case notOpen
+        /// The database or its directory could not be created.
+        case cannotCreate
+        /// The database is there and could not be opened.
+        case cannotOpen
+        /// The database, its directory or its file system cannot be written.
+        case readOnly
+        /// The file system is full.
+        case diskFull
+        /// Another program holds the database for longer than the time allowed.
+        case busy
+        /// The database is damaged.
+        case corrupt
+        /// The file is no database of a club.
+        case notADatabase
+        /// A newer version of this software has written the database.
+        case newerSchema
+        /// The system could not read or write.
+        case inputOutput
+        /// A setting is out of its range; the former value stays.
+        case invalidSetting
+        /// The custom member class could not be made from the record.
+        case unreadableRecord
+        /// The task was cancelled before the work was committed.
+        case cancelled
+        /// Anything else; ``ClubError/code`` says more.
+        case other
+    }
+
+    /// An error of that kind; `attempt` is read after "could not".
+    public init(_ kind: Kind, attempting attempt: String, code: Code? = nil, detail: String? = nil) {
+        self.kind = kind
+        self.attempt = attempt
+        self.code = code
+        self.detail = detail
+    }
+
+    /// What a person can do about it.
+    public var hint: String {
+        switch kind {
+        case .notOpen: "Open the club first."
+        case .cannotCreate: "Choose a place in which this user may create files, or create the directory for this user."
+        case .cannotOpen: "Check that the path names a file and that this user may read and write it and its directory."
+        case .readOnly: "Allow this user to write the database and its directory, or mount the file system writable."
+        case .diskFull: "Make room on the file system; nothing that was acknowledged is lost."
+        case .busy: "Close the other program that uses the database, or try again when it has finished."
+        case .corrupt: "Stop using the file, keep a copy of it, and restore the latest backup."
+        case .notADatabase: "Check the path; to begin a new database, choose a file that does not exist yet."
+        case .newerSchema: "Update this software; the database was not changed."
+        case .inputOutput: "Check the disk and its connection ('dmesg' shows errors of the disk)."
+        case .invalidSetting: "Choose a value inside the range."
+        case .unreadableRecord: "Check 'init(from:)' of the custom class against the fields of the record."
+        case .cancelled: "Nothing needs to be done; the same tap can be given again."
+        case .other: "Look the code up in SQLite's documentation."
+        }
+    }
+}
+
+extension ClubError: CustomStringConvertible {
+    /// One line: what was attempted, what happened, what to do.
+    public var description: String {
+        var text = "could not \(attempt): \(kind.meaning)"
+        if let detail { text += ", \(detail)" }
+        if let code { text += " (\(code.name) \(code.rawValue))" }
+        return text + ". " + hint
+    }
+}
+
+extension ClubError.Kind {
+    /// What happened, in words.
+    public var meaning: String {
+        switch self {
+        case .notOpen: "the club is not open"
+        case .cannotCreate: "it could not be created"
+        case .cannotOpen: "it could not be opened"
+        case .readOnly: "it cannot be written"
+        case .diskFull: "the disk is full"
+        case .busy: "another program holds the database"
+        case .corrupt: "the database is damaged"
+        case .notADatabase: "the file is no database of a club"
+        case .newerSchema: "a newer version of this software has written the database"
+        case .inputOutput: "reading or writing failed"
+        case .invalidSetting: "the value is out of its range"
+        case .unreadableRecord: "the custom member class does not accept the record"
+        case .cancelled: "it was cancelled"
+        case .other: "an unexpected failure"
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import ReaderKit
+
+/// Something that happened in the club, after it was committed.
+///
+/// The `Encodable` form is the line that `clubctl kiosk --json` prints.
+public enum ClubEvent: Sendable, Hashable {
+    /// A card was presented; what became of it follows.
+    case scan(ScanEvent)
+    /// What became of a tap: `created`, `visit`, `repeat`, `ignored` or `rejected`.
+    case received(Receipt)
+    /// Something failed.
+    case error(ClubError, at: Date)
+}
+
+extension ClubEvent {
+    /// The event's name in JSON.
+    public var name: String {
+        switch self {
+        case .scan: "scan"
+        case .received(let receipt): receipt.outcome.name
+        case .error: "error"
+        }
+    }
+
+    /// When it happened: for taps the time of the tap, for errors the club's time.
+    public var at: Date {
+        switch self {
+        case .scan(let event): event.at
+        case .received(let receipt): receipt.at
+        case .error(_, let date): date
+        }
+    }
+
+    /// The member whom it concerns, as they are after it.
+    public var member: Member? {
+        if case .received(let receipt) = self { receipt.member } else { nil }
+    }
+
+    /// Why a tap was ignored or rejected, in words.
+    public var reason: String? {
+        if case .received(let receipt) = self { receipt.outcome.reason?.message } else { nil }
+    }
+}
+
+extension ClubEvent: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case event, at, id, reader, backend, member, reason, reasonCode, error
+    }
+
+    private enum ErrorKeys: String, CodingKey {
+        case code, message
+    }
+
+    /// Writes the line: `event` and `at` always; of a tap `id`, `reader` and `backend`; where there is one, `member`;
+    /// of an ignored or rejected tap `reason` (words) and `reasonCode`; of an error `error` with `code` and `message`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .event)
+        try container.encode(Timestamp.iso8601(at), forKey: .at)
+        switch self {
+        case .scan(let event):
+            try container.encode(event.id, forKey: .id)
+            try container.encode(event.reader, forKey: .reader)
+            try container.encode(event.backend, forKey: .backend)
+        case .received(let receipt):
+            try container.encode(receipt.eventID, forKey: .id)
+            try container.encode(receipt.reader, forKey: .reader)
+            try container.encode(receipt.backend, forKey: .backend)
+            try container.encodeIfPresent(receipt.member, forKey: .member)
+            try container.encodeIfPresent(receipt.outcome.reason?.message, forKey: .reason)
+            try container.encodeIfPresent(receipt.outcome.reason?.code.rawValue, forKey: .reasonCode)
+        case .error(let error, _):
+            var nested = container.nestedContainer(keyedBy: ErrorKeys.self, forKey: .error)
+            try nested.encode(error.kind.rawValue, forKey: .code)
+            try nested.encode(error.description, forKey: .message)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/// Is told what happens in a club. Every method has an empty default.
+///
+/// The methods are called on the queue of ``Club/setDispatchQueue(_:)``, one at a time, in the order of what happened,
+/// after it was committed and never inside a transaction, so that they may call the club. The default queue is the main
+/// one: a program whose main queue does not run gets no callbacks.
+///
+/// A method must be declared in the class that conforms: one that only its subclass declares is not called. A class
+/// that is isolated to the main actor conforms as `@MainActor ClubMiddlewareDelegate` and leaves the queue at `.main`.
+/// Do not rely on `Thread.isMainThread`, which is not always true on the main queue on Linux.
+public protocol ClubMiddlewareDelegate: AnyObject {
+    /// Something failed: the store, or the custom class on a record. A visit that was counted stays counted.
+    func club(_ club: Club, didReceive error: any Error)
+
+    /// An unknown card became a member; ``MembershipUser/numVisits`` is 1. ``club(_:didUpdateMembership:)`` is not
+    /// called for the same tap.
+    func club(_ club: Club, didCreateNewMembership user: MembershipUser)
+
+    /// A member changed, usually because a visit was counted. A repeat inside the cooldown does not call it.
+    func club(_ club: Club, didUpdateMembership user: MembershipUser)
+
+    /// A member was deleted; `user` is a valid copy of the record.
+    func club(_ club: Club, didDeleteMembership user: MembershipUser)
+
+    /// A file was read; nothing of it is stored before the application merges it.
+    func club(_ club: Club, didReceiveImported users: [MembershipUser])
+}
+
+extension ClubMiddlewareDelegate {
+    /// Does nothing.
+    public func club(_ club: Club, didReceive error: any Error) {}
+
+    /// Does nothing.
+    public func club(_ club: Club, didCreateNewMembership user: MembershipUser) {}
+
+    /// Does nothing.
+    public func club(_ club: Club, didUpdateMembership user: MembershipUser) {}
+
+    /// Does nothing.
+    public func club(_ club: Club, didDeleteMembership user: MembershipUser) {}
+
+    /// Does nothing.
+    public func club(_ club: Club, didReceiveImported users: [MembershipUser]) {}
+}

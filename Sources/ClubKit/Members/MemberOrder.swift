@@ -1,0 +1,13 @@
+/// The order of a list of members. Members that are equal in it follow by ``Member/userId``.
+public enum MemberOrder: String, Sendable, Hashable, CaseIterable {
+    /// By ``Member/userId``.
+    case userId
+    /// By ``Member/username``; members without a name first.
+    case username
+    /// The oldest membership first.
+    case added
+    /// The most visits first.
+    case visits
+    /// The latest visitor first.
+    case lastVisit
+}

@@ -1,0 +1,112 @@
+/// A member as an object, for applications that extend the record with values of their own.
+///
+/// Subclass it, give the subclass its own `CodingKeys` and override ``encode(to:)``, `init(from:)` and
+/// ``variableNamesAsStrings()``, calling `super` first; then tell the club by
+/// ``Club/setCustomMembershipUser(classType:)``:
+///
+/// ```swift
+/// class CustomMembershipUser: MembershipUser {
+///     var emailAddress: String?
+///
+///     enum CodingKeys: String, CodingKey, CaseIterable {
+///         case emailAddress
+///     }
+///
+///     override class func variableNamesAsStrings() -> [String] {
+///         super.variableNamesAsStrings() + CodingKeys.allCases.map(\.rawValue)
+///     }
+///
+///     required init(from decoder: any Decoder) throws {
+///         try super.init(from: decoder)
+///         let container = try decoder.container(keyedBy: CodingKeys.self)
+///         emailAddress = try container.decode(String.self, forKey: .emailAddress)
+///     }
+///
+///     override func encode(to encoder: any Encoder) throws {
+///         try super.encode(to: encoder)
+///         var container = encoder.container(keyedBy: CodingKeys.self)
+///         try container.encode(emailAddress, forKey: .emailAddress)
+///     }
+/// }
+/// ```
+///
+/// The club makes its objects by decoding. Where the record has no value yet (the member is new, or older than the
+/// field), its decoder answers with an empty value: `""`, 0, `false`, no elements.
+///
+/// An object is a copy of its own: changing it changes nothing in the club. It is not `Sendable`; ``Member`` is.
+open class MembershipUser: Codable {
+    /// What the member is looked up by: the identifier on the pass, or the card's UID in upper-case hexadecimal.
+    public var userId: String?
+
+    /// The member's name; empty when the card did not tell one.
+    public var username: String?
+
+    /// When the member was created, in seconds since 1970 (UTC).
+    public var timeStampAdded: Double = 0
+
+    /// How many visits were counted.
+    public var numVisits: Int = 0
+
+    /// When the latest counted visit was, in seconds since 1970 (UTC); 0 if there was none.
+    public var timeStampOfLastVisit: Double = 0
+
+    /// The keys of the five base values, in the order of the columns of an export.
+    public enum CodingKeys: String, CodingKey, CaseIterable {
+        /// The key of ``MembershipUser/userId``.
+        case userId
+        /// The key of ``MembershipUser/username``.
+        case username
+        /// The key of ``MembershipUser/timeStampAdded``.
+        case timeStampAdded
+        /// The key of ``MembershipUser/numVisits``.
+        case numVisits
+        /// The key of ``MembershipUser/timeStampOfLastVisit``.
+        case timeStampOfLastVisit
+    }
+
+    /// A record whose values are all empty.
+    ///
+    /// - Throws: what the `init(from:)` of a subclass throws on a record without values.
+    public convenience init() throws {
+        try self.init(from: RecordDecoder([:]))
+    }
+
+    /// Reads the base values. Numbers may also stand as text, as in files of the original library; a text that is no
+    /// number, and a missing value, count as 0. Ids and names may be missing or `null`.
+    public required init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        userId = try container.decodeIfPresent(String.self, forKey: .userId)
+        username = try container.decodeIfPresent(String.self, forKey: .username)
+        timeStampAdded = Self.number(in: container, forKey: .timeStampAdded)
+        numVisits = Int(exactly: Self.number(in: container, forKey: .numVisits).rounded(.towardZero)) ?? 0
+        timeStampOfLastVisit = Self.number(in: container, forKey: .timeStampOfLastVisit)
+    }
+
+    /// Writes the base values, missing ones as `null`.
+    open func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(userId, forKey: .userId)
+        try container.encode(username, forKey: .username)
+        try container.encode(timeStampAdded, forKey: .timeStampAdded)
+        try container.encode(numVisits, forKey: .numVisits)
+        try container.encode(timeStampOfLastVisit, forKey: .timeStampOfLastVisit)
+    }
+
+    /// The names of the values, in the order of the columns of an export.
+    open class func variableNamesAsStrings() -> [String] {
+        CodingKeys.allCases.map(\.rawValue)
+    }
+
+    private static func number(in container: KeyedDecodingContainer<CodingKeys>, forKey key: CodingKeys) -> Double {
+        let value: Double? =
+            if let number = try? container.decodeIfPresent(Double.self, forKey: key) {
+                number
+            } else if let text = try? container.decodeIfPresent(String.self, forKey: key) {
+                Double(text)
+            } else {
+                nil
+            }
+        guard let value, value.isFinite else { return 0 }
+        return value
+    }
+}

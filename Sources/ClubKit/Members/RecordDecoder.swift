@@ -1,0 +1,149 @@
+import Foundation
+
+/// Makes objects from stored records.
+///
+/// It differs from `JSONDecoder` in two ways. Where a value is absent or `null` and a type is asked for that cannot be
+/// `nil`, it answers with an empty value (`""`, 0, `false`, no elements, an object without values), since a record may
+/// be older than a field. And it reads numbers and truth values that stand as text, since a CSV file has nothing else.
+struct RecordDecoder: Decoder {
+    /// How deep values may be nested. It ends types that contain themselves without an optional in between, which an
+    /// absent value would otherwise make for ever.
+    static let depth = 64
+
+    let value: FieldValue
+    let codingPath: [any CodingKey]
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    init(_ fields: [String: FieldValue]) {
+        self.init(.object(fields), at: [])
+    }
+
+    init(_ value: FieldValue?, at path: [any CodingKey]) {
+        self.value = value ?? .null
+        codingPath = path
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        switch value {
+        case .object(let fields): KeyedDecodingContainer(RecordKeyedContainer(fields: fields, codingPath: codingPath))
+        case .null: KeyedDecodingContainer(RecordKeyedContainer(fields: [:], codingPath: codingPath))
+        default: throw mismatch([String: FieldValue].self)
+        }
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        switch value {
+        case .array(let elements): RecordUnkeyedContainer(elements: elements, codingPath: codingPath)
+        case .null: RecordUnkeyedContainer(elements: [], codingPath: codingPath)
+        default: throw mismatch([FieldValue].self)
+        }
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer {
+        RecordValueContainer(decoder: self)
+    }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        guard codingPath.count <= Self.depth else {
+            throw DecodingError.dataCorrupted(context("more than \(Self.depth) levels of values"))
+        }
+        // These are written by JSONEncoder in forms of its own. The casts hold, as the types were compared.
+        if type == Data.self, let data = try data() as? T { return data }
+        if type == URL.self, let url = try url() as? T { return url }
+        if type == Decimal.self, let decimal = try decimal() as? T { return decimal }
+        return try T(from: self)
+    }
+
+    func string() throws -> String {
+        switch value {
+        case .null: ""
+        case .string(let text): text
+        case .int(let number): String(number)
+        case .double(let number): String(number)
+        case .bool(let truth): String(truth)
+        case .array, .object: throw mismatch(String.self)
+        }
+    }
+
+    func bool() throws -> Bool {
+        switch value {
+        case .null: return false
+        case .bool(let truth): return truth
+        case .int(0): return false
+        case .int(1): return true
+        case .string(let text):
+            switch text.trimmingCharacters(in: .whitespaces).lowercased() {
+            case "", "false", "0": return false
+            case "true", "1": return true
+            default: throw mismatch(Bool.self)
+            }
+        default: throw mismatch(Bool.self)
+        }
+    }
+
+    func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
+        let result: T? =
+            switch value {
+            case .null: 0
+            case .int(let number): T(exactly: number)
+            case .double(let number): T(exactly: number)
+            case .string(let text): Self.number(text, empty: 0) { T($0) }
+            default: throw mismatch(type)
+            }
+        guard let result else { throw DecodingError.dataCorrupted(context("the value is no \(type)")) }
+        return result
+    }
+
+    func double() throws -> Double {
+        let result: Double? =
+            switch value {
+            case .null: 0
+            case .int(let number): Double(number)
+            case .double(let number): number
+            case .string(let text): Self.number(text, empty: 0) { Double($0) }
+            default: throw mismatch(Double.self)
+            }
+        guard let result else { throw DecodingError.dataCorrupted(context("the value is no number")) }
+        return result
+    }
+
+    private static func number<T>(_ text: String, empty: T, _ parse: (String) -> T?) -> T? {
+        let trimmed = text.trimmingCharacters(in: .whitespaces)
+        return trimmed.isEmpty ? empty : parse(trimmed)
+    }
+
+    private func data() throws -> Data {
+        if case .array = value { return try Data(from: self) }
+        guard let data = Data(base64Encoded: try string()) else {
+            throw DecodingError.dataCorrupted(context("the value is not in Base64"))
+        }
+        return data
+    }
+
+    private func url() throws -> URL {
+        guard let url = URL(string: try string()) else {
+            throw DecodingError.dataCorrupted(context("the value is no URL"))
+        }
+        return url
+    }
+
+    private func decimal() throws -> Decimal {
+        switch value {
+        case .null: return 0
+        case .int(let number): return Decimal(number)
+        case .double(let number): return Decimal(number)
+        case .string(let text):
+            guard let decimal = Self.number(text, empty: 0, { Decimal(string: $0) }) else { fallthrough }
+            return decimal
+        default: throw mismatch(Decimal.self)
+        }
+    }
+
+    private func context(_ text: String) -> DecodingError.Context {
+        DecodingError.Context(codingPath: codingPath, debugDescription: text)
+    }
+
+    private func mismatch(_ type: any Any.Type) -> DecodingError {
+        DecodingError.typeMismatch(type, context("the stored value is of another kind"))
+    }
+}

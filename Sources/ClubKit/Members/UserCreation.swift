@@ -1,0 +1,18 @@
+/// What happens when an unknown card is presented.
+public struct UserCreation: @unchecked Sendable {
+    // The closure is not Sendable, so that it can be written where the application's state is. This is safe to send
+    // since nobody outside this module can reach it and the club calls it in one place only: on the queue of
+    // Club.setDispatchQueue, never two calls at a time.
+    let condition: (() -> Bool)?
+
+    /// An unknown card makes a member.
+    public static let automaticallyOnScan = UserCreation(condition: nil)
+
+    /// An unknown card makes a member if the condition holds; else the tap is ignored, and the club says so.
+    ///
+    /// The condition is asked at the tap, on the queue of ``Club/setDispatchQueue(_:)``, outside any transaction. It
+    /// may call the club's getters. While that queue does not run, the tap waits for its answer.
+    public static func withSatisfied(condition: @escaping () -> Bool) -> UserCreation {
+        UserCreation(condition: condition)
+    }
+}
