@@ -12,7 +12,8 @@ public struct NDEFError: Error, Sendable, Hashable {
     /// Faults inside a payload, or inside a message in a payload, are counted from the start of the whole message too.
     /// Where a record stands alone (``NDEFRecord/decodedContent(mode:limits:)``) the offset is counted from the start of
     /// its payload, and for ``Code/uriControlCharacter`` and ``Code/uriNotUTF8`` of an absolute URI from the start of
-    /// its type. An encoder's fault is at the offset of the record in what had been written until then.
+    /// its type. An encoder's fault is at the offset that the record, or the byte of its payload, has in the
+    /// output.
     public var offset: Int
 
     /// The number that was found and that breaks the rule: a length, a count, a code. `nil` where there is none.

@@ -11,8 +11,10 @@ extension NDEFError {
         case repeatedMessageBegin
         /// The bytes end, and no record had ME, the mark of the message's end.
         case missingMessageEnd
-        /// Bytes follow the record that has ME. ``NDEFMode/lenient`` reports and accepts it, except inside a payload.
+        /// Bytes follow the record that has ME. ``NDEFMode/lenient`` reports and accepts it.
         case trailingBytes
+        /// Bytes follow the end of a message inside a payload.
+        case trailingBytesInPayload
 
         // The header and the fields of a record.
 
@@ -118,6 +120,7 @@ extension NDEFError.Code {
         case .repeatedMessageBegin: "a later record is marked as the begin of a message (MB)"
         case .missingMessageEnd: "no record is marked as the end of the message (ME)"
         case .trailingBytes: "bytes follow the end of the message"
+        case .trailingBytesInPayload: "bytes follow the end of a nested message"
         case .truncatedHeader: "the header of a record is cut off"
         case .typeBeyondEnd: "the type is longer than what is left"
         case .idBeyondEnd: "the identifier is longer than what is left"

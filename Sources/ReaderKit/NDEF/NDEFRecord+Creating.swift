@@ -91,7 +91,12 @@ extension NDEFRecord {
         records += poster.icons
         records += poster.others
         let payload = try NDEFEncoder.encode(records, mode: .lenient, limits: .maximum)
-        return NDEFRecord(tnf: .wellKnown, type: NDEFType.smartPoster, id: id, payload: payload)
+        let record = NDEFRecord(tnf: .wellKnown, type: NDEFType.smartPoster, id: id, payload: payload)
+        if var fault = record.payloadFault(isStrict: false, limits: .maximum, depth: 0) {
+            fault.error.attempt = .encoding
+            throw fault.error
+        }
+        return record
     }
 
     /// A Smart Poster record of a URI, a title and an action.

@@ -8,6 +8,9 @@ enum NDEFURIPrefix {
         "irdaobex://", "file://", "urn:epc:id:", "urn:epc:tag:", "urn:epc:pat:", "urn:epc:raw:", "urn:epc:", "urn:nfc:",
     ].map { Array($0.utf8) }
 
+    /// The highest code that is not reserved.
+    static let lastCode: UInt8 = 0x23
+
     /// The prefix of a code; none for a reserved code.
     static func prefix(_ code: UInt8) -> [UInt8] {
         Int(code) < all.count ? all[Int(code)] : []
