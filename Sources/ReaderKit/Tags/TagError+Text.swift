@@ -1,0 +1,86 @@
+extension TagError {
+    /// The link fault, if that is what it is.
+    public var readerError: ReaderError? {
+        if case .link(let error) = self { error } else { nil }
+    }
+
+    /// The card's status word, if it gave one.
+    public var status: StatusWord? {
+        switch self {
+        case .refused(_, let status): status
+        case .protected(_, let status): status
+        case .link, .corrupt, .unsupportedVersion, .tooLong: nil
+        }
+    }
+
+    /// What was attempted, to be read after "could not".
+    public var attempt: String {
+        switch self {
+        case .link(let error): error.attempt
+        case .refused(let attempt, _), .protected(let attempt, _): attempt
+        case .corrupt, .unsupportedVersion, .tooLong: "read the message of the tag"
+        }
+    }
+
+    /// What happened.
+    public var meaning: String {
+        switch self {
+        case .link(let error): error.kind.meaning
+        case .refused(_, let status): "the card refused it (\(status))"
+        case .protected(_, let status?): "it is protected or not there (\(status))"
+        case .protected(_, nil): "it is protected or not there"
+        case .corrupt(let corruption): corruption.description
+        case .unsupportedVersion(_, let version): "it follows mapping version \(version), which is not known"
+        case .tooLong(let length, let limit): "it has \(length) bytes, the limit is \(limit)"
+        }
+    }
+
+    /// What a person can do about it.
+    public var hint: String {
+        switch self {
+        case .link(let error): error.hint
+        case .refused: "Present the card again; if it happens each time, record it with 'readerctl record'."
+        case .protected: "Use a tag whose message may be read freely, or remove its password."
+        case .corrupt: "Write the tag anew; it may have left the reader while it was being written."
+        case .unsupportedVersion: "Use a tag that was formatted for NDEF."
+        case .tooLong: "Write a shorter message, or allow longer ones."
+        }
+    }
+}
+
+extension TagError: CustomStringConvertible {
+    /// One line: what was attempted, what happened, what to do.
+    public var description: String {
+        if case .link(let error) = self { return error.description }
+        return "could not \(attempt): \(meaning). \(hint)"
+    }
+}
+
+extension TagError.Corruption: CustomStringConvertible {
+    /// What is wrong, and where.
+    public var description: String {
+        let place = file.map { "byte \(offset) of file \([$0].hex)" } ?? "byte \(offset) of its memory"
+        return "\(reason) (at \(place))"
+    }
+}
+
+extension TagError.Corruption.Reason: CustomStringConvertible {
+    /// What is wrong, in words.
+    public var description: String {
+        switch self {
+        case .shortContainer(let length): "its capability container says that it has only \(length) bytes"
+        case .smallCommands(let length): "its capability container allows answers of only \(length) bytes"
+        case .noFileControl: "its capability container does not name the file of the message"
+        case .fileControlLength(let length): "its file control block has \(length) bytes"
+        case .reservedFile(let file): "its capability container names the reserved file \([file].hex)"
+        case .smallFile(let size): "the file of the message has only \(size) bytes"
+        case .lengthOverCapacity(let length, let capacity):
+            "the message claims \(length) bytes where \(capacity) have room"
+        case .blockOverrun(let tag, let length, let left):
+            "a block of type \([tag].hex) claims \(length) bytes where \(left) are left"
+        case .cutHeader(let tag): "the header of a block of type \([tag].hex) is cut off"
+        case .controlLength(let tag, let length): "a control block of type \([tag].hex) has \(length) bytes, not 3"
+        case .endsEarly(let missing): "the file ends \(missing) bytes before the message does"
+        }
+    }
+}

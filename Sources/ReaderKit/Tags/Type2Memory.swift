@@ -1,0 +1,156 @@
+/// The pages of a Type 2 tag, read when they are first asked for.
+///
+/// A tag's READ gives four pages and begins again with page 0 behind the last page that it may give, be it the end of
+/// its memory or of what is readable without a password. What was read is therefore compared with pages 0 to 3, and
+/// pages that only repeat them are never taken for content.
+struct Type2Memory {
+    /// The first page behind the data area. Nothing behind it is kept.
+    var endPage = 4
+
+    private let channel: any CardChannel
+    private let usesRawFrames: Bool
+    /// How many bytes to ask for: 16, or 4 from a reader that gives a page at a time.
+    private var step = 16
+    private var header: [UInt8] = []
+    private var pages: [Int: ArraySlice<UInt8>] = [:]
+    private var hasProbedHighPages = false
+
+    init(_ channel: any CardChannel) {
+        self.channel = channel
+        // A reader that gives an ATR is a PC/SC reader; others show the anticollision and take the card's own frames.
+        usesRawFrames = channel.facts.atr == nil && channel.facts["sak"] != nil
+    }
+
+    /// Pages 0 to 3: identifier, static lock bits, capability container.
+    mutating func readHeader() throws(TagError) -> [UInt8] {
+        guard header.isEmpty else { return header }
+        var bytes: [UInt8] = []
+        while bytes.count < 16 { bytes += try fetch(bytes.count / 4) }
+        header = Array(bytes.prefix(16))
+        return header
+    }
+
+    /// A byte of the data area.
+    mutating func byte(at address: Int) throws(TagError) -> UInt8 {
+        let page = address / 4
+        let bytes: ArraySlice<UInt8>
+        if let known = pages[page] {
+            bytes = known
+        } else {
+            bytes = try load(page)
+        }
+        return bytes[bytes.startIndex + address % 4]
+    }
+
+    private mutating func load(_ page: Int) throws(TagError) -> ArraySlice<UInt8> {
+        // A reader that drops the high byte of the address would give page 0 for page 256, and so on.
+        if page >= 256, !hasProbedHighPages {
+            hasProbedHighPages = true
+            if try startsOver(at: 256) { throw .protected(attempt: attempt(256), status: nil) }
+        }
+        let block = try fetch(page)
+        let count = block.count / 4
+        var kept = min(count, max(1, endPage - page))
+        for index in 0..<kept {
+            let tail = block[(4 * index)...]
+            guard tail.elementsEqual(header.prefix(tail.count)) else { continue }
+            // Content may look like page 0 by chance. Then the page itself can be read, and does not go on like it.
+            var isRepeated = tail.count == 16
+            if !isRepeated { isRepeated = try startsOver(at: page + index) }
+            if isRepeated {
+                kept = index
+                break
+            }
+        }
+        guard kept > 0 else { throw .protected(attempt: attempt(page), status: nil) }
+        for index in 0..<kept { pages[page + index] = block[4 * index..<4 * index + 4] }
+        return block[0..<4]
+    }
+
+    /// Whether reading from that page on gives pages 0 to 3 again, or is refused.
+    private mutating func startsOver(at page: Int) throws(TagError) -> Bool {
+        var bytes: [UInt8] = []
+        do {
+            while bytes.count < 16 { bytes += try fetch(page + bytes.count / 4) }
+        } catch .link(let error) {
+            throw .link(error)
+        } catch {
+            return true
+        }
+        return bytes.prefix(16).elementsEqual(header)
+    }
+
+    private func attempt(_ page: Int) -> String { "read page \(page) of the tag" }
+
+    /// Reads 1 to 4 pages, as many as the reader gives.
+    private mutating func fetch(_ page: Int) throws(TagError) -> ArraySlice<UInt8> {
+        let data = usesRawFrames ? try fetchRaw(page) : try fetchThroughReader(page)
+        guard data.count >= 4 else {
+            throw .link(
+                ReaderError(.invalidAnswer, attempting: attempt(page), detail: "\(data.count) bytes in place of a page")
+            )
+        }
+        return data.prefix(min(16, data.count / 4 * 4))
+    }
+
+    private func fetchRaw(_ page: Int) throws(TagError) -> [UInt8] {
+        guard let address = UInt8(exactly: page) else { throw .protected(attempt: attempt(page), status: nil) }
+        let answer: RawFrame
+        do {
+            answer = try channel.transceive(RawFrame([0x30, address]))
+        } catch {
+            throw .link(error)
+        }
+        // A refusal is four bits.
+        guard answer.bitsInLastByte == 8 else { throw .protected(attempt: attempt(page), status: nil) }
+        return answer.bytes
+    }
+
+    private mutating func fetchThroughReader(_ page: Int) throws(TagError) -> [UInt8] {
+        var answer = try send(page, length: step)
+        if step == 16, answer.statusWord == .wrongLength || isRefusedForItsEnd(answer, page) {
+            // The reader gives single pages only, or none of a block that reaches over the end of the memory.
+            answer = try send(page, length: 4)
+            if answer.isSuccess, page == 0 { step = 4 }
+        }
+        guard answer.isSuccess || (answer.statusWord == .endReached && answer.data.count >= 4) else {
+            throw fault(page, answer.statusWord)
+        }
+        if (4..<16).contains(answer.data.count), page == 0 { step = 4 }
+        return answer.data
+    }
+
+    private func isRefusedForItsEnd(_ answer: ResponseAPDU, _ page: Int) -> Bool {
+        !answer.isSuccess && answer.data.isEmpty && page >= 4 && page < endPage && page + 4 > endPage
+    }
+
+    private func send(_ page: Int, length: Int) throws(TagError) -> ResponseAPDU {
+        guard let block = UInt16(exactly: page), let command = try? CommandAPDU.readBlock(block, length: length) else {
+            throw .protected(attempt: attempt(page), status: nil)
+        }
+        do {
+            return try channel.send(command)
+        } catch {
+            throw .link(error)
+        }
+    }
+
+    /// What a status word other than `9000` means for a read through the reader.
+    private func fault(_ page: Int, _ status: StatusWord) -> TagError {
+        switch status.rawValue {
+        case 0x6300, 0x6982, 0x6A82, 0x6B00:
+            .protected(attempt: attempt(page), status: status)
+        case 0x6F01...0x6FFF:
+            // Only the reader answers here, so these are its own reports on the radio link (6F1B: no answer in time).
+            .link(
+                ReaderError(
+                    status.sw2 == 0x1B ? .timeout : .communication,
+                    attempting: attempt(page),
+                    code: ReaderError.Code(rawValue: Int64(status.rawValue), name: status.name)
+                )
+            )
+        default:
+            .refused(attempt: attempt(page), status: status)
+        }
+    }
+}

@@ -1,0 +1,145 @@
+/// Selects and reads files of a card with the NDEF application, with the cards' habits in mind.
+struct Type4Files {
+    /// How many times a card may answer with less than the shortest chunk before reading is given up.
+    static let shortAnswers = 256
+
+    /// The most bytes to ask for at once.
+    var chunk: Int
+
+    private let channel: any CardChannel
+    /// Whether the card takes SELECT with P2 = 0C (no answer wanted); the first mapping version knew only 00.
+    private var selectsWithoutAnswer = true
+    private var shortAnswersLeft = Type4Files.shortAnswers
+
+    init(_ channel: any CardChannel, chunk: Int) {
+        self.channel = channel
+        self.chunk = chunk
+    }
+
+    /// Selects the NDEF application; `false` if the card has none.
+    mutating func selectApplication() throws(TagError) -> Bool {
+        let attempt = "select the NDEF application"
+        let answer = try send(.selectNDEFApplication)
+        if answer.isSuccess { return true }
+        guard Type4Files.meansAbsent(answer.statusWord) else {
+            throw .refused(attempt: attempt, status: answer.statusWord)
+        }
+        // A card that knows no SELECT knows the older name no better.
+        if answer.statusWord == .instructionNotSupported || answer.statusWord == .classNotSupported { return false }
+        let older = try send(.selectNDEFApplicationVersion1)
+        if older.isSuccess { return true }
+        guard Type4Files.meansAbsent(older.statusWord) else {
+            throw .refused(attempt: attempt, status: older.statusWord)
+        }
+        return false
+    }
+
+    /// Cards refuse an application that they do not have in many ways. Execution errors (`64xx` to `66xx`, `6Fxx`) say
+    /// that something went wrong instead.
+    static func meansAbsent(_ status: StatusWord) -> Bool {
+        switch status.sw1 {
+        case 0x64...0x66, 0x6F: false
+        default: true
+        }
+    }
+
+    /// Selects a file; `false` if the card does not have it.
+    mutating func select(_ file: UInt16) throws(TagError) -> Bool {
+        let attempt = "select the file \([file].hex)"
+        let withoutAnswer = CommandAPDU.select(fileID: file)
+        if selectsWithoutAnswer {
+            let status = try send(withoutAnswer).statusWord
+            if status.isSuccess { return true }
+            if status == .fileNotFound { return false }
+            if status == .securityStatusNotSatisfied { throw .protected(attempt: attempt, status: status) }
+        }
+        var command = withoutAnswer
+        command.p2 = 0x00
+        let status = try send(command).statusWord
+        if status.isSuccess {
+            selectsWithoutAnswer = false
+            return true
+        }
+        if status == .fileNotFound { return false }
+        throw status == .securityStatusNotSatisfied
+            ? .protected(attempt: attempt, status: status) : .refused(attempt: attempt, status: status)
+    }
+
+    /// Reads exactly so many bytes of the selected file, in chunks.
+    mutating func read(_ count: Int, at start: Int, of file: UInt16) throws(TagError) -> [UInt8] {
+        let attempt = "read the file \([file].hex)"
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            let offset = start + bytes.count
+            let missing = count - bytes.count
+            let (data, status) = try readChunk(min(missing, chunk), at: offset, attempt)
+            guard status.isSuccess || status == .endReached else {
+                switch status {
+                case .securityStatusNotSatisfied: throw .protected(attempt: attempt, status: status)
+                case .wrongP1P2: throw .corrupt(.init(.endsEarly(missing: missing), offset: offset, file: file))
+                default: throw .refused(attempt: attempt, status: status)
+                }
+            }
+            guard !data.isEmpty else {
+                throw .corrupt(.init(.endsEarly(missing: missing), offset: offset, file: file))
+            }
+            if data.count < min(missing, Type4Tag.containerLength) {
+                guard shortAnswersLeft > 0 else {
+                    throw .link(
+                        ReaderError(.limitExceeded, attempting: attempt, detail: "the card gives it in too small parts")
+                    )
+                }
+                shortAnswersLeft -= 1
+            }
+            // A card or reader that gives less than was asked for is not asked for more than that again.
+            if data.count < min(missing, chunk) { chunk = max(data.count, Type4Tag.containerLength) }
+            bytes += data.prefix(missing)
+        }
+        return bytes
+    }
+
+    private func readChunk(
+        _ count: Int,
+        at offset: Int,
+        _ attempt: String
+    ) throws(TagError) -> (data: ArraySlice<UInt8>, status: StatusWord) {
+        if offset <= 0x7FFF {
+            guard let command = try? CommandAPDU.readBinary(offset: offset, length: count) else {
+                throw .refused(attempt: attempt, status: .wrongP1P2)
+            }
+            let answer = try send(command)
+            return (answer.data[...], answer.statusWord)
+        }
+        // Higher offsets take a data object; the answer is one too, and its header counts in its length.
+        let length = min(count + (count > 127 ? 3 : 2), chunk)
+        guard let command = try? CommandAPDU.readBinary(objectOffset: offset, length: length) else {
+            throw .refused(attempt: attempt, status: .wrongP1P2)
+        }
+        let answer = try send(command)
+        return (Type4Files.objectValue(answer.data), answer.statusWord)
+    }
+
+    /// The value of a data object `53` that fills the answer, or the answer itself: some cards leave the header out.
+    static func objectValue(_ data: [UInt8]) -> ArraySlice<UInt8> {
+        guard data.count >= 2, data[0] == 0x53 else { return data[...] }
+        switch data[1] {
+        case 0..<0x80 where Int(data[1]) == data.count - 2: return data[2...]
+        case 0x81 where data.count >= 3 && Int(data[2]) == data.count - 3: return data[3...]
+        case 0x82 where data.count >= 4 && Int(data[2]) << 8 | Int(data[3]) == data.count - 4: return data[4...]
+        default: return data[...]
+        }
+    }
+
+    private func send(_ command: CommandAPDU) throws(TagError) -> ResponseAPDU {
+        do {
+            return try channel.send(command)
+        } catch {
+            throw .link(error)
+        }
+    }
+}
+
+extension [UInt16] {
+    /// Upper-case hexadecimal, four digits a number.
+    var hex: String { flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }.hex }
+}

@@ -1,0 +1,209 @@
+import Glibc
+import ReaderKit
+import Synchronization
+
+/// A pcscd for tests: started, killed and restarted as a direct child of the test.
+///
+/// It must not run beside the machine's own, so it starts only where `Scripts/isolated` has made a place for it. All
+/// methods block for as long as they say; call them from synchronous code, not from a task that others wait for.
+///
+/// A child that is not waited for counts as running for the next pcscd, which is why nobody else may start or reap it.
+public final class PCSCDaemon: Sendable {
+    /// Whether this process has a `/run/pcscd` and a network of its own (`Scripts/isolated`).
+    public static var isIsolated: Bool {
+        guard let value = getenv("READERKIT_ISOLATED") else { return false }
+        return String(cString: value) == "1"
+    }
+
+    /// The folder of its socket and its process number.
+    public static let folder = "/run/pcscd"
+
+    /// The program.
+    public let path: String
+
+    /// Where its messages go, or `nil` to drop them.
+    public let log: String?
+
+    private let child = Mutex<pid_t?>(nil)
+
+    /// Starts a daemon and waits until it serves.
+    ///
+    /// - Parameters:
+    ///   - path: the program.
+    ///   - log: a file to append its messages to, or `nil`.
+    ///   - virtualReader: whether to wait for the virtual reader's port as well.
+    /// - Throws: ``PCSCDaemonError``.
+    public init(
+        path: String = "/usr/sbin/pcscd",
+        log: String? = nil,
+        virtualReader: Bool = true
+    ) throws(PCSCDaemonError) {
+        self.path = path
+        self.log = log
+        waitsForVirtualReader = virtualReader
+        try start()
+    }
+
+    private let waitsForVirtualReader: Bool
+
+    deinit { kill() }
+
+    /// The process number, or `nil` while it is not running.
+    public var processIdentifier: Int32? { child.withLock { $0 } }
+
+    /// Ends it without warning (SIGKILL) and reaps it. Its files stay behind, as after a crash.
+    public func kill() {
+        child.withLock { child in
+            guard let pid = child else { return }
+            Glibc.kill(pid, SIGKILL)
+            PCSCDaemon.reap(pid)
+            child = nil
+        }
+    }
+
+    /// Asks it to end (SIGTERM), waits up to 3 s, then kills it.
+    public func terminate() {
+        child.withLock { child in
+            guard let pid = child else { return }
+            Glibc.kill(pid, SIGTERM)
+            let hasEnded = PCSCDaemon.wait(upTo: .seconds(3)) { PCSCDaemon.hasEnded(pid) != nil }
+            if !hasEnded {
+                Glibc.kill(pid, SIGKILL)
+                PCSCDaemon.reap(pid)
+            }
+            child = nil
+        }
+    }
+
+    /// Kills it if it runs, and starts it anew.
+    ///
+    /// - Throws: ``PCSCDaemonError``.
+    public func restart() throws(PCSCDaemonError) {
+        kill()
+        try start()
+    }
+
+    /// Starts it after ``kill()`` or ``terminate()``; nothing happens if it runs.
+    ///
+    /// - Throws: ``PCSCDaemonError``.
+    public func start() throws(PCSCDaemonError) {
+        guard PCSCDaemon.isIsolated else { throw .notIsolated }
+        guard processIdentifier == nil else { return }
+        for name in ["pcscd.comm", "pcscd.pid"] { unlink("\(PCSCDaemon.folder)/\(name)") }
+        let pid = try spawn()
+        child.withLock { $0 = pid }
+        var ending: Int32?
+        let isServing = PCSCDaemon.wait(upTo: .seconds(10)) {
+            ending = PCSCDaemon.hasEnded(pid)
+            return ending != nil || isReady
+        }
+        if let ending {
+            child.withLock { $0 = nil }
+            throw .ended(path: path, status: ending)
+        }
+        guard isServing else {
+            kill()
+            throw .silent(path: path)
+        }
+    }
+
+    private var isReady: Bool {
+        PCSCDaemon.accepts("\(PCSCDaemon.folder)/pcscd.comm")
+            && (!waitsForVirtualReader || PCSCDaemon.listens(VirtualCardReader.firstPort))
+    }
+
+    // MARK: The process
+
+    private func spawn() throws(PCSCDaemonError) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // Signals that the test blocks or ignores must reach the daemon.
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        var all = sigset_t()
+        sigfillset(&all)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+        let arguments = [strdup(path), strdup("--foreground")]
+        defer { for argument in arguments { free(argument) } }
+        var pid: pid_t = 0
+        let result = posix_spawn(&pid, path, &actions, &attributes, arguments + [nil], environ)
+        guard result == 0 else { throw .notStarted(path: path, error: result) }
+        return pid
+    }
+
+    /// The status of a child that has ended, which is reaped by this, or `nil` while it runs.
+    private static func hasEnded(_ pid: pid_t) -> Int32? {
+        var status: Int32 = 0
+        let result = waitpid(pid, &status, WNOHANG)
+        return result == 0 ? nil : status
+    }
+
+    private static func reap(_ pid: pid_t) {
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    }
+
+    private static func wait(upTo limit: Duration, until condition: () -> Bool) -> Bool {
+        let end = ContinuousClock.now + limit
+        while !condition() {
+            guard ContinuousClock.now < end else { return false }
+            usleep(5_000)
+        }
+        return true
+    }
+
+    /// Whether somebody answers on that socket.
+    private static func accepts(_ path: String) -> Bool {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+    }
+
+    /// Whether a socket listens on that port. Connecting to find out would insert a card.
+    private static func listens(_ port: UInt16) -> Bool {
+        let wanted = ":" + [port].hexText + " "
+        return ["/proc/net/tcp", "/proc/net/tcp6"].contains { path in
+            lines(of: path).contains { line in
+                // Local address, remote address, state; 0A is "listening".
+                let fields = line.split(separator: " ")
+                return fields.count > 3 && fields[3] == "0A" && (fields[1] + " ").hasSuffix(wanted)
+            }
+        }
+    }
+
+    private static func lines(of path: String) -> [Substring] {
+        guard let file = fopen(path, "r") else { return [] }
+        defer { fclose(file) }
+        var text: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = fread(&buffer, 1, buffer.count, file)
+            guard count > 0 else { break }
+            text += buffer[..<count]
+        }
+        return String(decoding: text, as: UTF8.self).split(separator: "\n")
+    }
+}
+
+extension [UInt16] {
+    /// Four upper-case hexadecimal digits each.
+    fileprivate var hexText: String { Hex.encode(flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }) }
+}

@@ -1,0 +1,218 @@
+import Dispatch
+import Foundation
+import Glibc
+import ReaderKit
+import Synchronization
+
+/// Presents simulated cards to a real pcscd, through the virtual reader of vsmartcard (Debian: `vsmartcard-vpcd`).
+///
+/// To a program that uses PC/SC there is no difference to a reader with a card on it. pcscd looks every 400 ms whether
+/// there is a card, so one that is present or absent for less than ``settlingTime`` may never be seen: wait for what the
+/// program under test reports, or at least that long, between ``present(_:)`` and ``remove()``.
+///
+/// The virtual reader listens on all network interfaces and lets anybody insert cards. It has no place on a machine that
+/// serves people; `Scripts/isolated` gives tests a network of their own.
+public final class VirtualCardReader: Sendable {
+    /// The port of the virtual reader's first slot.
+    public static let firstPort: UInt16 = 35963
+
+    /// The port of its second slot.
+    public static let secondPort: UInt16 = 35964
+
+    /// How long a card must be present, or absent, to be surely seen.
+    public static let settlingTime = Duration.milliseconds(500)
+
+    /// The port of the slot, on this machine.
+    public let port: UInt16
+
+    /// The reader's part in the answers.
+    public let reader: SimulatedReader
+
+    private let state = Mutex(State())
+
+    private struct State {
+        var link: VirtualCardLink?
+        var exchanges = 0
+    }
+
+    /// The reader of one slot, without a card.
+    public init(port: UInt16 = VirtualCardReader.firstPort, reader: SimulatedReader = SimulatedReader()) {
+        self.port = port
+        self.reader = reader
+    }
+
+    deinit { state.withLock { $0.link }?.end() }
+
+    /// Whether a card is presented, and pcscd has not ended.
+    public var isPresenting: Bool { state.withLock { $0.link?.isAlive ?? false } }
+
+    /// How many command APDUs all cards together have answered here.
+    public var exchanges: Int { state.withLock { $0.exchanges } }
+
+    /// Presents a card; one that is there is removed first.
+    ///
+    /// The card is served by a thread of its own until ``remove()`` is called or pcscd ends.
+    ///
+    /// - Throws: ``ReaderError`` with ``ReaderError/Kind/readerUnavailable`` if nothing listens on the port.
+    public func present(_ card: any SimulatedCard) throws(ReaderError) {
+        remove()
+        let link = VirtualCardLink(descriptor: try connect(), card: card, reader: reader) { [weak self] in
+            self?.state.withLock { $0.exchanges += 1 }
+        }
+        state.withLock { $0.link = link }
+        link.start()
+    }
+
+    /// Removes the card, and returns when it is no longer served. Nothing happens if there is none.
+    public func remove() {
+        state.withLock { state in
+            defer { state.link = nil }
+            return state.link
+        }?.end()
+    }
+
+    private func connect() throws(ReaderError) -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw failure() }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else {
+            let error = failure()
+            close(descriptor)
+            throw error
+        }
+        descriptor.setOption(TCP_NODELAY)
+        return descriptor
+    }
+
+    private func failure() -> ReaderError {
+        let number = errno
+        return ReaderError(
+            .readerUnavailable,
+            attempting: "connect to the virtual reader on port \(port)",
+            code: ReaderError.Code(rawValue: Int64(number), name: String(cString: strerror(number)))
+        )
+    }
+}
+
+/// One card at the virtual reader: a connection and the thread that serves it.
+private final class VirtualCardLink: Sendable {
+    private let descriptor: Int32
+    private let card: any SimulatedCard
+    private let reader: SimulatedReader
+    private let onCommand: @Sendable () -> Void
+    private let hasEnded = DispatchSemaphore(value: 0)
+    private let alive = Mutex(true)
+
+    var isAlive: Bool { alive.withLock { $0 } }
+
+    init(descriptor: Int32, card: any SimulatedCard, reader: SimulatedReader, onCommand: @escaping @Sendable () -> Void)
+    {
+        self.descriptor = descriptor
+        self.card = card
+        self.reader = reader
+        self.onCommand = onCommand
+    }
+
+    func start() {
+        Thread.detachNewThread { self.serve() }
+    }
+
+    /// Closing the connection is the removal; the thread does it, so that no other descriptor of that number is hit.
+    func end() {
+        alive.withLock { if $0 { shutdown(descriptor, Int32(SHUT_RDWR)) } }
+        hasEnded.wait()
+        hasEnded.signal()
+    }
+
+    private func serve() {
+        while let request = receive() {
+            guard let answer = answer(to: request) else { continue }
+            if request.count > 1 { onCommand() }
+            // A zero-length answer would make pcscd wait for ever.
+            guard send(answer.isEmpty || answer.count > 0xFFFF ? [0x6F, 0x00] : answer) else { break }
+        }
+        alive.withLock {
+            $0 = false
+            close(descriptor)
+        }
+        card.powerOff()
+        hasEnded.signal()
+    }
+
+    /// Bodies of one byte steer the power; anything else is a command APDU.
+    private func answer(to request: [UInt8]) -> [UInt8]? {
+        guard request.count == 1 else {
+            // A reader reports a card that stays silent; it never stays silent itself.
+            return reader.transmit(request, to: card) ?? Status.mute
+        }
+        switch request[0] {
+        case 0x00: card.powerOff()
+        case 0x01: card.powerOn()
+        case 0x02:
+            card.powerOff()
+            card.powerOn()
+        case 0x04: return card.atr
+        default: break
+        }
+        return nil
+    }
+
+    // MARK: Frames: a length of two bytes, most significant first, and a body
+
+    private func receive() -> [UInt8]? {
+        guard let header = read(2) else { return nil }
+        return read(Int(header[0]) << 8 | Int(header[1]))
+    }
+
+    private func read(_ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            // The other side sends length and body apart and waits for the acknowledgement of the first: without this
+            // each command takes 44 ms. It has to be said again before every read.
+            descriptor.setOption(TCP_QUICKACK)
+            let result = bytes.withUnsafeMutableBytes {
+                recv(descriptor, $0.baseAddress?.advanced(by: done), count - done, 0)
+            }
+            if result < 0, errno == EINTR { continue }
+            guard result > 0 else { return nil }
+            done += result
+        }
+        return bytes
+    }
+
+    private func send(_ body: [UInt8]) -> Bool {
+        let frame = [UInt8(body.count >> 8), UInt8(body.count & 0xFF)] + body
+        var done = 0
+        while done < frame.count {
+            let result = frame.withUnsafeBytes {
+                Glibc.send(
+                    descriptor,
+                    $0.baseAddress?.advanced(by: done),
+                    frame.count - done,
+                    Int32(MSG_NOSIGNAL)
+                )
+            }
+            if result < 0, errno == EINTR { continue }
+            guard result > 0 else { return false }
+            done += result
+        }
+        return true
+    }
+}
+
+extension Int32 {
+    /// Sets an option of a TCP socket. A failure only costs speed.
+    fileprivate func setOption(_ option: Int32) {
+        var on: Int32 = 1
+        setsockopt(self, Int32(IPPROTO_TCP), option, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+}
