@@ -1,0 +1,138 @@
+import Foundation
+
+/// Turns each presentation of a card into exactly one ``ScanEvent``, however long the card rests on the reader.
+///
+/// ```swift
+/// let scanner = Scanner(PCSCBackend())
+/// for await case .scan(let tap) in scanner.events() {
+///     print(tap.memberKey ?? "nobody")
+/// }
+/// ```
+///
+/// Several readers are served at the same time, each in the order of its taps. A recording is read strictly in its
+/// order, so that it gives the same events each time.
+public struct Scanner: Sendable {
+    private let backend: any ReaderBackend
+    private let configuration: ScannerConfiguration
+
+    /// A scanner for the readers of a backend.
+    public init(_ backend: any ReaderBackend, configuration: ScannerConfiguration = ScannerConfiguration()) {
+        self.backend = backend
+        self.configuration = configuration
+    }
+
+    /// Starts to watch and read, and gives what happens.
+    ///
+    /// Each call is a watch of its own. It ends when the consumer stops, or with the end of a recording.
+    public func events() -> AsyncStream<ScannerEvent> {
+        backend.isRecording ? eventsInOrder() : eventsPerReader()
+    }
+
+    /// Reads one presented card.
+    ///
+    /// - Returns: one event, whatever happens: what could not be read is among its problems.
+    public func scan(_ presence: CardPresence) async -> ScanEvent {
+        var reading = await read(presence)
+        var retries = configuration.retries
+        while retries > 0, let fault = reading.fault, fault.kind == .cardReset || fault.kind == .communication {
+            retries -= 1
+            reading = await read(presence)
+        }
+        return ScanEvent(
+            id: configuration.makeID(),
+            at: presence.at,
+            reader: presence.reader.name,
+            backend: backend.kind,
+            technology: reading.technology,
+            card: reading.card,
+            uid: reading.uid,
+            atr: presence.facts.atr,
+            ndef: reading.ndef,
+            passes: reading.passes,
+            memberKey: reading.member?.key,
+            memberName: reading.member?.name,
+            problems: reading.problems,
+            duration: reading.duration
+        )
+    }
+
+    private func read(_ presence: CardPresence) async -> CardReading {
+        let limits = configuration.limits
+        do {
+            return try await backend.withCard(presence) { CardReading(over: $0, limits: limits) }
+        } catch let error as ReaderError {
+            return CardReading(facts: presence.facts, fault: error)
+        } catch {
+            let fault = ReaderError(.other, attempting: "read the card", detail: "\(error)")
+            return CardReading(facts: presence.facts, fault: fault)
+        }
+    }
+
+    /// One event at a time: the recording goes on only when the last card was read and its event was taken.
+    private func eventsInOrder() -> AsyncStream<ScannerEvent> {
+        let source = EventSource(backend.events())
+        return AsyncStream {
+            if let tap = await source.pending { return .scan(await scan(tap)) }
+            guard let event = await source.next() else { return nil }
+            if case .cardInserted(let presence) = event, configuration.serves(presence.reader) {
+                await source.setPending(presence)
+            }
+            return .reader(event)
+        }
+    }
+
+    private func eventsPerReader() -> AsyncStream<ScannerEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(of: ScannerEvent.self)
+        let task = Task {
+            await withTaskGroup(of: Void.self) { group in
+                var readers: [ReaderInfo: AsyncStream<CardPresence>.Continuation] = [:]
+                for await event in backend.events() {
+                    continuation.yield(.reader(event))
+                    guard case .cardInserted(let presence) = event, configuration.serves(presence.reader) else {
+                        continue
+                    }
+                    if let reader = readers[presence.reader] {
+                        reader.yield(presence)
+                        continue
+                    }
+                    let (taps, reader) = AsyncStream.makeStream(of: CardPresence.self)
+                    readers[presence.reader] = reader
+                    reader.yield(presence)
+                    group.addTask {
+                        for await tap in taps { continuation.yield(.scan(await scan(tap))) }
+                    }
+                }
+                readers.values.forEach { $0.finish() }
+            }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in task.cancel() }
+        return stream
+    }
+}
+
+/// The iterator of a stream, for a consumer that pulls from several closures.
+private actor EventSource {
+    private var iterator: AsyncStream<ReaderEvent>.Iterator
+    /// The card to read before the next event is asked for.
+    private var card: CardPresence?
+
+    init(_ stream: AsyncStream<ReaderEvent>) {
+        iterator = stream.makeAsyncIterator()
+    }
+
+    var pending: CardPresence? {
+        defer { card = nil }
+        return card
+    }
+
+    func setPending(_ presence: CardPresence) { card = presence }
+
+    func next() async -> ReaderEvent? {
+        // A copy, since a mutating call on the stored one would hold the actor's state across the wait.
+        var copy = iterator
+        let event = await copy.next(isolation: self)
+        iterator = copy
+        return event
+    }
+}

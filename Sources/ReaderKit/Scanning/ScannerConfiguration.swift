@@ -1,0 +1,29 @@
+import Foundation
+
+/// How a ``Scanner`` reads cards.
+public struct ScannerConfiguration: Sendable {
+    /// Limits for the NDEF message of a tag.
+    public var limits: NDEFLimits
+
+    /// How often a card is read again after it was reset by another program or the radio link failed, 0 to 10.
+    public var retries: Int
+
+    /// Which readers to serve; the others' events are passed on and their cards left alone.
+    public var serves: @Sendable (ReaderInfo) -> Bool
+
+    /// Makes the ids of events.
+    public var makeID: @Sendable () -> UUID
+
+    /// How to read cards.
+    public init(
+        limits: NDEFLimits = .default,
+        retries: Int = 2,
+        serves: @escaping @Sendable (ReaderInfo) -> Bool = { _ in true },
+        makeID: @escaping @Sendable () -> UUID = { UUID() }
+    ) {
+        self.limits = limits
+        self.retries = min(max(retries, 0), 10)
+        self.serves = serves
+        self.makeID = makeID
+    }
+}
