@@ -43,7 +43,7 @@ public struct UIDFormat: Sendable, Hashable {
     public enum Notation: Sendable, Hashable {
         /// Two upper-case hexadecimal digits for each byte, with the separator between bytes.
         case hex(separator: String)
-        /// Decimal, filled with zeros on the left to at least that many digits. A number with more is not cut.
+        /// Decimal, filled with zeros on the left to at least that many digits, 0...64. A number with more is not cut.
         case decimal(minimumDigits: Int)
         /// Three bytes as two decimal numbers, as printed on many cards: `213,02000`.
         case threePlusFive
@@ -119,7 +119,7 @@ public struct UIDFormat: Sendable, Hashable {
         var digits = String(limbs[limbs.count - 1])
         for limb in limbs.dropLast().reversed() { digits += padded(limb, 9) }
         // No identifier needs more zeros than this; an absurd width must not become an absurd allocation.
-        let width = min(minimumDigits, 64)
+        let width = min(max(0, minimumDigits), 64)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 }
