@@ -61,9 +61,12 @@ enum NDEFEncoder {
         bytes.append(flags)
         // The lengths were checked: the type and the identifier by `brokenRule`, the payload by the limits.
         bytes.append(UInt8(truncatingIfNeeded: record.type.count))
-        for shift in isShort ? [0] : [24, 16, 8, 0] {
-            bytes.append(UInt8(truncatingIfNeeded: record.payload.count >> shift))
+        if !isShort {
+            bytes.append(UInt8(truncatingIfNeeded: record.payload.count >> 24))
+            bytes.append(UInt8(truncatingIfNeeded: record.payload.count >> 16))
+            bytes.append(UInt8(truncatingIfNeeded: record.payload.count >> 8))
         }
+        bytes.append(UInt8(truncatingIfNeeded: record.payload.count))
         if let id = record.id { bytes.append(UInt8(truncatingIfNeeded: id.count)) }
         bytes += record.type
         if let id = record.id { bytes += id }

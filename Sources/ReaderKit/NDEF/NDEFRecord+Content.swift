@@ -96,13 +96,14 @@ extension NDEFRecord {
     }
 
     private func checkedText() -> NDEFText {
-        let status = payload.first ?? 0
-        let rest = payload.dropFirst()
-        let language = String(decoding: rest.prefix(Int(status & 0x3F)), as: UTF8.self)
-        let bytes = rest.dropFirst(Int(status & 0x3F))
-        if status & 0x80 == 0 { return NDEFText(String(decoding: bytes, as: UTF8.self), language: language) }
-        let text = bytes.withUnsafeBufferPointer { NDEFUnicode.decodeUTF16($0) }
-        return NDEFText(text, language: language, encoding: .utf16)
+        payload.withUnsafeBufferPointer { payload in
+            let status = payload.first ?? 0
+            let textStart = min(1 + Int(status & 0x3F), payload.count)
+            let language = String(decoding: payload[min(1, textStart)..<textStart], as: UTF8.self)
+            let text = NDEFPayload.suffix(payload, from: textStart)
+            if status & 0x80 == 0 { return NDEFText(String(decoding: text, as: UTF8.self), language: language) }
+            return NDEFText(NDEFUnicode.decodeUTF16(text), language: language, encoding: .utf16)
+        }
     }
 
     private func checkedURI() -> String {

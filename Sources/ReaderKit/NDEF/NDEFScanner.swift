@@ -123,6 +123,7 @@ struct NDEFScanner {
     // MARK: - Headers
 
     /// Reads the header at `position` and checks its lengths and the record's own rules.
+    @inline(__always)
     private mutating func readHeader() -> Header? {
         let start = position
         let left = count - start
@@ -163,6 +164,7 @@ struct NDEFScanner {
         return followsOwnRules(header) ? header : nil
     }
 
+    @inline(__always)
     private mutating func followsOwnRules(_ header: Header) -> Bool {
         switch header.flags & Flag.tnf {
         case 0:
@@ -185,6 +187,7 @@ struct NDEFScanner {
     }
 
     /// Checks the marks of the message's begin and end.
+    @inline(__always)
     private mutating func isInPlace(_ header: Header) -> Bool {
         if header.flags & (Flag.chunk | Flag.messageEnd) == Flag.chunk | Flag.messageEnd {
             return refuse(.chunkWithMessageEnd, at: header.start)
@@ -198,6 +201,7 @@ struct NDEFScanner {
     }
 
     /// Notes the end of the message, and what follows it.
+    @inline(__always)
     private mutating func finish(after header: Header) {
         guard header.flags & Flag.messageEnd != 0 else { return }
         hasEnded = true

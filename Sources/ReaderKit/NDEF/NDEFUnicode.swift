@@ -14,6 +14,7 @@ enum NDEFUnicode {
             {
                 index += 8
             }
+            while index < count, bytes[index] < 0x80 { index += 1 }
             guard index < count else { return nil }
             let length = lengthOfCharacter(in: bytes, at: index)
             if length == 0 { return index }

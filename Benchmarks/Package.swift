@@ -1,0 +1,22 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// A package of its own, so that building or using the libraries never builds a benchmark.
+let package = Package(
+    name: "Benchmarks",
+    dependencies: [
+        .package(name: "ClubKit", path: "..")
+    ],
+    targets: [
+        .target(name: "BenchmarkSupport"),
+        .executableTarget(
+            name: "ndef-mutations",
+            dependencies: ["BenchmarkSupport", .product(name: "ReaderKit", package: "ClubKit")]
+        ),
+        .executableTarget(
+            name: "ndef-decode",
+            dependencies: ["BenchmarkSupport", .product(name: "ReaderKit", package: "ClubKit")]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
