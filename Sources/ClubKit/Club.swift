@@ -1,89 +1,326 @@
 import Dispatch
 import Foundation
+import Logging
 import ReaderKit
+import Synchronization
 
 /// A club: turns taps into members' visits, keeps them, and tells the application.
+///
+/// ```swift
+/// let club = Club(configuration: ClubConfiguration(database: .file(path: "/var/lib/club/club.sqlite")))
+///     .setDelegate(to: self)
+///     .setCustomMembershipUser(classType: CustomMembershipUser.self)
+/// try await club.open()
+/// let receipt = try await club.receive(event)
+/// ```
+///
+/// Set-up methods are synchronous and can be chained; use them before ``open()``. Nothing traps: what is called too
+/// early or too late throws ``ClubError/Kind/notOpen``.
 public final class Club: Sendable {
-    /// The club of a program that needs only one.
+    /// The club of a program that needs only one, with the standard configuration.
     public static let shared = Club()
 
-    private let configuration: ClubConfiguration
+    /// What the club was made with. ``setDayPass(hours:)`` and ``setUserCreation(_:)`` override parts of it.
+    public let configuration: ClubConfiguration
+
+    private struct State {
+        var delegate = DelegateReference(nil)
+        var userClass: MembershipUser.Type = MembershipUser.self
+        var cooldown: Duration
+        var dayPassHours = 0
+        var userCreation: UserCreation
+        var store: MemberStore?
+    }
+
+    /// A delegate that is held weakly.
+    private struct DelegateReference: @unchecked Sendable {
+        // Delegates are not Sendable. This is safe to send since the club only compares the reference with nil and
+        // hands it back, except on the queue of setDispatchQueue, where its methods are called one at a time. The
+        // reference itself never changes, and reading a weak reference is atomic.
+        private(set) weak var delegate: (any ClubMiddlewareDelegate)?
+
+        init(_ delegate: (any ClubMiddlewareDelegate)?) {
+            self.delegate = delegate
+        }
+    }
+
+    private let state: Mutex<State>
+    private let callbacks = CallbackQueue(.main)
+    private let broadcaster = EventBroadcaster<ClubEvent>()
+
+    /// Opening and closing block, so they have a queue of their own, which also keeps them in order.
+    private let opening = DispatchQueue(label: "club.opening")
 
     /// A club that is not open yet.
     public init(configuration: ClubConfiguration = ClubConfiguration()) {
         self.configuration = configuration
+        state = Mutex(State(cooldown: configuration.cooldown, userCreation: configuration.userCreationStyle))
     }
+
+    // MARK: Set-up
 
     /// Sets who is told what happens. The club holds it weakly.
     @discardableResult
-    public func setDelegate(to delegate: (any ClubMiddlewareDelegate)?) -> Club { self }
+    public func setDelegate(to delegate: (any ClubMiddlewareDelegate)?) -> Club {
+        let reference = DelegateReference(delegate)
+        state.withLock { $0.delegate = reference }
+        return self
+    }
 
-    /// Sets the queue of all callbacks, `.main` by default.
+    /// Who is told what happens, if it is still there.
+    public var delegate: (any ClubMiddlewareDelegate)? {
+        state.withLock { $0.delegate }.delegate
+    }
+
+    /// Sets the queue of all callbacks, ``Dispatch/DispatchQueue/main`` by default. Callbacks run one at a time and in
+    /// order on a concurrent queue too.
     @discardableResult
-    public func setDispatchQueue(_ queue: DispatchQueue) -> Club { self }
+    public func setDispatchQueue(_ queue: DispatchQueue) -> Club {
+        callbacks.setQueue(queue)
+        return self
+    }
 
     /// Sets the class of the objects that callbacks and getters hand out.
     @discardableResult
-    public func setCustomMembershipUser(classType: MembershipUser.Type) -> Club { self }
+    public func setCustomMembershipUser(classType: MembershipUser.Type) -> Club {
+        state.withLock { $0.userClass = classType }
+        return self
+    }
 
-    /// Makes the cooldown 1 to 24 hours.
+    /// Sets what happens when an unknown card is presented.
     @discardableResult
-    public func setDayPass(hours: Int) -> Club { self }
+    public func setUserCreation(_ style: UserCreation) -> Club {
+        state.withLock { $0.userCreation = style }
+        return self
+    }
+
+    /// Makes a visit good for that many hours: the cooldown becomes 1 to 24 hours.
+    ///
+    /// Any other number changes nothing, and is reported as ``ClubError/Kind/invalidSetting`` to the delegate, in
+    /// ``events`` and in the log.
+    @discardableResult
+    public func setDayPass(hours: Int) -> Club {
+        guard (1...24).contains(hours) else {
+            let detail = "\(hours) hours instead of 1 to 24"
+            report(ClubError(.invalidSetting, attempting: "set the day pass", detail: detail))
+            return self
+        }
+        state.withLock { state in
+            state.dayPassHours = hours
+            state.cooldown = .seconds(hours * 3600)
+        }
+        return self
+    }
+
+    /// The hours of ``setDayPass(hours:)``, 0 if it was not set.
+    public var dayPassHours: Int { state.withLock { $0.dayPassHours } }
+
+    /// How long after a counted tap further taps of the same member are acknowledged but not counted.
+    public var cooldown: Duration { state.withLock { $0.cooldown } }
+
+    // MARK: Opening and closing
 
     /// Whether the club is open.
-    public var isOpen: Bool { false }
+    public var isOpen: Bool { state.withLock { $0.store != nil } }
 
-    /// Opens the member database, creating or upgrading it where necessary.
-    public func open() async throws(ClubError) { throw ClubError(.notOpen, attempting: "open the club") }
+    /// Opens the member database, creating or upgrading it where necessary. An open club stays as it is.
+    public func open() async throws(ClubError) {
+        try await onOpeningQueue { () throws(ClubError) in
+            guard !self.isOpen else { return }
+            let store = try MemberStore(
+                self.configuration.database,
+                busyTimeout: self.configuration.busyTimeout,
+                clock: self.configuration.clock,
+                makeUUID: self.configuration.makeUUID
+            )
+            self.state.withLock { $0.store = store }
+            self.configuration.logger.info("The club is open.", metadata: ["device": "\(store.deviceID)"])
+        }
+    }
 
-    /// Closes the member database and ends the sequences of ``events``.
-    public func close() async throws(ClubError) {}
+    /// Closes the member database, when all that is under way has been committed, and ends the sequences of ``events``.
+    /// The club can be opened again.
+    public func close() async throws(ClubError) {
+        try await onOpeningQueue { () throws(ClubError) in
+            guard let store = self.state.withLock({ $0.store }) else { return }
+            try store.close()
+            self.state.withLock { $0.store = nil }
+            self.broadcaster.finish()
+            self.configuration.logger.info("The club is closed.")
+        }
+    }
 
-    /// The one door for taps.
+    private func onOpeningQueue(_ work: @escaping @Sendable () throws(ClubError) -> Void) async throws(ClubError) {
+        let result: Result<Void, ClubError> = await withCheckedContinuation { continuation in
+            opening.async {
+                let result = Result { () throws(ClubError) in try work() }
+                continuation.resume(returning: result)
+            }
+        }
+        try result.get()
+    }
+
+    func openStore(_ attempt: String) throws(ClubError) -> MemberStore {
+        guard let store = state.withLock({ $0.store }) else { throw ClubError(.notOpen, attempting: attempt) }
+        return store
+    }
+
+    // MARK: Taps
+
+    /// The one door for taps: records a tap and says what became of it. When it returns, that is on disk.
+    ///
+    /// A tap that was seen before (by ``ScanEvent/id``, also before a restart) gets its first receipt and changes
+    /// nothing, so a tap may safely be given again when it is not known whether it arrived. A new tap is told to
+    /// ``events`` and the delegate after it was committed.
+    ///
+    /// - Throws: ``ClubError`` if the tap was not recorded. Except for ``ClubError/Kind/notOpen`` and
+    ///   ``ClubError/Kind/cancelled``, ``events`` and the delegate are told too.
     public func receive(_ event: ScanEvent) async throws(ClubError) -> Receipt {
-        throw ClubError(.notOpen, attempting: "receive a tap")
+        let store = try openStore("record a tap")
+        let (cooldown, userCreation) = state.withLock { ($0.cooldown, $0.userCreation) }
+        var unknown: UnknownCard = userCreation.condition == nil ? .create : .ask
+        do {
+            while true {
+                let receipt = try await store.receive(
+                    event,
+                    cooldown: Timestamp.microseconds(cooldown),
+                    unknown: unknown,
+                    committed: { self.publish($0, of: event) }
+                )
+                if let receipt { return receipt }
+                // Outside the transaction: the condition is the application's code, which may call the club.
+                unknown = await holds(userCreation) ? .create : .ignore
+            }
+        } catch {
+            if error.kind != .notOpen, error.kind != .cancelled {
+                broadcaster.yield(.scan(event))
+                report(error)
+            }
+            throw error
+        }
     }
 
-    /// Receives every tap of a source until it ends.
+    /// Records every tap of a source, one after the other, until the source ends.
+    ///
+    /// A tap that cannot be recorded is told to ``events`` and the delegate, and the next one is taken.
+    ///
+    /// - Throws: ``ClubError/Kind/notOpen`` if the club is not open, or is closed meanwhile.
     public func run(_ source: some AsyncSequence<ScanEvent, Never>) async throws(ClubError) {
-        for await event in source { _ = try await receive(event) }
+        _ = try openStore("record taps")
+        for await event in source {
+            do {
+                _ = try await receive(event)
+            } catch {
+                guard error.kind != .notOpen else { throw error }
+            }
+        }
     }
 
-    /// What happens in the club from now on; each call gives a sequence of its own.
-    public var events: AsyncStream<ClubEvent> { AsyncStream { $0.finish() } }
+    private func holds(_ userCreation: UserCreation) async -> Bool {
+        await withCheckedContinuation { continuation in
+            callbacks.enqueue { continuation.resume(returning: userCreation.condition?() ?? true) }
+        }
+    }
 
-    /// A member by ``MembershipUser/userId``, as a copy in the custom class.
+    // MARK: Telling
+
+    /// What happens in the club from now on. Each call gives a sequence of its own, which gets every event in the order
+    /// of the commits and ends when the club is closed. Events that a slow consumer has not taken wait in memory.
+    public var events: AsyncStream<ClubEvent> { broadcaster.stream() }
+
+    /// Called on the writer's queue, right after the commit.
+    private func publish(_ receipt: Receipt, of event: ScanEvent) {
+        broadcaster.yield(.scan(event), .received(receipt))
+        guard let member = receipt.member else { return }
+        switch receipt.outcome {
+        case .created: tell(member) { $0.club($1, didCreateNewMembership: $2) }
+        case .visit: tell(member) { $0.club($1, didUpdateMembership: $2) }
+        case .repeat, .ignored, .rejected: break
+        }
+    }
+
+    private func tell(
+        _ member: Member,
+        _ method: @escaping @Sendable (any ClubMiddlewareDelegate, Club, MembershipUser) -> Void
+    ) {
+        // Without a delegate nothing waits for a queue that may never run.
+        guard delegate != nil else { return }
+        callbacks.enqueue {
+            guard let delegate = self.delegate else { return }
+            do throws(ClubError) {
+                method(delegate, self, try self.user(from: member))
+            } catch {
+                self.broadcaster.yield(.error(error, at: self.configuration.clock()))
+                delegate.club(self, didReceive: error)
+            }
+        }
+    }
+
+    private func report(_ error: ClubError) {
+        configuration.logger.error("\(error)")
+        broadcaster.yield(.error(error, at: configuration.clock()))
+        guard delegate != nil else { return }
+        callbacks.enqueue {
+            self.delegate?.club(self, didReceive: error)
+        }
+    }
+
+    // MARK: Members
+
+    /// A member by ``MembershipUser/userId``, as a copy in the class of ``setCustomMembershipUser(classType:)``, or
+    /// `nil` if there is none. It reads the database on the calling thread.
+    ///
+    /// - Throws: ``ClubError``, ``ClubError/Kind/unreadableRecord`` if the custom class does not accept the record.
     public func getUser(with userId: String) throws(ClubError) -> MembershipUser? {
-        throw ClubError(.notOpen, attempting: "look up a member")
+        guard let member = try openStore("look up a member").memberNow(withUserID: userId) else { return nil }
+        return try user(from: member)
     }
 
-    /// A member by ``Member/userId``.
+    private func user(from member: Member) throws(ClubError) -> MembershipUser {
+        do {
+            return try state.withLock { $0.userClass }.init(from: RecordDecoder(member.record))
+        } catch {
+            // The error may quote values of the member; its kind and the name of the field do not.
+            throw ClubError(
+                .unreadableRecord,
+                attempting: "make a member's record",
+                detail: RecordDecoder.summary(error)
+            )
+        }
+    }
+
+    /// A member by ``Member/userId``, or `nil` if there is none.
     public func member(withUserID userID: String) async throws(ClubError) -> Member? {
-        throw ClubError(.notOpen, attempting: "look up a member")
+        try await openStore("look up a member").member(withUserID: userID)
     }
 
     /// All members in that order.
     public func members(sortedBy order: MemberOrder = .added) async throws(ClubError) -> [Member] {
-        throw ClubError(.notOpen, attempting: "list the members")
+        try await openStore("list the members").members(sortedBy: order)
     }
 
     /// How many members there are.
     public func memberCount() async throws(ClubError) -> Int {
-        throw ClubError(.notOpen, attempting: "count the members")
+        try await openStore("count the members").memberCount()
     }
 
-    /// Looks for damage and contradictions in the store; an empty list means that all is well.
+    // MARK: The store
+
+    /// Looks for damage and contradictions in the store; an empty list means that all is well. Taps go on meanwhile.
     public func check() async throws(ClubError) -> [IntegrityFinding] {
-        throw ClubError(.notOpen, attempting: "check the member database")
+        try await openStore("check the member database").check()
     }
 
-    /// The time of the latest tap that the store knows.
+    /// The time of the latest tap that the store knows, counted or not; `nil` before the first one.
     public func lastEventDate() async throws(ClubError) -> Date? {
-        throw ClubError(.notOpen, attempting: "find the latest tap")
+        try await openStore("find the latest tap").lastEventDate()
     }
 
-    /// When a replay begins, so that running it again adds its visits.
+    /// When a replay begins, so that running it again adds its visits: the later of the present and the store's latest
+    /// tap plus the cooldown plus 1 s.
     public func replayStart(now: Date) async throws(ClubError) -> Date {
-        throw ClubError(.notOpen, attempting: "find the latest tap")
+        guard let last = try await lastEventDate() else { return now }
+        let wait = Timestamp.seconds(Timestamp.microseconds(cooldown)) + 1
+        return max(now, last.addingTimeInterval(wait))
     }
 }

@@ -52,19 +52,19 @@ extension ClubEvent: Encodable {
         case code, message
     }
 
-    /// Writes the line: `event` and `at` always; of a tap `id`, `reader` and `backend`; where there is one, `member`;
-    /// of an ignored or rejected tap `reason` (words) and `reasonCode`; of an error `error` with `code` and `message`.
+    /// Writes the line. A scan is the object of ``ReaderKit/ScanEvent``. All others have `event` and `at`; what became
+    /// of a tap has its `id`, `reader` and `backend`, where there is one `member`, and of an ignored or rejected tap
+    /// `reason` (words) and `reasonCode`; an error has `error` with `code` and `message`.
     public func encode(to encoder: any Encoder) throws {
+        if case .scan(let event) = self { return try event.encode(to: encoder) }
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(name, forKey: .event)
-        try container.encode(Timestamp.iso8601(at), forKey: .at)
+        try container.encode(ISO8601.text(at), forKey: .at)
         switch self {
-        case .scan(let event):
-            try container.encode(event.id, forKey: .id)
-            try container.encode(event.reader, forKey: .reader)
-            try container.encode(event.backend, forKey: .backend)
+        case .scan:
+            break
         case .received(let receipt):
-            try container.encode(receipt.eventID, forKey: .id)
+            try container.encode(receipt.eventID.uuidString, forKey: .id)
             try container.encode(receipt.reader, forKey: .reader)
             try container.encode(receipt.backend, forKey: .backend)
             try container.encodeIfPresent(receipt.member, forKey: .member)

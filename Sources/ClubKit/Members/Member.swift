@@ -42,6 +42,19 @@ public struct Member: Sendable, Hashable, Identifiable {
     }
 }
 
+extension Member {
+    /// All values by name, as ``RecordDecoder`` reads them.
+    var record: [String: FieldValue] {
+        var record = fields
+        record["userId"] = .string(userId)
+        record["username"] = username.map { .string($0) } ?? .null
+        record["timeStampAdded"] = .double(timeStampAdded)
+        record["numVisits"] = .int(numVisits)
+        record["timeStampOfLastVisit"] = .double(timeStampOfLastVisit)
+        return record
+    }
+}
+
 extension Member: Codable {
     /// Reads the object that ``encode(to:)`` writes; every key that is no base value is a custom field.
     public init(from decoder: any Decoder) throws {

@@ -107,6 +107,21 @@ struct RecordDecoder: Decoder {
         return result
     }
 
+    /// What went wrong and at which field, without the values that a decoding error quotes.
+    static func summary(_ error: any Error) -> String {
+        func path(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
+            let keys = context.codingPath + (last.map { [$0] } ?? [])
+            return "'" + keys.map { PlainText.line($0.stringValue) }.joined(separator: ".") + "'"
+        }
+        return switch error {
+        case DecodingError.typeMismatch(let type, let context): "the field \(path(context)) is no \(type)"
+        case DecodingError.valueNotFound(let type, let context): "the field \(path(context)) has no \(type)"
+        case DecodingError.keyNotFound(let key, let context): "the field \(path(context, key)) is missing"
+        case DecodingError.dataCorrupted(let context): "the field \(path(context)) is not valid"
+        default: "it threw \(type(of: error))"
+        }
+    }
+
     private static func number<T>(_ text: String, empty: T, _ parse: (String) -> T?) -> T? {
         let trimmed = text.trimmingCharacters(in: .whitespaces)
         return trimmed.isEmpty ? empty : parse(trimmed)

@@ -1,0 +1,26 @@
+/// Text from cards, made fit to be stored, shown and logged.
+enum PlainText {
+    /// The longest line, in Unicode scalars; what follows is cut off.
+    static let length = 1024
+
+    /// Control characters, which can move a terminal's cursor, and end a text in SQLite (NUL).
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.generalCategory == .control
+    }
+
+    /// The text on one line: control characters become spaces, white space at both ends goes, the rest is cut to
+    /// ``length``.
+    static func line(_ text: String) -> String {
+        let plain = text.unicodeScalars.prefix(length).map { isControl($0) ? " " : $0 }
+        let start = plain.firstIndex { !$0.properties.isWhitespace } ?? plain.endIndex
+        let end = plain.lastIndex { !$0.properties.isWhitespace }.map { $0 + 1 } ?? start
+        var line = String.UnicodeScalarView()
+        line.append(contentsOf: plain[start..<end])
+        return String(line)
+    }
+
+    /// An identifier for logs: its beginning, so that lines can be matched, and never the whole of it.
+    static func shortened(_ identifier: String) -> String {
+        String(identifier.prefix(min(4, identifier.count / 3))) + "…"
+    }
+}

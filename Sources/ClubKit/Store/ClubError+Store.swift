@@ -1,0 +1,70 @@
+import Foundation
+import GRDB
+
+extension ClubError {
+    /// What SQLite, the system or a task's cancellation says, as an error of the club.
+    init(_ error: any Error, attempting attempt: String) {
+        switch error {
+        case let error as ClubError:
+            self = error
+        case is CancellationError:
+            self.init(.cancelled, attempting: attempt)
+        case let error as DatabaseError:
+            let code = Code(
+                rawValue: Int(error.extendedResultCode.rawValue),
+                name: Self.names[error.resultCode.rawValue] ?? "SQLite result code"
+            )
+            let kind = Self.kind(of: error)
+            // SQLite's message names tables and columns, never their values.
+            self.init(kind, attempting: attempt, code: code, detail: kind == .other ? error.message : nil)
+        default:
+            self.init(.other, attempting: attempt, detail: "\(type(of: error))")
+        }
+    }
+
+    /// What a system call on the database's files says.
+    init(errno number: Int32, attempting attempt: String) {
+        let kind: Kind =
+            switch number {
+            case EROFS: .readOnly
+            case ENOSPC, EDQUOT: .diskFull
+            case EIO: .inputOutput
+            default: .cannotCreate
+            }
+        let names = [
+            EACCES: "EACCES", EPERM: "EPERM", EROFS: "EROFS", ENOSPC: "ENOSPC", EDQUOT: "EDQUOT", EIO: "EIO",
+            ENOENT: "ENOENT", ENOTDIR: "ENOTDIR", EISDIR: "EISDIR", ENAMETOOLONG: "ENAMETOOLONG", ELOOP: "ELOOP",
+        ]
+        self.init(
+            kind,
+            attempting: attempt,
+            code: Code(rawValue: Int(number), name: names[number] ?? "errno"),
+            detail: String(cString: strerror(number)).lowercased()
+        )
+    }
+
+    private static func kind(of error: DatabaseError) -> Kind {
+        switch error.resultCode {
+        case .SQLITE_FULL: .diskFull
+        case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
+        case .SQLITE_READONLY: .readOnly
+        case .SQLITE_CORRUPT: .corrupt
+        case .SQLITE_NOTADB: .notADatabase
+        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: .cannotOpen
+        case .SQLITE_IOERR: .inputOutput
+        case .SQLITE_INTERRUPT: .cancelled
+        // GRDB answers so on a connection that was closed; the club makes no other misuse.
+        case .SQLITE_MISUSE: .notOpen
+        default: .other
+        }
+    }
+
+    /// The names of SQLite's primary result codes.
+    private static let names: [Int32: String] = [
+        1: "SQLITE_ERROR", 2: "SQLITE_INTERNAL", 3: "SQLITE_PERM", 4: "SQLITE_ABORT", 5: "SQLITE_BUSY",
+        6: "SQLITE_LOCKED", 7: "SQLITE_NOMEM", 8: "SQLITE_READONLY", 9: "SQLITE_INTERRUPT", 10: "SQLITE_IOERR",
+        11: "SQLITE_CORRUPT", 12: "SQLITE_NOTFOUND", 13: "SQLITE_FULL", 14: "SQLITE_CANTOPEN", 15: "SQLITE_PROTOCOL",
+        17: "SQLITE_SCHEMA", 18: "SQLITE_TOOBIG", 19: "SQLITE_CONSTRAINT", 20: "SQLITE_MISMATCH",
+        21: "SQLITE_MISUSE", 22: "SQLITE_NOLFS", 23: "SQLITE_AUTH", 25: "SQLITE_RANGE", 26: "SQLITE_NOTADB",
+    ]
+}

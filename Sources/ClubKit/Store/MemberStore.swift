@@ -1,0 +1,149 @@
+import Foundation
+import GRDB
+
+/// The members and their visits on disk, in SQLite.
+///
+/// Everything that blocks runs on GRDB's own queues. ``init(_:busyTimeout:clock:makeUUID:)``, ``close()`` and
+/// the methods that are not `async` block the caller.
+package final class MemberStore: Sendable {
+    let database: any DatabaseWriter
+
+    /// The path of the file, or `nil` in memory.
+    package let path: String?
+
+    /// Tells this store's visits from those of other devices. Two processes on one file are one device.
+    package let deviceID: UUID
+
+    let clock: @Sendable () -> Date
+
+    /// Opens the store, creating and upgrading it where necessary. A file that belongs to another program, or to a
+    /// newer version of this one, is left as it is.
+    package init(
+        _ location: DatabaseLocation,
+        busyTimeout: Duration = .seconds(5),
+        clock: @escaping @Sendable () -> Date,
+        makeUUID: @Sendable () -> UUID
+    ) throws(ClubError) {
+        self.clock = clock
+        var configuration = Configuration()
+        configuration.label = "club"
+        configuration.busyMode = .timeout(Timestamp.seconds(Timestamp.microseconds(busyTimeout)))
+        configuration.prepareDatabase { db in
+            // Without it, the implicit deletions of REPLACE would get past the ledger's triggers.
+            try db.execute(sql: "PRAGMA recursive_triggers = ON")
+        }
+        let migrator = DatabaseSchema.migrator(deviceID: makeUUID())
+        switch location {
+        case .memory: path = nil
+        case .file(let file):
+            // Not to depend on the current directory later on.
+            let whole = file.hasPrefix("/") ? file : FileManager.default.currentDirectoryPath + "/" + file
+            path = whole
+            try DatabaseFiles.prepare(whole)
+        }
+        do {
+            if let path {
+                if DatabaseFiles.hasContent(path) {
+                    try Self.inspect(path, configuration: configuration, migrator: migrator)
+                }
+                database = try DatabasePool(path: path, configuration: configuration)
+            } else {
+                database = try DatabaseQueue(configuration: configuration)
+            }
+            try Self.migrate(database, migrator)
+            // GRDB sets synchronous to NORMAL when it has opened a pool's writer, so this must come after.
+            let synchronous = try database.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA synchronous = FULL")
+                return try Int.fetchOne(db, sql: "PRAGMA synchronous")
+            }
+            guard synchronous == 2 else {
+                throw ClubError(
+                    .other,
+                    attempting: "make commits durable",
+                    detail: "synchronous stays \(synchronous ?? -1)"
+                )
+            }
+            let stored = try database.read { db in
+                try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = 'deviceID'")
+            }
+            guard let stored, let deviceID = UUID(uuidString: stored) else {
+                throw ClubError(.corrupt, attempting: "open the member database", detail: "it has no device identifier")
+            }
+            self.deviceID = deviceID
+        } catch {
+            throw ClubError(error, attempting: "open the member database")
+        }
+    }
+
+    /// Closes the database when all that is under way has ended. Later calls throw ``ClubError/Kind/notOpen``.
+    package func close() throws(ClubError) {
+        do {
+            try database.close()
+        } catch {
+            throw ClubError(error, attempting: "close the member database")
+        }
+    }
+
+    /// Looks, without changing anything, whether the file is a club's and not newer than this software.
+    private static func inspect(
+        _ path: String,
+        configuration: Configuration,
+        migrator: DatabaseMigrator
+    ) throws {
+        var configuration = configuration
+        configuration.readonly = true
+        try DatabaseQueue(path: path, configuration: configuration).read { db in
+            let attempt = "open the member database"
+            let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+            guard tables > 0 else { return }
+            guard try Int64.fetchOne(db, sql: "PRAGMA application_id") == DatabaseSchema.applicationID else {
+                throw ClubError(.notADatabase, attempting: attempt, detail: "it belongs to another program")
+            }
+            guard try !migrator.hasBeenSuperseded(db) else { throw ClubError(.newerSchema, attempting: attempt) }
+        }
+    }
+
+    private static func migrate(_ database: any DatabaseWriter, _ migrator: DatabaseMigrator) throws {
+        for attempt in 1... {
+            if try database.read(migrator.hasCompletedMigrations) { return }
+            do {
+                try migrator.migrate(database)
+            } catch {
+                // Another process that opens the file at the same time may have been faster; look again.
+                guard attempt < 5 else { throw error }
+            }
+        }
+    }
+
+    /// Reads off the calling thread.
+    func read<Value: Sendable>(
+        _ attempt: String,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(ClubError) -> Value {
+        do {
+            return try await database.read(body)
+        } catch {
+            throw ClubError(error, attempting: attempt)
+        }
+    }
+
+    /// Reads on the calling thread.
+    func readNow<Value>(_ attempt: String, _ body: (Database) throws -> Value) throws(ClubError) -> Value {
+        do {
+            return try database.read(body)
+        } catch {
+            throw ClubError(error, attempting: attempt)
+        }
+    }
+
+    /// How SQLite writes this store's commits to disk; 2 is FULL.
+    package func synchronousMode() async throws(ClubError) -> Int {
+        do {
+            return try await database.writeWithoutTransaction { db in
+                try Int.fetchOne(db, sql: "PRAGMA synchronous") ?? -1
+            }
+        } catch {
+            throw ClubError(error, attempting: "read a setting of the member database")
+        }
+    }
+}
