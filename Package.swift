@@ -54,7 +54,9 @@ let package = Package(
             ],
             swiftSettings: [pcsc, nfc]
         ),
-        .executableTarget(name: "readerctl", dependencies: ["ToolSupport", "ReaderKit"], swiftSettings: [pcsc, nfc]),
+        .executableTarget(
+            name: "readerctl",
+            dependencies: ["ToolSupport", "ReaderKit", "ReaderKitTesting"], swiftSettings: [pcsc, nfc]),
         .executableTarget(name: "clubctl", dependencies: ["ToolSupport", "ReaderKit", "ClubKit"]),
         .testTarget(
             name: "ReaderKitTests",

@@ -69,6 +69,8 @@ public struct CaptureError: Error, Sendable, Hashable {
         case answerKind
         /// Something stands after the end of a statement.
         case trailingText
+        /// A line beside a capture, of the taps that are expected of it, is not a JSON object.
+        case malformedExpectation
     }
 
     /// An error at a place.
@@ -96,6 +98,7 @@ public struct CaptureError: Error, Sendable, Hashable {
         case .unknownFact: "Use atr, or a technology with its facts, such as 'iso14443a atqa HEX sak HEX uid HEX'."
         case .duplicateFact: "Keep one of the two."
         case .missingBytes, .oddHex, .invalidHex: "Write two hexadecimal digits for each byte."
+        case .malformedExpectation: "Make the file anew with 'readerctl replay --json'."
         case .invalidBits: "Write an incomplete last byte as HEX/bits, such as 0A/4."
         case .wrongLength: "Write the whole command or answer, the answer with its status word."
         case .invalidControlCode: "Write the code as 0x42000001 or in decimal."

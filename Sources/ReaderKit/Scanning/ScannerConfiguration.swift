@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a ``Scanner`` reads cards.
+/// How a ``CardScanner`` reads cards.
 public struct ScannerConfiguration: Sendable {
     /// Limits for the NDEF message of a tag.
     public var limits: NDEFLimits

@@ -1,4 +1,4 @@
-/// What a ``Scanner`` tells.
+/// What a ``CardScanner`` tells.
 public enum ScannerEvent: Sendable, Hashable {
     /// Something happened to the readers.
     case reader(ReaderEvent)

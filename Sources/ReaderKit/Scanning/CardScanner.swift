@@ -3,7 +3,7 @@ import Foundation
 /// Turns each presentation of a card into exactly one ``ScanEvent``, however long the card rests on the reader.
 ///
 /// ```swift
-/// let scanner = Scanner(PCSCBackend())
+/// let scanner = CardScanner(PCSCBackend())
 /// for await case .scan(let tap) in scanner.events() {
 ///     print(tap.memberKey ?? "nobody")
 /// }
@@ -11,7 +11,7 @@ import Foundation
 ///
 /// Several readers are served at the same time, each in the order of its taps. A recording is read strictly in its
 /// order, so that it gives the same events each time.
-public struct Scanner: Sendable {
+public struct CardScanner: Sendable {
     private let backend: any ReaderBackend
     private let configuration: ScannerConfiguration
 

@@ -1,0 +1,180 @@
+import Foundation
+import ReaderKit
+
+/// Compares the taps of a capture with those that are expected of it.
+///
+/// The expected taps lie beside the capture, as `NAME.expected.jsonl`: one JSON object a line, as the tools print them
+/// when time 0 is 1970-01-01T00:00:00Z and the ids are made from seed 0. A key that the expectation leaves out is not
+/// compared, so that files written earlier hold when later versions add keys; only `technology`, `uid`, `uidKind`, `atr`,
+/// `ndef` and `memberKey` must be absent where the expectation has none.
+///
+/// ```swift
+/// @Test func membershipCard() async throws {
+///     #expect(try await CaptureExpectation(file: "Fixtures/cards/member.capture").firstDifference() == nil)
+/// }
+/// ```
+public struct CaptureExpectation: Sendable {
+    /// The capture.
+    public var file: String
+
+    /// How its answers are found.
+    public var mode: ReplayMode
+
+    /// The comparison of a capture with the sidecar beside it.
+    public init(file: String, mode: ReplayMode = .byCommand) {
+        self.file = file
+        self.mode = mode
+    }
+
+    /// Where the expected taps of that capture lie.
+    public var sidecar: String {
+        (file.hasSuffix(CaptureFiles.suffix) ? String(file.dropLast(CaptureFiles.suffix.count)) : file)
+            + ".expected.jsonl"
+    }
+
+    /// The first line in which the taps differ from what is expected.
+    public struct Difference: Error, Sendable, Hashable, CustomStringConvertible {
+        /// The line of the sidecar, from 1.
+        public var line: Int
+        /// Where in the line's object: keys and indexes, as in `ndef[0].uri`; empty for the whole line.
+        public var path: String
+        /// What is expected there, or `nil` if nothing is.
+        public var expected: String?
+        /// What was found there, or `nil` if nothing was.
+        public var found: String?
+
+        /// One line for people.
+        public var description: String {
+            "line \(line)\(path.isEmpty ? "" : ", \(path)"): expected \(expected ?? "nothing"), found \(found ?? "nothing")"
+        }
+    }
+
+    /// The taps of the capture, as the comparison sees them.
+    public func taps() async throws -> [ScanEvent] {
+        let capture = try Capture(contentsOf: file)
+        let backend = ReplayBackend([capture], mode: mode) { $0.started ?? Date(timeIntervalSince1970: 0) }
+        let ids = SeededUUIDs(seed: 0)
+        let scanner = CardScanner(backend, configuration: ScannerConfiguration(makeID: { ids.next() }))
+        var taps: [ScanEvent] = []
+        for await case .scan(let tap) in scanner.events() { taps.append(tap) }
+        if let difference = backend.differences.first { throw difference }
+        return taps
+    }
+
+    /// Replays the capture and compares.
+    ///
+    /// - Returns: the first difference, or `nil` if there is none.
+    /// - Throws: `CaptureError` for a malformed capture, `CaptureFileError` for one that cannot be read or has no
+    ///   sidecar, `ReaderError` of kind `replayMismatch` in strict mode.
+    public func firstDifference() async throws -> Difference? {
+        let taps = try await taps()
+        guard let data = FileManager.default.contents(atPath: sidecar) else {
+            throw CaptureFileError(path: sidecar, kind: .notFound)
+        }
+        let lines = String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        var expected: [(line: Int, value: Value)] = []
+        for (index, line) in lines.enumerated() where !line.allSatisfy(\.isWhitespace) {
+            guard let value = try? JSONDecoder().decode(Value.self, from: Data(line.utf8)) else {
+                throw CaptureError(
+                    file: sidecar,
+                    line: index + 1,
+                    column: 1,
+                    code: .malformedExpectation,
+                    message: "this line is not a JSON object"
+                )
+            }
+            expected.append((index + 1, value))
+        }
+        let encoder = JSONEncoder()
+        for (index, tap) in taps.enumerated() {
+            let found = try JSONDecoder().decode(Value.self, from: encoder.encode(tap))
+            guard index < expected.count else {
+                return Difference(line: (expected.last?.line ?? 0) + 1, path: "", expected: nil, found: found.text)
+            }
+            let (line, value) = expected[index]
+            if var difference = Self.compare(value, found, path: "") {
+                difference.line = line
+                return difference
+            }
+        }
+        if expected.count > taps.count {
+            let (line, value) = expected[taps.count]
+            return Difference(line: line, path: "", expected: value.text, found: nil)
+        }
+        return nil
+    }
+
+    /// Keys whose absence says something.
+    private static let meaningfulByAbsence = ["technology", "uid", "uidKind", "atr", "ndef", "memberKey"]
+
+    private static func compare(_ expected: Value, _ found: Value?, path: String) -> Difference? {
+        switch (expected, found) {
+        case (.object(let left), .object(let right)):
+            for key in left.keys.sorted() {
+                let inner = path.isEmpty ? key : "\(path).\(key)"
+                if let difference = compare(left[key] ?? .null, right[key], path: inner) { return difference }
+            }
+            guard path.isEmpty, let extra = meaningfulByAbsence.first(where: { left[$0] == nil && right[$0] != nil })
+            else { return nil }
+            return Difference(line: 0, path: extra, expected: nil, found: right[extra]?.text)
+        case (.array(let left), .array(let right)):
+            for index in 0..<max(left.count, right.count) {
+                let inner = "\(path)[\(index)]"
+                guard index < left.count else {
+                    return Difference(line: 0, path: inner, expected: nil, found: right[index].text)
+                }
+                let other = index < right.count ? right[index] : nil
+                if let difference = compare(left[index], other, path: inner) { return difference }
+            }
+            return nil
+        default:
+            guard expected != found else { return nil }
+            return Difference(line: 0, path: path, expected: expected.text, found: found?.text)
+        }
+    }
+
+    /// Any JSON value.
+    private enum Value: Codable, Equatable {
+        case null
+        case bool(Bool)
+        case number(Double)
+        case text(String)
+        case array([Value])
+        case object([String: Value])
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if container.decodeNil() {
+                self = .null
+            } else if let value = try? container.decode(Bool.self) {
+                self = .bool(value)
+            } else if let value = try? container.decode(Double.self) {
+                self = .number(value)
+            } else if let value = try? container.decode(String.self) {
+                self = .text(value)
+            } else if let value = try? container.decode([Value].self) {
+                self = .array(value)
+            } else {
+                self = .object(try container.decode([String: Value].self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .null: try container.encodeNil()
+            case .bool(let value): try container.encode(value)
+            case .number(let value): try container.encode(value)
+            case .text(let value): try container.encode(value)
+            case .array(let value): try container.encode(value)
+            case .object(let value): try container.encode(value)
+            }
+        }
+
+        var text: String {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import Foundation
+
+/// What a tool prints: results on standard output, messages for people on standard error.
+package struct Output: Sendable {
+    /// Whether results are JSON Lines.
+    package let isJSON: Bool
+
+    package init(json: Bool) {
+        isJSON = json
+    }
+
+    /// Prints a result: one line of JSON, or the text for people.
+    ///
+    /// - Throws: ``ToolFailure`` with exit code 74 when standard output cannot be written.
+    package func result(_ value: some Encodable, text: @autoclosure () -> String) throws {
+        try write(isJSON ? Self.json(value) : text())
+    }
+
+    /// Prints a line on standard output that is only for people: nothing with `--json`.
+    package func text(_ line: @autoclosure () -> String) throws {
+        if !isJSON { try write(line()) }
+    }
+
+    /// Tells a person something that is no result.
+    package func message(_ line: String) {
+        FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+
+    private func write(_ line: String) throws {
+        // Each line at once, past any buffer: whoever reads the pipe acts on it.
+        try Array((line + "\n").utf8).withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Foundation.write(STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0 && errno == EINTR { continue }
+                guard count > 0 else {
+                    let reason = String(cString: strerror(errno))
+                    throw ToolFailure("could not write to standard output: \(reason)", exit: ToolExit.inputOutput)
+                }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+
+    /// One line of JSON with its keys in alphabetical order.
+    package static func json(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}
+
+/// The option that every command with results has.
+package struct OutputOptions: ParsableArguments {
+    @Flag(help: "Print results as JSON Lines on standard output; messages stay on standard error.")
+    package var json = false
+
+    package init() {}
+
+    package var output: Output { Output(json: json) }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import Foundation
+import ReaderKit
+
+/// A tool cannot do what it was asked to: what to tell the person, and the exit code.
+package struct ToolFailure: Error, CustomStringConvertible {
+    package var message: String
+    package var exit: ExitCode
+
+    package init(_ message: String, exit: ExitCode) {
+        self.message = message
+        self.exit = exit
+    }
+
+    package var description: String { message }
+
+    /// The exit code for an error of the libraries.
+    package static func exitCode(for error: any Error) -> ExitCode {
+        switch error {
+        case let error as ToolFailure: error.exit
+        case let error as ExitCode: error
+        case let error as CaptureFileError:
+            switch error.kind {
+            case .notFound, .noCaptures: ToolExit.noInput
+            case .exists, .notReadable, .notWritable: ToolExit.inputOutput
+            }
+        case is CaptureError, is NDEFError, is ATRError, is UIDError, is APDUError: ToolExit.malformed
+        case let error as ReaderError:
+            switch error.kind {
+            case .serviceUnavailable, .serviceStopped, .readerUnavailable, .accessDenied, .stuck, .exhausted:
+                ToolExit.unavailable
+            case .communication: ToolExit.inputOutput
+            case .cancelled: ToolExit.interrupted
+            default: ToolExit.failure
+            }
+        default: ToolExit.failure
+        }
+    }
+}

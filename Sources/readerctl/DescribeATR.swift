@@ -1,0 +1,80 @@
+import ArgumentParser
+import ReaderKit
+import ToolSupport
+
+/// `readerctl atr`
+struct DescribeATR: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "atr",
+        abstract: "Explains an answer to reset.",
+        discussion: """
+            A wrong check byte (TCK) is a warning: some readers make one up.
+
+            JSON keys: valid, card, technology, protocols, historicalBytes, tckValid; for a malformed one valid and \
+            error, with exit code 65.
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "The answer to reset in hexadecimal; spaces and colons are allowed.")
+    var hex: [String]
+
+    private struct Line: Encodable {
+        var valid = true
+        var card: String?
+        var technology: Technology?
+        var protocols: [String]?
+        var historicalBytes: String?
+        var tckValid: Bool?
+        var warnings: [String]?
+        var error: Fault?
+    }
+
+    private struct Fault: Encodable {
+        var offset: Int
+        var message: String
+    }
+
+    func perform() async throws {
+        let out = output.output
+        let bytes: [UInt8]
+        do {
+            bytes = try Hex.decode(hex.joined(separator: " "))
+        } catch {
+            try fail(offset: error.offset, "\(error)", out)
+        }
+        let atr: ATR
+        do {
+            atr = try ATR(bytes)
+        } catch {
+            try fail(offset: error.offset, "\(error)", out)
+        }
+        let line = Line(
+            card: atr.cardName,
+            technology: atr.technology,
+            protocols: atr.protocols.map { "T=\($0)" },
+            historicalBytes: atr.historicalBytes.hex,
+            tckValid: atr.isTCKValid,
+            warnings: atr.warnings.isEmpty ? nil : atr.warnings.map { "\($0)" }
+        )
+        try out.result(
+            line,
+            text: """
+                \(atr)
+                  card        \(atr.cardName)
+                  technology  \(atr.technology?.rawValue ?? "unknown")
+                  protocols   \((line.protocols ?? []).joined(separator: ", "))
+                  historical  \(atr.historicalBytes.isEmpty ? "none" : atr.historicalBytes.hex)
+                  check byte  \(atr.isTCKValid.map { $0 ? "right" : "wrong" } ?? "none")
+                """
+        )
+        for warning in atr.warnings { out.message("warning: \(warning)") }
+    }
+
+    private func fail(offset: Int, _ message: String, _ out: Output) throws -> Never {
+        if out.isJSON {
+            try out.result(Line(valid: false, error: Fault(offset: offset, message: message)), text: "")
+        }
+        throw ToolFailure(message, exit: ToolExit.malformed)
+    }
+}

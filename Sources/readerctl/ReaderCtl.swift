@@ -1,0 +1,21 @@
+import ArgumentParser
+import ToolSupport
+
+/// The technician's tool for readers, cards and captures.
+@main
+struct ReaderCtl: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "readerctl",
+        abstract: "Finds out what readers see and cards say.",
+        discussion: """
+            Results go to standard output (with --json one object a line), messages to standard error.
+
+            Exit codes: 0 success, 1 failure, 64 usage, 65 malformed input, 66 no such file, 69 service or reader \
+            unavailable, 74 input/output error, 130 interrupted.
+            """,
+        version: ToolVersion.text,
+        subcommands: [
+            List.self, Watch.self, Scan.self, Record.self, Replay.self, DescribeATR.self, DescribeUID.self, NDEF.self,
+        ]
+    )
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import Foundation
+import ReaderKit
+import ToolSupport
+
+/// `readerctl record`
+struct Record: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Records what cards and this program say to each other in a capture file.",
+        discussion: """
+            Each presented card is read as 'scan' does and printed the same way; 'replay' of the file gives the same \
+            taps. The file holds what the cards say, identifiers included. It is written as it goes.
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var readers: ReaderOptions
+    @OptionGroup var limit: ScanLimitOptions
+    @Option(help: "A title for the capture.")
+    var title: String?
+    @Flag(help: "Replace the file if it exists.")
+    var force = false
+    @Argument(help: "The capture file to write.", completion: .file(extensions: ["capture"]))
+    var file: String
+
+    func perform() async throws {
+        let backend = try LiveReaders.backend()
+        let writer = try CaptureWriter(creating: file, overwrite: force)
+        var headers: [Capture.Header] = []
+        if let title { headers.append(Capture.Header("title", title)) }
+        headers.append(Capture.Header("source", "recorded, readerctl \(ToolVersion.number)"))
+        let recorder = CaptureRecorder(headers: headers, writer: writer)
+        let recording = RecordingBackend(backend, recorder: recorder)
+        defer {
+            let count = recorder.capture.presentations.count
+            output.output.message("Recorded \(count) presentation\(count == 1 ? "" : "s") in \(file).")
+        }
+        try await TapLoop(output: output.output, readers: readers, limit: limit).run(recording)
+        if let failure = recorder.failure { throw failure }
+    }
+}

@@ -1,0 +1,33 @@
+import ReaderKit
+
+/// An NDEF record in words. What the card says is quoted, so that it cannot steer a terminal.
+enum RecordText {
+    static func describe(_ record: NDEFRecord) -> String {
+        switch record.content {
+        case .empty: "empty record"
+        case .text(let text): "Text (\(text.language)) \(quote(text.text))"
+        case .uri(let uri): "URI \(quote(uri))"
+        case .smartPoster(let poster):
+            "Smart Poster \(quote(poster.uri))" + (poster.title.map { " titled \(quote($0))" } ?? "")
+        case .mime(let type, let payload): "MIME \(quote(type)), \(payload.count) bytes"
+        case .absoluteURI(let uri, let payload): "absolute URI \(quote(uri)), \(payload.count) bytes"
+        case .external(let domain, let type, let payload): "external \(quote(domain + ":" + type)), \(payload.count) bytes"
+        case .androidApplication(let package): "Android application \(quote(package))"
+        case .unknown(let payload): "unknown, \(payload.count) bytes"
+        case .other: "\(record.tnf) \(quote(record.typeName)), \(record.payload.count) bytes"
+        case .malformed(let error): "malformed: \(error)"
+        }
+    }
+
+    private static func quote(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars.prefix(200) {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
+                quoted += "\\u{\(String(scalar.value, radix: 16))}"
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + (text.unicodeScalars.count > 200 ? "…\"" : "\"")
+    }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import Foundation
+import ReaderKit
+import ReaderKitTesting
+import ToolSupport
+
+/// `readerctl replay`
+struct Replay: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Plays capture files back and prints the taps.",
+        discussion: """
+            With --expect the taps are compared with NAME.expected.jsonl beside each capture: exit code 0 if they are \
+            the same, 1 if they differ (the first line that differs is told), 65 if a file is malformed. A sidecar is \
+            what 'readerctl replay --json --start 1970-01-01T00:00:00Z --seed 0 NAME.capture' prints.
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var replay: ReplayOptions
+    @Flag(help: "Compare with the expected taps beside each capture.")
+    var expect = false
+    @Argument(
+        help: "Capture files, or directories of them.",
+        completion: .file(extensions: ["capture"])
+    )
+    var files: [String]
+
+    func perform() async throws {
+        let out = output.output
+        if expect { return try await compare(out) }
+        let backend = try replay.backend(CaptureFiles.load(files)) { $0.started ?? Date() }
+        let scanner = CardScanner(backend, configuration: ScannerConfiguration(makeID: replay.makeID()))
+        for await case .scan(let tap) in scanner.events() {
+            try out.result(tap, text: TapText.describe(tap))
+        }
+        try Task.checkCancellation()
+        for difference in backend.differences { out.message("\(difference)") }
+        if !backend.differences.isEmpty { throw ToolExit.failure }
+    }
+
+    private struct Line: Encodable {
+        var event: String
+        var file: String
+        var line: Int?
+        var message: String?
+    }
+
+    private func compare(_ out: Output) async throws {
+        var worst = ToolExit.success
+        for file in try CaptureFiles.expand(files) {
+            do {
+                let difference = try await CaptureExpectation(file: file, mode: replay.mode).firstDifference()
+                if let difference {
+                    if worst == ToolExit.success { worst = ToolExit.failure }
+                    try out.result(
+                        Line(event: "different", file: file, line: difference.line, message: difference.description),
+                        text: "\(file): \(difference)"
+                    )
+                } else {
+                    try out.result(Line(event: "same", file: file), text: "\(file): as expected")
+                }
+            } catch {
+                worst = ToolFailure.exitCode(for: error)
+                try out.result(Line(event: "error", file: file, message: "\(error)"), text: "\(error)")
+                guard worst == ToolExit.malformed else { throw worst }
+            }
+        }
+        if worst != ToolExit.success { throw worst }
+    }
+}

@@ -1,0 +1,144 @@
+import ArgumentParser
+import Foundation
+import ReaderKit
+import ToolSupport
+
+/// `readerctl scan`
+struct Scan: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Reads each presented card once and prints what it says.",
+        discussion: """
+            JSON keys of a tap: event ("scan"), id, at, reader, backend, technology, card, uid, uidKind, atr, ndef, \
+            passes, memberKey, memberName, problems and durationMs; what is not known is absent. When the time is over \
+            without a card: {"event":"timeout"} and exit code 1.
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var readers: ReaderOptions
+    @OptionGroup var limit: ScanLimitOptions
+
+    func perform() async throws {
+        let backend = try LiveReaders.backend()
+        try await TapLoop(output: output.output, readers: readers, limit: limit).run(backend)
+    }
+}
+
+/// How long a command waits for cards.
+struct ScanLimitOptions: ParsableArguments {
+    @Flag(help: "End after the first card.")
+    var once = false
+
+    @Option(help: ArgumentHelp("End after this many seconds without a card.", valueName: "seconds"))
+    var timeout: Double?
+
+    func validate() throws {
+        if let timeout, !(timeout > 0 && timeout <= 86_400 * 365) {
+            throw ValidationError("--timeout takes a number of seconds greater than 0.")
+        }
+    }
+}
+
+/// Reads taps and prints them, with the end conditions that `scan` and `record` share.
+struct TapLoop {
+    let output: Output
+    let readers: ReaderOptions
+    let limit: ScanLimitOptions
+
+    private struct TimeoutLine: Encodable {
+        var event = "timeout"
+        var at: String
+    }
+
+    /// - Throws: exit code 1 when the time is over; ``ReaderError`` when there is no service to wait for.
+    func run(_ backend: some ReaderBackend) async throws {
+        if readers.reader != nil {
+            let all = try await LiveReaders.list(try LiveReaders.backend())
+            guard all.contains(where: { readers.matches($0.reader) }) else { throw readers.absence }
+        }
+        let scanner = CardScanner(
+            backend,
+            configuration: ScannerConfiguration(serves: { [readers] in readers.matches($0) })
+        )
+        let activity = Activity()
+        let isTimely = try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await read(scanner, activity)
+                return true
+            }
+            if let timeout = limit.timeout {
+                group.addTask { try await activity.waitForSilence(of: .seconds(timeout)) }
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? true
+        }
+        if !isTimely {
+            let line = TimeoutLine(at: ISO8601.text(Date()))
+            if output.isJSON { try output.result(line, text: "") }
+            output.message("No card within \(limit.timeout ?? 0) s.")
+            throw ToolExit.failure
+        }
+    }
+
+    private func read(_ scanner: CardScanner, _ activity: Activity) async throws {
+        var isFirst = true
+        for await event in scanner.events() {
+            switch event {
+            case .scan(let tap):
+                await activity.note()
+                try output.result(tap, text: TapText.describe(tap))
+                if limit.once { return }
+            case .reader(.serviceLost(let error)):
+                // Started without a service, a tool for one card has nothing to wait for; a lasting one goes on.
+                if isFirst, limit.once || limit.timeout != nil { throw error }
+                output.message("\(error)")
+            case .reader(.failed(let error)):
+                throw error
+            case .reader(.readerStuck(_, let error)):
+                output.message("\(error)")
+            case .reader(.readerAdded(let reader)) where readers.matches(reader):
+                output.message("Waiting for a card on \(reader.name)")
+            case .reader(.serviceBack):
+                output.message("The reader service is back.")
+            case .reader:
+                break
+            }
+            isFirst = false
+        }
+    }
+}
+
+/// When something was last seen.
+private actor Activity {
+    private var last = ContinuousClock.now
+
+    func note() { last = .now }
+
+    /// Returns false after that much time without ``note()``.
+    func waitForSilence(of duration: Duration) async throws -> Bool {
+        while last + duration > .now {
+            try await ContinuousClock().sleep(until: last + duration)
+        }
+        return false
+    }
+}
+
+/// A tap in words.
+enum TapText {
+    static func describe(_ tap: ScanEvent) -> String {
+        var lines = ["\(ISO8601.text(tap.at))  \(tap.card)"]
+        func add(_ name: String, _ value: String?) {
+            if let value { lines.append("  " + name.padding(toLength: 11, withPad: " ", startingAt: 0) + value) }
+        }
+        add("reader", tap.reader)
+        add("uid", tap.uid.map { "\($0.hex) (\($0.kind.rawValue)\($0.manufacturer.map { ", " + $0 } ?? ""))" })
+        add("member", tap.memberKey.map { $0 + (tap.memberName.map { " (\($0))" } ?? "") })
+        if let ndef = tap.ndef {
+            if ndef.isEmpty { add("ndef", "formatted, empty") }
+            for record in ndef { add("ndef", RecordText.describe(record)) }
+        }
+        for problem in tap.problems { add("problem", problem.message) }
+        return lines.joined(separator: "\n")
+    }
+}
+
