@@ -12,7 +12,7 @@ struct CodecRandom: RandomNumberGenerator {
         return z ^ (z >> 31)
     }
 
-    /// That many bytes.
+    /// That many bytes. Loops of 100 000 collect what fails and expect nothing to: an expectation in each round is slow.
     mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
     }

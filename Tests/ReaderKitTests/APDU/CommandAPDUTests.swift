@@ -186,6 +186,7 @@ private let expectedLengths: [Int?] = [nil, 1, 2, 254, 255, 256, 257, 65_534, 65
         var random = CodecRandom(seed: 0x5550)
         var seen: [APDUCase: Int] = [:]
         var malformed = 0
+        var wrong: [[UInt8]] = []
         for _ in 0..<100_000 {
             let count = Int.random(in: 0...24, using: &random)
             var bytes = random.bytes(count)
@@ -196,16 +197,19 @@ private let expectedLengths: [Int?] = [nil, 1, 2, 254, 255, 256, 257, 65_534, 65
             do throws(APDUError) {
                 let command = try CommandAPDU(bytes: bytes)
                 let apduCase = try APDUCase(bytes: bytes)
-                #expect(try command.encoded(as: apduCase.form) == bytes)
-                #expect(try CommandAPDU(bytes: command.encoded()) == command)
-                #expect(command.case(in: apduCase.form) == apduCase)
-                _ = command.description
+                let same = try command.encoded(as: apduCase.form)
+                let again = try CommandAPDU(bytes: command.encoded())
+                let isRight =
+                    same == bytes && again == command && command.case(in: apduCase.form) == apduCase
+                    && !command.description.isEmpty
+                if !isRight { wrong.append(bytes) }
                 seen[apduCase, default: 0] += 1
             } catch {
-                #expect((0...bytes.count).contains(error.offset))
+                if !(0...bytes.count).contains(error.offset) { wrong.append(bytes) }
                 malformed += 1
             }
         }
+        #expect(wrong.isEmpty)
         #expect(seen.count == APDUCase.allCases.count)
         #expect(seen.values.allSatisfy { $0 > 100 })
         #expect(malformed > 1000)

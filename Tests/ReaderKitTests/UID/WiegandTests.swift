@@ -53,7 +53,7 @@ import Testing
     /// Seed 0x5555: a frame reads back as itself, and with any one bit changed it does not.
     @Test(arguments: Wiegand.Format.allCases) func parityFindsEveryChangedBit(_ format: Wiegand.Format) throws {
         var random = CodecRandom(seed: 0x5555)
-        for _ in 0..<2_000 {
+        for _ in 0..<1_000 {
             let number = random.next() & (1 << UInt64(format.dataBits) - 1)
             let value = try #require(Wiegand(format, number: number))
             #expect(Wiegand(format, frame: value.frame) == value)
@@ -63,7 +63,8 @@ import Testing
             let covered = (format.dataBits + 1) / 2
             #expect(value.bits.prefix(covered + 1).count { $0 == "1" } % 2 == 0)
             #expect(value.bits.suffix(covered + 1).count { $0 == "1" } % 2 == 1)
-            for bit in 0..<format.totalBits { #expect(Wiegand(format, frame: value.frame ^ 1 << UInt64(bit)) == nil) }
+            let changed = (0..<format.totalBits).map { value.frame ^ 1 << UInt64($0) }
+            #expect(changed.allSatisfy { Wiegand(format, frame: $0) == nil })
         }
     }
 }
