@@ -5,8 +5,7 @@ extension CaptureParser {
         let sourceLine = line.line
         _ = line.skipWord("card")
         let reader = try reader(&line, of: "a card")
-        let place = line.position
-        let time = try time(&line, of: "a card")
+        let (time, place) = try time(&line, of: "a card")
         guard time >= max(latest, earliest(reader)) else {
             throw backwards(line, at: place, time, before: max(latest, earliest(reader)))
         }
@@ -31,8 +30,7 @@ extension CaptureParser {
         let start = line.position
         _ = line.skipWord("removed")
         let reader = try reader(&line, of: "a removal")
-        let place = line.position
-        let time = try time(&line, of: "a removal")
+        let (time, place) = try time(&line, of: "a removal")
         try line.expectEnd()
         guard let index = open[reader] else { throw line.error(.noCard, at: start, "there is no card to be removed") }
         guard time >= earliest(reader) else { throw backwards(line, at: place, time, before: earliest(reader)) }
@@ -91,9 +89,11 @@ extension CaptureParser {
         return (0...CaptureLimits.readerNumber).contains(number) ? number : nil
     }
 
-    private func time(_ line: inout CaptureCursor, of what: String) throws(CaptureError) -> Duration {
+    /// `at T`, and the place of the time.
+    private func time(_ line: inout CaptureCursor, of what: String) throws(CaptureError) -> (Duration, place: Int) {
         guard line.skipWord("at") else { throw line.error(.invalidTime, "\(what) has no 'at' with a time") }
-        return try line.time(what)
+        let place = line.position
+        return (try line.time(what), place)
     }
 
     func backwards(
@@ -154,8 +154,10 @@ extension CaptureParser {
             let name = String(decoding: word, as: UTF8.self)
             let isName = name == "atr" || Technology(rawValue: name) != nil || CaptureFacts.names.contains(name)
             let isDigits = word.allSatisfy { CaptureCursor.digit($0) != nil }
-            // A word of other letters is the name of a fact, which is for the caller to know or not.
-            guard !isName, isDigits || word.first.map({ CaptureCursor.digit($0) != nil }) ?? false else { break }
+            // A word of letters is the name of a fact, which is for the caller to know or not; with a decimal digit in
+            // it, it is meant as bytes.
+            let isMeant = word.contains { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            guard !isName, isDigits || isMeant else { break }
             while let byte = line.current, !CaptureCursor.isSpace(byte) { bytes.append(try line.hexByte()) }
             line.skipSpaces()
         }

@@ -58,7 +58,7 @@ public final class CaptureRecorder: Sendable {
         var capture = Capture(headers: headers)
         capture.started = started
         state = Mutex(State(capture: capture))
-        state.withLock { rewrite(&$0) }
+        state.withLock { append($0.capture.text(), to: &$0) }
     }
 
     /// A clock that starts with the time of day and is not moved by corrections of it.

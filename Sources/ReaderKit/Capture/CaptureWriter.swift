@@ -37,9 +37,15 @@ public final class CaptureWriter: Sendable {
     }
 
     /// Replaces all that was written. The file has either the old or the new content, whenever the program is killed.
+    ///
+    /// A path that is no regular file, such as a pipe, cannot be replaced.
     public func replace(with text: String) throws(CaptureFileError) {
         let result: Result<Void, CaptureFileError> = descriptor.withLock { file in
             Result { () throws(CaptureFileError) in
+                var status = stat()
+                guard file >= 0, fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                    throw CaptureFileError(path: path, kind: .notWritable, code: ESPIPE)
+                }
                 let temporary = path + ".part"
                 let new = try Self.open(temporary, O_TRUNC)
                 do throws(CaptureFileError) {
@@ -50,7 +56,7 @@ public final class CaptureWriter: Sendable {
                     _ = unlink(temporary)
                     throw error
                 }
-                if file >= 0 { _ = Foundation.close(file) }
+                _ = Foundation.close(file)
                 file = new
             }
         }

@@ -1,9 +1,12 @@
 /// Passes a conversation on to another channel and records every exchange, its time and its fault.
 ///
-/// What the reader cannot do (``ReaderError/Kind/unsupported``) is not recorded: it never reached the card.
+/// What the reader cannot do (``ReaderError/Kind/unsupported``) is not recorded, for it never reached the card, nor what
+/// is sent to a card that has left, for nothing answers it.
 public final class RecordingChannel: CardChannel {
     private let channel: any CardChannel
     private let sink: (Capture.Exchange.Request, Capture.Exchange.Answer) -> Duration
+
+    private var isRemoved = false
 
     /// What the reader knows of the card.
     public var facts: CardFacts { channel.facts }
@@ -67,7 +70,9 @@ public final class RecordingChannel: CardChannel {
     }
 
     private func note(_ request: Capture.Exchange.Request, _ error: ReaderError) -> ReaderError {
-        if error.kind != .unsupported { note(request, .fault(Capture.Fault(error))) }
+        let fault = Capture.Fault(error)
+        if error.kind != .unsupported, !(isRemoved && fault == .removed) { note(request, .fault(fault)) }
+        if fault == .removed { isRemoved = true }
         return error
     }
 }
