@@ -72,7 +72,7 @@ struct Type4Files {
         while bytes.count < count {
             let offset = start + bytes.count
             let missing = count - bytes.count
-            let (data, status) = try readChunk(min(missing, chunk), at: offset, attempt)
+            let (data, status, asked) = try readChunk(min(missing, chunk), at: offset, attempt)
             guard status.isSuccess || status == .endReached else {
                 switch status {
                 case .securityStatusNotSatisfied: throw .protected(attempt: attempt, status: status)
@@ -83,40 +83,42 @@ struct Type4Files {
             guard !data.isEmpty else {
                 throw .corrupt(.init(.endsEarly(missing: missing), offset: offset, file: file))
             }
-            if data.count < min(missing, Type4Tag.containerLength) {
-                guard shortAnswersLeft > 0 else {
+            if data.count < asked {
+                // A card or reader that gives less than was asked for is not asked for more than that again.
+                chunk = max(data.count, Type4Tag.containerLength)
+                if data.count < min(asked, Type4Tag.containerLength) { shortAnswersLeft -= 1 }
+                guard shortAnswersLeft >= 0 else {
                     throw .link(
                         ReaderError(.limitExceeded, attempting: attempt, detail: "the card gives it in too small parts")
                     )
                 }
-                shortAnswersLeft -= 1
             }
-            // A card or reader that gives less than was asked for is not asked for more than that again.
-            if data.count < min(missing, chunk) { chunk = max(data.count, Type4Tag.containerLength) }
             bytes += data.prefix(missing)
         }
         return bytes
     }
 
+    /// Reads at most so many bytes, and tells how many were asked for.
     private func readChunk(
         _ count: Int,
         at offset: Int,
         _ attempt: String
-    ) throws(TagError) -> (data: ArraySlice<UInt8>, status: StatusWord) {
+    ) throws(TagError) -> (data: ArraySlice<UInt8>, status: StatusWord, asked: Int) {
         if offset <= 0x7FFF {
             guard let command = try? CommandAPDU.readBinary(offset: offset, length: count) else {
                 throw .refused(attempt: attempt, status: .wrongP1P2)
             }
             let answer = try send(command)
-            return (answer.data[...], answer.statusWord)
+            return (answer.data[...], answer.statusWord, count)
         }
         // Higher offsets take a data object; the answer is one too, and its header counts in its length.
         let length = min(count + (count > 127 ? 3 : 2), chunk)
+        let asked = length - (length > 129 ? 3 : 2)
         guard let command = try? CommandAPDU.readBinary(objectOffset: offset, length: length) else {
             throw .refused(attempt: attempt, status: .wrongP1P2)
         }
         let answer = try send(command)
-        return (Type4Files.objectValue(answer.data), answer.statusWord)
+        return (Type4Files.objectValue(answer.data), answer.statusWord, asked)
     }
 
     /// The value of a data object `53` that fills the answer, or the answer itself: some cards leave the header out.
