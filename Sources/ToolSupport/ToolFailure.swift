@@ -15,9 +15,12 @@ package struct ToolFailure: Error, CustomStringConvertible {
     package var description: String { message }
 
     /// The exit code for an error of the libraries.
+    ///
+    /// Errors of libraries that this target does not know say it themselves, as ``ExitCoded``.
     package static func exitCode(for error: any Error) -> ExitCode {
         switch error {
         case let error as ToolFailure: error.exit
+        case let error as any ExitCoded: error.exitCode
         case let error as ExitCode: error
         case let error as CaptureFileError:
             switch error.kind {
@@ -36,4 +39,10 @@ package struct ToolFailure: Error, CustomStringConvertible {
         default: ToolExit.failure
         }
     }
+}
+
+/// An error that knows its exit code.
+package protocol ExitCoded: Error {
+    /// One of ``ToolExit``.
+    var exitCode: ExitCode { get }
 }

@@ -1,0 +1,19 @@
+import ArgumentParser
+import ToolSupport
+
+/// Runs the kiosk and manages its members.
+@main
+struct ClubCtl: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clubctl",
+        abstract: "Counts the visits of a club's members.",
+        discussion: """
+            Results go to standard output (with --json one object a line), messages to standard error.
+
+            Exit codes: 0 success, 1 failure, 64 usage, 65 malformed input, 66 no such file, 69 service or reader \
+            unavailable, 74 input/output error, 130 interrupted.
+            """,
+        version: ToolVersion.text,
+        subcommands: [Kiosk.self, Members.self, Check.self]
+    )
+}

@@ -1,0 +1,69 @@
+import ClubKit
+import Foundation
+import ReaderKit
+import ToolSupport
+
+/// Hands taps to the club, prints what becomes of them, and keeps count.
+final class FrontDesk {
+    let club: Club
+    let output: Output
+    private var counts: [String: Int] = [:]
+
+    init(club: Club, output: Output) {
+        self.club = club
+        self.output = output
+    }
+
+    /// Takes in one tap. What it prints is committed.
+    ///
+    /// - Throws: ``ClubError`` when the tap could not be committed; it was printed as an `error` line before.
+    func receive(_ tap: ScanEvent) async throws {
+        do {
+            let receipt = try await club.receive(tap)
+            counts["taps", default: 0] += 1
+            counts[receipt.outcome.name, default: 0] += 1
+            if output.isJSON { try output.result(tap, text: "") }
+            try output.result(ClubEvent.received(receipt), text: describe(receipt))
+        } catch let error as ClubError {
+            if output.isJSON { try output.result(ClubEvent.error(error, at: tap.at), text: "") }
+            output.message("\(error)")
+            throw error
+        }
+    }
+
+    /// Prints how many taps there were and what became of them.
+    func printAccount() throws {
+        func count(_ name: String) -> Int { counts[name] ?? 0 }
+        let account = """
+
+            Taps         \(count("taps"))
+            New members  \(count("created"))
+            Visits       \(count("created") + count("visit"))
+            Repeats      \(count("repeat"))
+            Ignored      \(count("ignored"))
+            Rejected     \(count("rejected"))
+            """
+        if output.isJSON {
+            output.message(account)
+        } else {
+            try output.text(account)
+        }
+    }
+
+    private func describe(_ receipt: Receipt) -> String {
+        let time = ISO8601.text(receipt.at).dropFirst(11).prefix(8)
+        let member = receipt.member.map { member in
+            let name = (member.username ?? "").isEmpty ? member.userId : "\(member.username ?? "") (\(member.userId))"
+            return name.filter { !$0.isNewline }
+        }
+        let who = member ?? "somebody"
+        let visits = receipt.member?.numVisits ?? 0
+        switch receipt.outcome {
+        case .created: return "\(time)  welcome   \(who), first visit"
+        case .visit: return "\(time)  visit     \(who), visit \(visits)"
+        case .repeat: return "\(time)  repeat    \(who), counted already"
+        case .ignored(let reason): return "\(time)  ignored   \(reason.message)"
+        case .rejected(let reason): return "\(time)  rejected  \(reason.message)"
+        }
+    }
+}

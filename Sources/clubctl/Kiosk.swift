@@ -1,0 +1,138 @@
+import ArgumentParser
+import ClubKit
+import Foundation
+import ReaderKit
+import ToolSupport
+
+/// `clubctl kiosk`
+struct Kiosk: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Serves taps: a card on a reader becomes a member's visit.",
+        discussion: """
+            Serves every reader that is there or comes later, until it is interrupted. A recording is replayed only \
+            when asked for.
+
+            JSON: each tap is a line with event "scan", followed by what became of it: created, visit, repeat (inside \
+            the cooldown: acknowledged, not counted), ignored or rejected, each with at, id, reader and, where there \
+            is one, member (userId, username, timeStampAdded, numVisits, timeStampOfLastVisit, custom fields); reason \
+            and reasonCode say why a tap was ignored or rejected; error has code and message.
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var readers: ReaderOptions
+    @OptionGroup var options: ReplayOptions
+
+    @Option(
+        name: .customLong("replay"),
+        help: ArgumentHelp("Replay a capture file, or the captures of a directory, instead of serving readers.", valueName: "path"),
+        completion: .file(extensions: ["capture"])
+    )
+    var recording: String?
+
+    @Flag(help: "End after the replay, or after the first tap on a reader.")
+    var once = false
+
+    @Option(help: ArgumentHelp("Seconds within which further taps of a member are not counted.", valueName: "seconds"))
+    var cooldown: Double = 30
+
+    func validate() throws {
+        if recording == nil, options.start != nil || options.seed != nil || options.strict || options.realtime {
+            throw ValidationError("--start, --seed, --strict and --realtime go with --replay.")
+        }
+        guard cooldown >= 0, cooldown <= 366 * 86_400 else {
+            throw ValidationError("--cooldown takes a number of seconds from 0 to \(366 * 86_400).")
+        }
+    }
+
+    func perform() async throws {
+        // Before the database is touched: a recording that cannot be read must not leave an empty club behind.
+        let captures = try recording.map { try CaptureFiles.load([$0]) }
+        let club = try await database.open { $0.cooldown = .seconds(cooldown) }
+        let desk = FrontDesk(club: club, output: output.output)
+        do {
+            if let captures {
+                try await replay(captures, desk)
+            } else {
+                try await serve(desk)
+            }
+        } catch {
+            try? await close(club)
+            throw error
+        }
+        try await close(club)
+    }
+
+    private func close(_ club: Club) async throws {
+        // In a task of its own, so that an interrupted kiosk too closes its database in good order.
+        try await Task { try await club.close() }.value
+    }
+
+    private func replay(_ captures: [Capture], _ desk: FrontDesk) async throws {
+        let club = desk.club
+        let backend = try options.backend(captures) { capture in
+            if let started = capture.started { return started }
+            return (try? await club.replayStart(now: Date())) ?? Date()
+        }
+        let scanner = CardScanner(
+            backend,
+            configuration: ScannerConfiguration(serves: { [readers] in readers.matches($0) }, makeID: options.makeID())
+        )
+        for await case .scan(let tap) in scanner.events() {
+            // An interruption ends the replay between two taps, never in the middle of one.
+            if Task.isCancelled { break }
+            try await desk.receive(tap)
+        }
+        for difference in backend.differences { desk.output.message("\(difference)") }
+        try desk.printAccount()
+        try Task.checkCancellation()
+        if !once {
+            desk.output.message("The replay is over; press Control-C to end.")
+            while !Task.isCancelled { try await Task.sleep(for: .seconds(3600)) }
+        }
+        if !backend.differences.isEmpty { throw ToolExit.failure }
+    }
+
+    private func serve(_ desk: FrontDesk) async throws {
+        let backend = try LiveReaders.backend()
+        let scanner = CardScanner(
+            backend,
+            configuration: ScannerConfiguration(serves: { [readers] in readers.matches($0) })
+        )
+        var present: Set<ReaderInfo> = []
+        desk.output.message("The kiosk is open.")
+        if let all = try? await LiveReaders.list(backend), all.allSatisfy({ !readers.matches($0.reader) }) {
+            desk.output.message("There is no reader yet; it is served as soon as it is plugged in.")
+        }
+        for await event in scanner.events() {
+            switch event {
+            case .scan(let tap):
+                do {
+                    try await desk.receive(tap)
+                } catch let error as ClubError where error.kind != .cancelled && !once {
+                    // Told already. The kiosk stays open: the next tap may find the disk free again.
+                    continue
+                }
+                if once { return try desk.printAccount() }
+            case .reader(.readerAdded(let reader)) where readers.matches(reader):
+                present.insert(reader)
+                desk.output.message("Serving \(reader.name)")
+            case .reader(.readerRemoved(let reader)) where present.remove(reader) != nil:
+                desk.output.message("Reader unplugged: \(reader.name)")
+                if present.isEmpty { desk.output.message("There is no reader; waiting for one.") }
+            case .reader(.serviceLost(let error)):
+                desk.output.message("\(error)")
+            case .reader(.serviceBack):
+                desk.output.message("The reader service is back.")
+            case .reader(.readerStuck(_, let error)):
+                desk.output.message("\(error)")
+            case .reader(.failed(let error)):
+                throw error
+            case .reader:
+                break
+            }
+        }
+        try desk.printAccount()
+    }
+}
