@@ -149,6 +149,13 @@ public struct ATR: Sendable, Hashable {
     }
 }
 
+extension ATR: CustomStringConvertible {
+    /// Its bytes, without what was trimmed: `3B 80 80 01 01`.
+    public var description: String {
+        Hex.encode(bytes, separator: " ")
+    }
+}
+
 extension ATR.Warning: CustomStringConvertible {
     /// The warning as a sentence.
     public var description: String {

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import ReaderKit
@@ -285,20 +284,7 @@ import Testing
         #expect(parsed > 10_000)
     }
 
-    @Test func summaryHasAllKeys() throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let contactless = try encoder.encode(ATRSummary(ATR(Hex.decode("3B8180018080"))))
-        #expect(
-            String(decoding: contactless, as: UTF8.self)
-                == #"{"card":"MIFARE DESFire","historicalBytes":"80","protocols":[0,1],"tckValid":true,"#
-                + #""technology":"iso14443a","valid":true}"#
-        )
-        let contact = try encoder.encode(ATRSummary(ATR([0x3B, 0x00])))
-        #expect(
-            String(decoding: contact, as: UTF8.self)
-                == #"{"card":"contact card","historicalBytes":"","protocols":[0],"tckValid":null,"technology":null,"#
-                + #""valid":true}"#
-        )
+    @Test func itsDescriptionIsItsBytes() throws {
+        #expect(try ATR([0x3B, 0x80, 0x80, 0x01, 0x01, 0x00, 0x00]).description == "3B 80 80 01 01")
     }
 }
