@@ -18,9 +18,13 @@ struct MutationRun {
         var description: String { "\(what): \(Hexadecimal.encode(bytes))" }
     }
 
-    init(seed: UInt64) {
+    /// A run with a seed.
+    ///
+    /// - Throws: ``Failure`` if a sample is not hexadecimal.
+    init(seed: UInt64) throws {
+        guard let samples = MutationSamples.all() else { throw Failure(what: "a sample is not hexadecimal", bytes: []) }
         random = SplitMix64(seed: seed)
-        originals = MutationSamples.all
+        originals = samples
     }
 
     /// Decodes that many mutated messages.

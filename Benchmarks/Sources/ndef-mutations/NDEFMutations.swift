@@ -10,7 +10,7 @@ import ReaderKit
             let arguments = try Arguments(options: ["--count", "--seed"])
             let count = max(0, try arguments.number("--count", default: 10_000_000))
             let seed = try arguments.number("--seed", default: 0x4E44_4546 as UInt64)
-            var run = MutationRun(seed: seed)
+            var run = try MutationRun(seed: seed)
             let seconds = try Timing.seconds { try run.decode(count) }
             print("seed 0x\(String(seed, radix: 16, uppercase: true)), \(count) mutated messages, both modes")
             print("strict:  \(run.strictAccepted) decoded, \(count - run.strictAccepted) rejected")
