@@ -117,6 +117,46 @@ import Testing
         }
     }
 
+    /// The same with the scanner in the place of a consumer that sends commands of its own.
+    @Test func aReplayGivesTheSameScanEvents() async throws {
+        let clock = SteppingClock()
+        let simulated = SimulatedBackend(now: clock.now)
+        let recorder = CaptureRecorder(now: clock.now)
+        func plain(_ tap: ScanEvent) -> ScanEvent {
+            var tap = tap
+            tap.id = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+            tap.backend = .replay
+            return tap
+        }
+        let text = try NDEFMessage([.text("4|U1|x|Ann")]).encoded()
+        let cards: [(any SimulatedCard, [SimulatedFault])] = [
+            (try #require(SimulatedNTAG.formatted(.ntag213, message: text)), []),
+            (SimulatedType4Tag(message: text), []),
+            (SimulatedType4Tag(message: text), [.init(.communication, atExchange: 3)]),
+            (SimulatedIdentityCard.phone(), []),
+            (SimulatedNTAG(.ntag213), [.tear(beforeExchange: 0)]),
+            (SimulatedIdentityCard.classic1K(), [.init(.reset, atExchange: 0)]),
+        ]
+        var live: [ScanEvent] = []
+        var events = CardScanner(RecordingBackend(simulated, recorder: recorder)).events().makeAsyncIterator()
+        for (card, faults) in cards {
+            clock.advance(2)
+            simulated.insert(card, faults: faults)
+            while let event = await events.next() {
+                guard case .scan(let tap) = event else { continue }
+                live.append(plain(tap))
+                break
+            }
+        }
+        var replayed: [ScanEvent] = []
+        let capture = try Capture(parsing: recorder.capture.text())
+        for await case .scan(let tap) in CardScanner(ReplayBackend([capture])).events() {
+            replayed.append(plain(tap))
+        }
+        #expect(live.count == cards.count)
+        #expect(replayed == live)
+    }
+
     @Test func keepsWhatWasSaidWhenItIsKilled() async throws {
         let clock = SteppingClock()
         let path = Self.temporaryPath()
