@@ -56,7 +56,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "readerctl",
-            dependencies: ["ToolSupport", "ReaderKit", "ReaderKitTesting"], swiftSettings: [pcsc, nfc]),
+            dependencies: ["ToolSupport", "ReaderKit", "ReaderKitTesting"],
+            swiftSettings: [pcsc, nfc]
+        ),
         .executableTarget(name: "clubctl", dependencies: ["ToolSupport", "ReaderKit", "ClubKit"]),
         .testTarget(
             name: "ReaderKitTests",
@@ -67,7 +69,10 @@ let package = Package(
         .testTarget(name: "ClubKitTests", dependencies: ["ClubKit", "ReaderKit", "ReaderKitTesting"]),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["ReaderKit", "ReaderKitTesting", "ClubKit", "readerctl", "clubctl"],
+            dependencies: [
+                "ReaderKit", "ReaderKitTesting", "ClubKit", "readerctl", "clubctl",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: [pcsc, nfc]
         ),
     ],

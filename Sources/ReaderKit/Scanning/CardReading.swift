@@ -15,7 +15,8 @@ struct CardReading: Sendable {
         let atr = facts.atr.flatMap { try? ATR($0) }
         technology = facts.technology ?? atr?.technology
         if let atr { card = atr.cardName }
-        uid = facts["uid"].map { CardUID(readerBytes: $0, technology: facts.technology) }
+        let technology = technology
+        uid = facts["uid"].map { CardUID(readerBytes: $0, technology: technology) }
     }
 
     /// Reads the card: identifier, then NDEF, then what both say of the member.

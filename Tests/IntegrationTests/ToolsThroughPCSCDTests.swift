@@ -1,0 +1,142 @@
+#if PCSC
+import Foundation
+import ReaderKit
+import ReaderKitTesting
+import Testing
+
+extension ThroughPCSCD {
+    /// The tools with a card behind the virtual reader of the real pcscd.
+    @Suite struct ToolsThroughPCSCDTests {
+        private let daemon: PCSCDaemon
+        private let slot = VirtualCardReader()
+        private let scratch: ScratchFolder
+
+        init() throws {
+            daemon = try PCSCDaemon()
+            scratch = try ScratchFolder()
+        }
+
+        private func member(_ text: String, uid: [UInt8] = SimulatedNTAG.sampleUID) throws -> SimulatedNTAG {
+            let message = try NDEFMessage([.text(text)]).encoded()
+            return try #require(SimulatedNTAG.formatted(.ntag213, uid: uid, message: message))
+        }
+
+        @Test("[real pcscd] readerctl scan prints a tap")
+        func scan() async throws {
+            let tool = try Tool.readerctl.start(["scan", "--once", "--json", "--timeout", "20"])
+            _ = await tool.message(containing: "Waiting for a card")
+            try slot.present(try member("4|U1|x|Ann"))
+            let outcome = await tool.finish()
+            #expect(outcome.status == 0)
+            let tap = try #require(outcome.objects.first)
+            #expect(outcome.objects.count == 1)
+            #expect(tap["event"] as? String == "scan")
+            #expect(tap["backend"] as? String == "pcsc")
+            #expect(tap["technology"] as? String == "iso14443a")
+            #expect(tap["uid"] as? String == SimulatedNTAG.sampleUID.map { String(format: "%02X", $0) }.joined())
+            #expect(tap["uidKind"] as? String == "fixed")
+            #expect(tap["memberKey"] as? String == "U1")
+            #expect((tap["ndef"] as? [[String: Any]])?.first?["text"] as? String == "4|U1|x|Ann")
+            #expect((tap["reader"] as? String)?.hasPrefix("Virtual PCD") == true)
+        }
+
+        @Test("[real pcscd] a card that rests on the reader is one tap")
+        func restingCard() async throws {
+            let tool = try Tool.readerctl.start(["scan", "--json", "--timeout", "2"])
+            _ = await tool.message(containing: "Waiting for a card")
+            try slot.present(try member("U1"))
+            let outcome = await tool.finish()
+            #expect(outcome.objects.compactMap { $0["event"] as? String } == ["scan", "timeout"])
+            #expect(outcome.status == 1)
+        }
+
+        @Test("[real pcscd] clubctl kiosk creates a member, then counts a visit")
+        func kiosk() async throws {
+            let database = scratch.file("club.sqlite")
+            let tool = try Tool.clubctl.start(["kiosk", "--json", "--database", database, "--cooldown", "0.3"])
+            _ = await tool.message(containing: "Serving")
+            try slot.present(try member("4|U1|x|Ann"))
+            let created = try #require(await tool.next("created"))
+            #expect((created["member"] as? [String: Any])?["numVisits"] as? Int == 1)
+            slot.remove()
+            // The next presentation comes after pcscd's own 0.4 s of looking for removals, and so after the cooldown.
+            try await waitForEmptyReader()
+            try slot.present(try member("4|U1|x|Ann"))
+            let visit = try #require(await tool.next("visit"))
+            #expect((visit["member"] as? [String: Any])?["numVisits"] as? Int == 2)
+            #expect((visit["member"] as? [String: Any])?["username"] as? String == "Ann")
+            tool.kill(SIGINT)
+            #expect(await tool.finish().status == 130)
+            #expect(try await Tool.clubctl.run("check", "--database", database).status == 0)
+        }
+
+        private func waitForEmptyReader() async throws {
+            for await event in PCSCBackend().events() {
+                switch event {
+                case .cardRemoved: return
+                case .readerAdded(let reader) where try await isEmpty(reader): return
+                default: continue
+                }
+            }
+        }
+
+        private func isEmpty(_ reader: ReaderInfo) async throws -> Bool {
+            try await PCSCBackend().readers().contains { $0.reader == reader && $0.card == nil }
+        }
+
+        @Test("[real pcscd] readerctl watch outlives a killed pcscd and sees the next card")
+        func watch() async throws {
+            let tool = try Tool.readerctl.start(["watch", "--json"])
+            _ = try #require(await tool.next("readerAdded"))
+            try slot.present(try member("U1"))
+            _ = try #require(await tool.next("cardInserted"))
+            daemon.kill()
+            let lost = try #require(await tool.next("serviceLost"))
+            #expect((lost["error"] as? [String: Any])?["rawCode"] != nil)
+            try daemon.restart()
+            _ = try #require(await tool.next("serviceBack"))
+            try slot.present(try member("U2"))
+            let next = try #require(await tool.next("cardInserted"))
+            #expect(next["atr"] as? String == "3B8F8001804F0CA0000003060300030000000068")
+            // Several seconds of waiting: a loop that spins would have used most of them.
+            #expect(tool.processorTime < 0.5)
+            tool.kill(SIGINT)
+            #expect(await tool.finish().status == 130)
+        }
+
+        @Test("[real pcscd] what readerctl records replays to the same tap")
+        func recordAndReplay() async throws {
+            let file = scratch.file("card.capture")
+            let tool = try Tool.readerctl.start(["record", file, "--once", "--json", "--timeout", "20"])
+            _ = await tool.message(containing: "Waiting for a card")
+            try slot.present(try member("4|U1|x|Ann"))
+            let live = await tool.finish()
+            #expect(live.status == 0)
+            for mode in [[], ["--strict"]] {
+                let replayed = await try Tool.readerctl.start(["replay", file, "--json"] + mode).finish()
+                #expect(replayed.status == 0)
+                let (left, right) = (try #require(live.objects.first), try #require(replayed.objects.first))
+                for key in ["uid", "atr", "memberKey", "memberName", "card", "technology", "at", "reader"] {
+                    #expect(left[key] as? String == right[key] as? String, "\(key)")
+                }
+            }
+        }
+
+        @Test("[real pcscd] readers are listed, and their absence is no failure")
+        func list() async throws {
+            let outcome = try await Tool.readerctl.run("list", "--json")
+            #expect(outcome.status == 0)
+            #expect(outcome.objects.count == 2)
+            #expect(outcome.objects.allSatisfy { $0["present"] as? Bool == false })
+            let name = try #require(outcome.objects.first?["reader"] as? String)
+            #expect(try await Tool.readerctl.run("list", "--json", "--reader", name).objects.count == 1)
+            #expect(try await Tool.readerctl.run("list", "--reader", "no such reader").status == 69)
+            daemon.terminate()
+            let absent = try await Tool.readerctl.run("list")
+            #expect(absent.status == 69)
+            #expect(absent.output.isEmpty)
+            #expect(absent.messages.contains("SCARD_E_NO_SERVICE"))
+        }
+    }
+}
+#endif
