@@ -5,6 +5,32 @@ import Foundation
 /// A capture can be read from a file or made in a program, written with ``text()`` and replayed with
 /// ``ReplayBackend``. Two captures are equal when they say the same; comments, blank lines, the file's name and line
 /// numbers do not count.
+///
+/// ```
+/// capture 1
+/// title: Membership card                     # a comment: from a '#' after white space to the end of the line
+/// reader: SpringCard H518 [CCID] (000A1B2C) 00 00
+/// started: 2026-01-31T09:00:00Z
+///
+/// card at 0.000 atr 3B8F8001804F0CA0000003060300030000000068
+/// > FF CA 00 00 00
+/// < 04 A1 B2 C3 D4 E5 80 90 00 @ 0.0041      # the time of the answer, if it is known
+/// >> 30 04
+/// << 0A/4                                    # a frame of four bits
+/// control 0x42000001 > 58 20 04
+/// ! timeout                                  # or removed, reset, comm-error: a fault in place of an answer
+/// removed at 1.250
+/// ```
+///
+/// - All times are seconds since the start of the capture, with up to nine decimals. Cards and lines stand in the order
+///   of their times; an answer is not before the one above it, a removal not before the last answer.
+/// - `card at T` may be followed by a fault: no conversation with the card was possible. A card without `removed at T`
+///   stays until the next one comes to its reader, or to the end.
+/// - In a header's value, `\#` and `\\` stand for the characters `#` and `\`. The text of a Smart Reader line (`line at T
+///   text`) is taken as it is from the character after the space behind the time to the end of the line.
+/// - With several readers (`reader 1: NAME`, `reader 2: NAME`) it is `card 1 at T`, `removed 1 at T` and `line 1 at T
+///   text`. What is said belongs to the card that came last, until a line `reader 2` says that what follows belongs to
+///   the card on that reader.
 public struct Capture: Sendable {
     /// The header lines in their order, those with keys unknown to this package included.
     public var headers: [Header]

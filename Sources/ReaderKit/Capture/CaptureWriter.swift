@@ -47,7 +47,9 @@ public final class CaptureWriter: Sendable {
                     throw CaptureFileError(path: path, kind: .notWritable, code: ESPIPE)
                 }
                 let temporary = path + ".part"
-                let new = try Self.open(temporary, O_TRUNC)
+                // What a killed program left behind.
+                _ = unlink(temporary)
+                let new = try Self.open(temporary, O_EXCL)
                 do throws(CaptureFileError) {
                     try Self.write(text, to: new, temporary)
                     guard rename(temporary, path) == 0 else { throw Self.failure(path) }

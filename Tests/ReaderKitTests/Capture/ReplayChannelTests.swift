@@ -81,6 +81,16 @@ import Testing
         #expect(channel.mismatches.count == 3)
     }
 
+    @Test func tellsNoKeysInAMismatch() throws {
+        let channel = try Self.channel("> FF 82 00 00 06 A0 A1 A2 A3 A4 A5\n< 9000\n", .strict)
+        #expect {
+            try channel.transceive(RawFrame([0x1B, 0x12, 0x34, 0x56, 0x78]))
+        } throws: { error in
+            let detail = "x.capture:3: '>> 1B …' was sent and '> FF 82 00 00 06 …' is recorded"
+            return (error as? ReaderError)?.detail == detail
+        }
+    }
+
     @Test func answersByCommandWithinTheLastSelect() throws {
         let channel = try Self.channel(Self.applications, .byCommand)
         // Before any SELECT nothing but the reader's own command was recorded.

@@ -28,14 +28,14 @@ struct StrictScript: ReplayScript {
         _ request: Capture.Exchange.Request,
         attempting attempt: String
     ) throws(ReaderError) -> Capture.Exchange {
-        let sent = CaptureText.request(request)
+        let sent = Self.beginning(of: request)
         guard position < presentation.exchanges.count else {
             let last = presentation.exchanges.last?.sourceLine ?? presentation.sourceLine
             throw mismatch(attempt, line: last, "'\(sent)' was sent and nothing more is recorded")
         }
         let exchange = presentation.exchanges[position]
         guard exchange.request == request else {
-            let recorded = CaptureText.request(exchange.request)
+            let recorded = Self.beginning(of: exchange.request)
             throw mismatch(attempt, line: exchange.sourceLine, "'\(sent)' was sent and '\(recorded)' is recorded")
         }
         position += 1
@@ -47,8 +47,25 @@ struct StrictScript: ReplayScript {
     var rest: ReaderError? {
         guard position < presentation.exchanges.count else { return nil }
         let exchange = presentation.exchanges[position]
-        let recorded = CaptureText.request(exchange.request)
+        let recorded = Self.beginning(of: exchange.request)
         return mismatch("replay all of the card", line: exchange.sourceLine, "'\(recorded)' was not sent")
+    }
+
+    /// What was sent, for a message: without the data, which may be a key or a password.
+    private static func beginning(of request: Capture.Exchange.Request) -> String {
+        let (text, isWhole): (String, Bool)
+        switch request {
+        case .apdu(let command):
+            text = CaptureText.request(.apdu(Array(command.prefix(5))))
+            isWhole = command.count <= 5
+        case .raw(let frame):
+            isWhole = frame.bytes.count <= 2
+            text = CaptureText.request(.raw(isWhole ? frame : RawFrame(Array(frame.bytes.prefix(1)))))
+        case .control(let code, let data):
+            text = CaptureText.request(.control(code: code, data: Array(data.prefix(4))))
+            isWhole = data.count <= 4
+        }
+        return isWhole ? text : text + " …"
     }
 
     private func mismatch(_ attempt: String, line: Int?, _ text: String) -> ReaderError {
