@@ -187,7 +187,10 @@ public final class Club: Sendable {
                     unknown: unknown,
                     committed: { self.publish($0, of: event) }
                 )
-                if let receipt { return receipt }
+                if let receipt {
+                    log(receipt)
+                    return receipt
+                }
                 // Outside the transaction: the condition is the application's code, which may call the club.
                 unknown = await holds(userCreation) ? .create : .ignore
             }
@@ -214,6 +217,18 @@ public final class Club: Sendable {
                 guard error.kind != .notOpen else { throw error }
             }
         }
+    }
+
+    private func log(_ receipt: Receipt) {
+        configuration.logger.debug(
+            "A tap was recorded.",
+            metadata: [
+                "outcome": "\(receipt.outcome.name)",
+                "reason": "\(receipt.outcome.reason?.code.rawValue ?? "-")",
+                "member": "\(receipt.member.map { PlainText.shortened($0.userId) } ?? "-")",
+                "reader": "\(receipt.reader)",
+            ]
+        )
     }
 
     private func holds(_ userCreation: UserCreation) async -> Bool {

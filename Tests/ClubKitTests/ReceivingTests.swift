@@ -146,7 +146,10 @@ struct ReceivingTests {
         #expect(try await club.memberCount() == 0)
     }
 
-    @Test("Identifiers are kept as they are", arguments: ["a", "a b", "é", "4|7", "名前", String(repeating: "x", count: 1024)])
+    @Test(
+        "Identifiers are kept as they are",
+        arguments: ["a", "a b", "é", "4|7", "名前", String(repeating: "x", count: 1024)]
+    )
     func validIdentifier(key: String) async throws {
         let club = try await openClub()
         #expect(try await club.receive(tap(key)).outcome == .created)
@@ -179,7 +182,9 @@ struct ReceivingTests {
     @Test("Control characters in a name become spaces, and a name has an end")
     func name() async throws {
         let club = try await openClub()
-        #expect(try await club.receive(tap("A", name: " Ada\u{1B}[2J\nLovelace\0 ")).member?.username == "Ada [2J Lovelace")
+        #expect(
+            try await club.receive(tap("A", name: " Ada\u{1B}[2J\nLovelace\0 ")).member?.username == "Ada [2J Lovelace"
+        )
         let long = String(repeating: "n", count: 5000)
         #expect(try await club.receive(tap("B", name: long)).member?.username?.count == 1024)
     }
@@ -319,7 +324,9 @@ struct ReceivingTests {
     @Test("Lists are sorted as asked")
     func sorted() async throws {
         let club = try await openClub(.test(cooldown: .zero))
-        for (index, (key, name)) in [("c", "Bob"), ("a", "ada"), ("b", "Cy"), ("a", ""), ("b", ""), ("a", "")].enumerated() {
+        for (index, (key, name)) in [("c", "Bob"), ("a", "ada"), ("b", "Cy"), ("a", ""), ("b", ""), ("a", "")]
+            .enumerated()
+        {
             _ = try await club.receive(tap(key, at: Double(index), name: name))
         }
         func keys(_ order: MemberOrder) async throws -> String {

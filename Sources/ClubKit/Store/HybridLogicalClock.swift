@@ -53,8 +53,7 @@ package struct HybridLogicalClock: Sendable, Hashable {
     }
 
     private static func milliseconds(_ date: Date) -> Int64 {
-        let value = (date.timeIntervalSince1970 * 1000).rounded(.down)
-        guard value > 0 else { return 0 }
-        return value < Double(HybridTimestamp.latestMilliseconds) ? Int64(value) : HybridTimestamp.latestMilliseconds
+        // What is before 1970 or no time at all does not move the clock; what is after 9999 is not believed.
+        (Timestamp.microseconds(date) ?? 0) / 1000
     }
 }

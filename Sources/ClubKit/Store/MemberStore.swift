@@ -78,6 +78,15 @@ package final class MemberStore: Sendable {
     /// Closes the database when all that is under way has ended. Later calls throw ``ClubError/Kind/notOpen``.
     package func close() throws(ClubError) {
         do {
+            if path != nil {
+                try database.writeWithoutTransaction { db in
+                    // GRDB closes its readers last, which leaves the log behind. It is moved into the database now, so
+                    // that the file is whole by itself, without waiting for other processes that read: what cannot
+                    // be moved is safe in the log.
+                    try db.execute(sql: "PRAGMA busy_timeout = 0")
+                    _ = try? db.checkpoint(.truncate)
+                }
+            }
             try database.close()
         } catch {
             throw ClubError(error, attempting: "close the member database")

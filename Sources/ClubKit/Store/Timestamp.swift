@@ -11,8 +11,9 @@ enum Timestamp {
     /// The time, or `nil` if it is outside the years 1970 to 9999 (also infinite, or no number).
     static func microseconds(_ date: Date) -> Int64? {
         let value = (date.timeIntervalSince1970 * Double(second)).rounded()
-        guard value >= 0, value <= Double(latest) else { return nil }
-        return Int64(exactly: value).map { min($0, latest) }
+        // As a Double, the latest time is rounded up to the first that is too late.
+        guard value >= 0, value < Double(latest) else { return nil }
+        return Int64(exactly: value)
     }
 
     static func date(_ microseconds: Int64) -> Date {

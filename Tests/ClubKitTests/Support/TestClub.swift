@@ -34,7 +34,11 @@ final class UUIDSource: Sendable {
 
     static func uuid(_ number: UInt64) -> UUID {
         let bytes = withUnsafeBytes(of: number.bigEndian) { [UInt8]($0) }
-        return UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]))
+        return UUID(
+            uuid: (
+                0, 0, 0, 0, 0, 0, 0, 0, bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]
+            )
+        )
     }
 }
 
