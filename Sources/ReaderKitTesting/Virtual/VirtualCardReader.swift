@@ -28,12 +28,8 @@ public final class VirtualCardReader: Sendable {
     /// The reader's part in the answers.
     public let reader: SimulatedReader
 
-    private let state = Mutex(State())
-
-    private struct State {
-        var link: VirtualCardLink?
-        var exchanges = 0
-    }
+    private let link = Mutex<VirtualCardLink?>(nil)
+    private let counter = VirtualCardCounter()
 
     /// The reader of one slot, without a card.
     public init(port: UInt16 = VirtualCardReader.firstPort, reader: SimulatedReader = SimulatedReader()) {
@@ -41,13 +37,13 @@ public final class VirtualCardReader: Sendable {
         self.reader = reader
     }
 
-    deinit { state.withLock { $0.link }?.end() }
+    deinit { link.withLock { $0 }?.end() }
 
     /// Whether a card is presented, and pcscd has not ended.
-    public var isPresenting: Bool { state.withLock { $0.link?.isAlive ?? false } }
+    public var isPresenting: Bool { link.withLock { $0?.isAlive ?? false } }
 
     /// How many command APDUs all cards together have answered here.
-    public var exchanges: Int { state.withLock { $0.exchanges } }
+    public var exchanges: Int { counter.value }
 
     /// Presents a card; one that is there is removed first.
     ///
@@ -56,19 +52,20 @@ public final class VirtualCardReader: Sendable {
     /// - Throws: ``ReaderError`` with ``ReaderError/Kind/readerUnavailable`` if nothing listens on the port.
     public func present(_ card: any SimulatedCard) throws(ReaderError) {
         remove()
-        let link = VirtualCardLink(descriptor: try connect(), card: card, reader: reader) { [weak self] in
-            self?.state.withLock { $0.exchanges += 1 }
-        }
-        state.withLock { $0.link = link }
-        link.start()
+        let new = VirtualCardLink(descriptor: try connect(), card: card, reader: reader, counter: counter)
+        new.start()
+        replaceLink(by: new)
     }
 
     /// Removes the card, and returns when it is no longer served. Nothing happens if there is none.
-    public func remove() {
-        state.withLock { state in
-            defer { state.link = nil }
-            return state.link
-        }?.end()
+    public func remove() { replaceLink(by: nil) }
+
+    private func replaceLink(by new: VirtualCardLink?) {
+        let old = link.withLock { link in
+            defer { link = new }
+            return link
+        }
+        old?.end()
     }
 
     private func connect() throws(ReaderError) -> Int32 {
@@ -102,23 +99,31 @@ public final class VirtualCardReader: Sendable {
     }
 }
 
+/// Counts for both sides; the thread of a card must not hold the reader, whose end waits for it.
+private final class VirtualCardCounter: Sendable {
+    private let count = Mutex(0)
+
+    var value: Int { count.withLock { $0 } }
+
+    func add() { count.withLock { $0 += 1 } }
+}
+
 /// One card at the virtual reader: a connection and the thread that serves it.
 private final class VirtualCardLink: Sendable {
     private let descriptor: Int32
     private let card: any SimulatedCard
     private let reader: SimulatedReader
-    private let onCommand: @Sendable () -> Void
+    private let counter: VirtualCardCounter
     private let hasEnded = DispatchSemaphore(value: 0)
     private let alive = Mutex(true)
 
     var isAlive: Bool { alive.withLock { $0 } }
 
-    init(descriptor: Int32, card: any SimulatedCard, reader: SimulatedReader, onCommand: @escaping @Sendable () -> Void)
-    {
+    init(descriptor: Int32, card: any SimulatedCard, reader: SimulatedReader, counter: VirtualCardCounter) {
         self.descriptor = descriptor
         self.card = card
         self.reader = reader
-        self.onCommand = onCommand
+        self.counter = counter
     }
 
     func start() {
@@ -135,7 +140,7 @@ private final class VirtualCardLink: Sendable {
     private func serve() {
         while let request = receive() {
             guard let answer = answer(to: request) else { continue }
-            if request.count > 1 { onCommand() }
+            if request.count > 1 { counter.add() }
             // A zero-length answer would make pcscd wait for ever.
             guard send(answer.isEmpty || answer.count > 0xFFFF ? [0x6F, 0x00] : answer) else { break }
         }
