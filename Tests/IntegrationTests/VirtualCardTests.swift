@@ -42,7 +42,8 @@
                 try await next(&events) { if case .cardRemoved(let presence) = $0 { presence } else { nil } }
             }
 
-            @Test func simulatedNTAG() async throws {
+            @Test("[real pcscd] a simulated NTAG is read")
+            func simulatedNTAG() async throws {
                 var events = backend.events().makeAsyncIterator()
                 let message: [UInt8] = [0xD1, 0x01, 0x01, 0x55, 0x00]
                 let tag = try #require(SimulatedNTAG.formatted(.ntag213, message: message))
@@ -65,7 +66,8 @@
                 #expect(try await removal(&events).number == presence.number)
             }
 
-            @Test func simulatedType4Tag() async throws {
+            @Test("[real pcscd] a simulated Type 4 tag is read and reset")
+            func simulatedType4Tag() async throws {
                 var events = backend.events().makeAsyncIterator()
                 let message = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
                 var configuration = SimulatedType4Tag.Configuration()
@@ -84,7 +86,8 @@
                 #expect(forgotten == "6986")
             }
 
-            @Test func cardsOneAfterTheOther() async throws {
+            @Test("[real pcscd] cards come and go one after the other")
+            func cardsOneAfterTheOther() async throws {
                 var events = backend.events().makeAsyncIterator()
                 let cards: [any SimulatedCard] = [
                     SimulatedIdentityCard.classic1K(), SimulatedIdentityCard.desFire(), SimulatedIdentityCard.feliCa(),
@@ -101,7 +104,8 @@
                 }
             }
 
-            @Test func bothSlots() async throws {
+            @Test("[real pcscd] both slots have cards")
+            func bothSlots() async throws {
                 var events = backend.events().makeAsyncIterator()
                 let second = VirtualCardReader(port: VirtualCardReader.secondPort)
                 try slot.present(SimulatedNTAG(.ntag213))
@@ -110,7 +114,8 @@
                 #expect(readers.count == 2)
             }
 
-            @Test func silentCardDoesNotHang() async throws {
+            @Test("[real pcscd] a silent card does not hang the daemon")
+            func silentCardDoesNotHang() async throws {
                 final class SilentCard: SimulatedCard {
                     var uid: [UInt8] { [0x04, 1, 2, 3, 4, 5, 6] }
                     var kind: SimulatedCardKind { .isoDEP(historicalBytes: []) }
@@ -125,7 +130,8 @@
                 #expect(answers == ["6F01", "6F00"])
             }
 
-            @Test func exchangesAreQuick() async throws {
+            @Test("[real pcscd] exchanges are not delayed")
+            func exchangesAreQuick() async throws {
                 var events = backend.events().makeAsyncIterator()
                 try slot.present(SimulatedNTAG(.ntag213))
                 let presence = try await insertion(&events)
@@ -141,7 +147,8 @@
                 #expect(median < .milliseconds(20))
             }
 
-            @Test func daemonKilledAndStartedAgain() async throws {
+            @Test("[real pcscd] the daemon is killed and started again")
+            func daemonKilledAndStartedAgain() async throws {
                 var events = backend.events().makeAsyncIterator()
                 try slot.present(SimulatedNTAG(.ntag213))
                 _ = try await insertion(&events)
@@ -157,7 +164,8 @@
                 _ = try await insertion(&events)
             }
 
-            @Test func nothingListens() {
+            @Test("[real pcscd] no virtual reader is an error")
+            func nothingListens() {
                 let error = #expect(throws: ReaderError.self) {
                     try VirtualCardReader(port: 1).present(SimulatedNTAG(.ntag213))
                 }
@@ -165,7 +173,8 @@
                 #expect(error?.code?.name == "Connection refused")
             }
 
-            @Test func daemonThatDoesNotStart() {
+            @Test("[real pcscd] a daemon that does not start is an error")
+            func daemonThatDoesNotStart() {
                 daemon.terminate()
                 #expect(throws: PCSCDaemonError.notStarted(path: "/nowhere/pcscd", error: 2)) {
                     try PCSCDaemon(path: "/nowhere/pcscd")
