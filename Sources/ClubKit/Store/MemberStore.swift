@@ -83,8 +83,10 @@ package final class MemberStore: Sendable {
                     // GRDB closes its readers last, which leaves the log behind. It is moved into the database now, so
                     // that the file is whole by itself, without waiting for other processes that read: what cannot
                     // be moved is safe in the log.
+                    let timeout = try Int.fetchOne(db, sql: "PRAGMA busy_timeout") ?? 0
                     try db.execute(sql: "PRAGMA busy_timeout = 0")
                     _ = try? db.checkpoint(.truncate)
+                    try db.execute(sql: "PRAGMA busy_timeout = \(timeout)")
                 }
             }
             try database.close()
