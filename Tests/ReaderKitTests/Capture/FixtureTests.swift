@@ -1,4 +1,5 @@
 import Foundation
+import ReaderKitTesting
 import Testing
 
 @testable import ReaderKit
@@ -7,6 +8,61 @@ import Testing
     static let directory = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Fixtures").path
+
+    /// The captures of a folder, as `cards/NAME.capture`.
+    static func captures(in folder: String) -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory + "/" + folder)) ?? []
+        return names.filter { $0.hasSuffix(CaptureFiles.suffix) }.sorted().map { folder + "/" + $0 }
+    }
+
+    @Test(arguments: captures(in: "cards") + captures(in: "day"))
+    func givesWhatLiesBesideIt(capture: String) async throws {
+        let expectation = CaptureExpectation(file: Self.directory + "/" + capture)
+        #expect(try await expectation.firstDifference() == nil)
+    }
+
+    /// Without this, a folder that was moved or emptied would leave the test above without anything to do.
+    @Test func areEnough() {
+        #expect(Self.captures(in: "cards").count >= 12)
+        #expect(Self.captures(in: "day").count >= 2)
+    }
+
+    /// A sidecar without its capture would never be looked at.
+    @Test(arguments: ["cards", "day"])
+    func haveNoSidecarAlone(folder: String) throws {
+        let sidecars = try FileManager.default.contentsOfDirectory(atPath: Self.directory + "/" + folder)
+            .filter { $0.hasSuffix(".expected.jsonl") }
+            .map { folder + "/" + $0.replacing(".expected.jsonl", with: CaptureFiles.suffix) }
+        #expect(sidecars.sorted() == Self.captures(in: folder))
+    }
+
+    /// Counted on the sidecars, so that what a person reviewed is what is counted.
+    @Test func theDayIsALivelyOne() throws {
+        var taps = 0
+        var problems: Set<ScanEvent.Problem.Code> = []
+        var visits: [String: Int] = [:]
+        var repeats = 0
+        for capture in Self.captures(in: "day") {
+            var lastCounted: [String: Date] = [:]
+            let sidecar = CaptureExpectation(file: Self.directory + "/" + capture).sidecar
+            for line in try String(contentsOfFile: sidecar, encoding: .utf8).split(separator: "\n") {
+                let tap = try JSONDecoder().decode(ScanEvent.self, from: Data(line.utf8))
+                taps += 1
+                problems.formUnion(tap.problems.map(\.code))
+                guard let key = tap.memberKey else { continue }
+                if let last = lastCounted[key], tap.at.timeIntervalSince(last) < 30 {
+                    repeats += 1
+                } else {
+                    lastCounted[key] = tap.at
+                    visits[key, default: 0] += 1
+                }
+            }
+        }
+        #expect(taps >= 40)
+        #expect(visits.count == 15)
+        #expect(repeats >= 5)
+        #expect(problems == [.randomUID, .cardRemoved])
+    }
 
     @Test(arguments: ["cards", "day"])
     func areWholeAndSayWhereTheyComeFrom(name: String) throws {
