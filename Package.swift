@@ -66,7 +66,13 @@ let package = Package(
             swiftSettings: [pcsc, nfc]
         ),
         .testTarget(name: "ReaderKitTestingTests", dependencies: ["ReaderKit", "ReaderKitTesting"]),
-        .testTarget(name: "ClubKitTests", dependencies: ["ClubKit", "ReaderKit", "ReaderKitTesting"]),
+        .testTarget(
+            name: "ClubKitTests",
+            dependencies: [
+                "ClubKit", "ReaderKit", "ReaderKitTesting",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]
+        ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

@@ -17,6 +17,16 @@ let package = Package(
             name: "ndef-decode",
             dependencies: ["BenchmarkSupport", .product(name: "ReaderKit", package: "ClubKit")]
         ),
+        .systemLibrary(name: "CPCSCLite", pkgConfig: "libpcsclite", providers: [.apt(["libpcsclite-dev"])]),
+        .target(name: "CTransmit", dependencies: ["CPCSCLite"]),
+        .executableTarget(
+            name: "pcsc-transmit",
+            dependencies: [
+                "BenchmarkSupport", "CTransmit",
+                .product(name: "ReaderKit", package: "ClubKit"),
+                .product(name: "ReaderKitTesting", package: "ClubKit"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

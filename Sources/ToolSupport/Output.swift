@@ -32,7 +32,11 @@ package struct Output: Sendable {
         try Array((line + "\n").utf8).withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let count = Foundation.write(STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                let count = Foundation.write(
+                    STDOUT_FILENO,
+                    UnsafeRawBufferPointer(rebasing: rest).baseAddress,
+                    rest.count
+                )
                 if count < 0 && errno == EINTR { continue }
                 guard count > 0 else {
                     let reason = String(cString: strerror(errno))

@@ -50,6 +50,8 @@ package enum LiveReaders {
     }
 
     /// This build was made without PC/SC.
-    package static func list(_ backend: ReplayBackend) async throws -> [(reader: ReaderInfo, card: CardPresence?)] { [] }
+    package static func list(_ backend: ReplayBackend) async throws -> [(reader: ReaderInfo, card: CardPresence?)] {
+        []
+    }
     #endif
 }

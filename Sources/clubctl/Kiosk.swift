@@ -26,7 +26,10 @@ struct Kiosk: ToolCommand {
 
     @Option(
         name: .customLong("replay"),
-        help: ArgumentHelp("Replay a capture file, or the captures of a directory, instead of serving readers.", valueName: "path"),
+        help: ArgumentHelp(
+            "Replay a capture file, or the captures of a directory, instead of serving readers.",
+            valueName: "path"
+        ),
         completion: .file(extensions: ["capture"])
     )
     var recording: String?

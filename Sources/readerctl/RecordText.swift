@@ -11,7 +11,8 @@ enum RecordText {
             "Smart Poster \(quote(poster.uri))" + (poster.title.map { " titled \(quote($0))" } ?? "")
         case .mime(let type, let payload): "MIME \(quote(type)), \(payload.count) bytes"
         case .absoluteURI(let uri, let payload): "absolute URI \(quote(uri)), \(payload.count) bytes"
-        case .external(let domain, let type, let payload): "external \(quote(domain + ":" + type)), \(payload.count) bytes"
+        case .external(let domain, let type, let payload):
+            "external \(quote(domain + ":" + type)), \(payload.count) bytes"
         case .androidApplication(let package): "Android application \(quote(package))"
         case .unknown(let payload): "unknown, \(payload.count) bytes"
         case .other: "\(record.tnf) \(quote(record.typeName)), \(record.payload.count) bytes"

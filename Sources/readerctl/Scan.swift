@@ -141,4 +141,3 @@ enum TapText {
         return lines.joined(separator: "\n")
     }
 }
-

@@ -55,13 +55,21 @@ struct KioskTests {
         #expect(outputs[0] == outputs[1])
         #expect(!outputs[0].isEmpty)
         let before = try await visits(scratch.file("one"))
-        _ = try await Tool.clubctl.start(["kiosk", "--replay", day, "--database", scratch.file("one")] + options).finish()
+        _ = try await Tool.clubctl.start(["kiosk", "--replay", day, "--database", scratch.file("one")] + options)
+            .finish()
         #expect(try await visits(scratch.file("one")) == before)
     }
 
     @Test func missingAndMalformedRecordings() async throws {
         let database = scratch.file("club.sqlite")
-        let missing = try await Tool.clubctl.run("kiosk", "--replay", scratch.file("none"), "--once", "--database", database)
+        let missing = try await Tool.clubctl.run(
+            "kiosk",
+            "--replay",
+            scratch.file("none"),
+            "--once",
+            "--database",
+            database
+        )
         #expect(missing.status == 66)
         let file = try scratch.write("capture 1\n\ncard at 0.000 atr 3B8\n", to: "bad.capture")
         let malformed = try await Tool.clubctl.run("kiosk", "--replay", file, "--once", "--database", database)

@@ -32,7 +32,8 @@ enum Rejection {
     /// what kind of card it is.
     private static func reason(from problems: [ScanEvent.Problem]) -> Receipt.Reason {
         let order: [ScanEvent.Problem.Code] = [
-            .cardRemoved, .readFailed, .tagCorrupt, .ndefMalformed, .invalidPass, .nonUniqueUID, .randomUID,
+            .cardRemoved, .readFailed, .tagCorrupt, .ndefMalformed, .invalidPass, .tagProtected, .tagUnsupported,
+            .nonUniqueUID, .randomUID,
         ]
         let first = order.lazy.compactMap { code in problems.first { $0.code == code } }.first
         guard let problem = first ?? problems.first else {
@@ -46,6 +47,8 @@ enum Rejection {
         case .cardRemoved: reason(.cardRemoved, text, "The card left too soon. Hold it to the reader until it signals.")
         case .readFailed: reason(.readFailed, text, "The card could not be read. Hold it still and closer.")
         case .tagCorrupt: reason(.tagCorrupt, text, "The data on this card is damaged. Ask at the desk.")
+        case .tagProtected: reason(.tagProtected, text, "The data on this card is locked. Ask at the desk.")
+        case .tagUnsupported: reason(.tagUnsupported, text, "This kind of card is not known here. Use another one.")
         case .ndefMalformed: reason(.ndefMalformed, text, "The data on this card is damaged. Ask at the desk.")
         case .invalidPass: reason(.invalidPass, text, "The membership text on this card is not valid. Ask at the desk.")
         case .randomUID: reason(.randomUID, text, "This card shows a new number each time. Use another one.")

@@ -148,7 +148,8 @@ extension ReaderError.Kind {
         case .timeout: "Present the card again; if it happens with every card, replug the reader."
         case .stuck: "Take the card away; if the reader does not come back, replug it or restart pcscd."
         case .exhausted: "Restart this program; a service supervisor does so on exit code 69."
-        case .readerUnavailable: "Check that the reader is plugged in; 'readerctl list' shows the readers that are there."
+        case .readerUnavailable:
+            "Check that the reader is plugged in; 'readerctl list' shows the readers that are there."
         case .sharingViolation: "Another program holds the reader (often scdaemon or a browser); close it."
         case .serviceUnavailable:
             "Start pcscd ('systemctl start pcscd.socket'); if it runs, polkit may refuse this user ('journalctl -u pcscd')."
@@ -156,7 +157,8 @@ extension ReaderError.Kind {
         case .accessDenied: "Allow this user to use PC/SC in a polkit rule (action org.debian.pcsc-lite.access_pcsc)."
         case .cancelled: "Nothing needs to be done."
         case .unsupported: "Use a reader or a backend that offers this."
-        case .invalidAnswer: "Present the card again; if it happens each time, record it with 'readerctl record' and report it."
+        case .invalidAnswer:
+            "Present the card again; if it happens each time, record it with 'readerctl record' and report it."
         case .limitExceeded: "The card sends more than any card of its kind does; do not trust it."
         case .replayMismatch: "Record the conversation anew, or replay it by command instead of strictly."
         case .other: "Look the code up in the documentation of the library that reported it."

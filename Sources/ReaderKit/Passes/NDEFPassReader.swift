@@ -106,7 +106,8 @@ public enum NDEFPassReader {
         guard let uri = URLComponents(string: text) else { return }
         var id: String?
         for name in idNames where id == nil {
-            id = uri.queryItems?.first { $0.name.lowercased() == name.lowercased() && $0.value?.isEmpty == false }?.value
+            id =
+                uri.queryItems?.first { $0.name.lowercased() == name.lowercased() && $0.value?.isEmpty == false }?.value
         }
         if id == nil {
             let separator: Character = uri.host == nil && !uri.path.contains("/") ? ":" : "/"

@@ -65,8 +65,15 @@ struct CardReading: Sendable {
         do {
             content = try TagReader.readNDEF(over: channel, limits: limits)
         } catch {
-            if case .link(let fault) = error { throw fault }
-            problems.append(ScanEvent.Problem(.tagCorrupt, "\(error)"))
+            switch error {
+            case .link(let fault): throw fault
+            case .protected(_, let status) where status == nil || status?.rawValue == 0x6982:
+                problems.append(ScanEvent.Problem(.tagProtected, "\(error)"))
+            case .unsupportedVersion:
+                problems.append(ScanEvent.Problem(.tagUnsupported, "\(error)"))
+            case .protected, .refused, .corrupt, .tooLong:
+                problems.append(ScanEvent.Problem(.tagCorrupt, "\(error)"))
+            }
             return
         }
         switch content.ndef {
@@ -85,14 +92,16 @@ struct CardReading: Sendable {
         }
     }
 
+    /// Adds the identifier as the last pass, where it may stand for the member.
     private mutating func addUIDPass() {
         guard let uid else { return }
+        // What the tag keeps to itself at every tap does not change who it is; what failed this time may.
+        let isComplete = problems.allSatisfy { $0.code == .tagProtected || $0.code == .tagUnsupported }
         switch uid.kind {
         case .fixed:
-            // Listed although the NDEF could not be read would make it the member's key; see `member`.
-            if problems.isEmpty { passes.append(Pass(kind: .uid, id: uid.hex, assurance: .identifier)) }
+            if isComplete { passes.append(Pass(kind: .uid, id: uid.hex, assurance: .identifier)) }
         case .random:
-            guard passes.isEmpty, problems.isEmpty else { return }
+            guard passes.isEmpty, isComplete else { return }
             problems.append(
                 ScanEvent.Problem(
                     .randomUID,
@@ -100,7 +109,7 @@ struct CardReading: Sendable {
                 )
             )
         case .nonUnique:
-            guard passes.isEmpty, problems.isEmpty else { return }
+            guard passes.isEmpty, isComplete else { return }
             problems.append(
                 ScanEvent.Problem(
                     .nonUniqueUID,
@@ -110,7 +119,17 @@ struct CardReading: Sendable {
         }
     }
 
+    /// Says what a person at the reader can do. Codes and names of the library below are left to ``fault``: a recording
+    /// keeps only the kind of a fault, and must give the same event when it is replayed.
     private static func problem(of error: ReaderError) -> ScanEvent.Problem {
-        ScanEvent.Problem(error.kind == .cardRemoved ? .cardRemoved : .readFailed, "\(error)")
+        let kind: ReaderError.Kind =
+            switch error.kind {
+            case .cardUnresponsive, .cardUnpowered: .communication
+            default: error.kind
+            }
+        return ScanEvent.Problem(
+            kind == .cardRemoved ? .cardRemoved : .readFailed,
+            "could not read all of the card: \(kind.meaning). \(kind.advice)"
+        )
     }
 }

@@ -3,8 +3,7 @@ import Foundation
 /// Turns each presentation of a card into exactly one ``ScanEvent``, however long the card rests on the reader.
 ///
 /// ```swift
-/// let scanner = CardScanner(PCSCBackend())
-/// for await case .scan(let tap) in scanner.events() {
+/// for await tap in CardScanner(PCSCBackend()).taps() {
 ///     print(tap.memberKey ?? "nobody")
 /// }
 /// ```
@@ -26,6 +25,15 @@ public struct CardScanner: Sendable {
     /// Each call is a watch of its own. It ends when the consumer stops, or with the end of a recording.
     public func events() -> AsyncStream<ScannerEvent> {
         backend.isRecording ? eventsInOrder() : eventsPerReader()
+    }
+
+    /// Starts to watch and read, and gives the taps alone.
+    ///
+    /// The sequence does not end by itself while readers may come and go; that of a recording does.
+    public func taps() -> some AsyncSequence<ScanEvent, Never> & Sendable {
+        events().compactMap { event in
+            if case .scan(let tap) = event { tap } else { nil }
+        }
     }
 
     /// Reads one presented card.

@@ -63,6 +63,10 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
             case readFailed
             /// The tag's memory is inconsistent, as after a torn write.
             case tagCorrupt
+            /// The message on the tag cannot be read without a key or a password.
+            case tagProtected
+            /// The tag is of a version that is not known here.
+            case tagUnsupported
             /// The NDEF message on the tag is malformed.
             case ndefMalformed
             /// A membership text that is not well formed.

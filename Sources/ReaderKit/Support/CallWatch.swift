@@ -9,7 +9,8 @@ import Synchronization
 package final class CallWatch: Sendable {
     private struct State {
         var call: (attempt: String, since: ContinuousClock.Instant)?
-        var isAbandoned = false
+        /// Set for good when a call was given up: what everybody is told from then on.
+        var verdict: ReaderError?
         var waiters: [Int: @Sendable (ReaderError) -> Void] = [:]
         var nextWaiter = 0
         var isWatching = false
@@ -17,40 +18,82 @@ package final class CallWatch: Sendable {
 
     package let deadline: Duration
     private let state = Mutex(State())
+    private let abandoned: AbandonedThreads
     private let onExpiry: @Sendable (ReaderError) -> Void
 
-    /// - Parameter onExpiry: called once, from no particular thread, when a call is given up.
-    package init(deadline: Duration, onExpiry: @escaping @Sendable (ReaderError) -> Void) {
+    /// - Parameters:
+    ///   - abandoned: where a thread that is given up is counted.
+    ///   - onExpiry: called once, from no particular thread, when a call is given up, before those who wait are told.
+    package init(
+        deadline: Duration,
+        abandoned: AbandonedThreads = .ofProcess,
+        onExpiry: @escaping @Sendable (ReaderError) -> Void
+    ) {
         self.deadline = deadline
+        self.abandoned = abandoned
         self.onExpiry = onExpiry
     }
 
     /// Whether the thread was given up. A call that returns after all must then do nothing more but clean up.
-    package var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
+    package var isAbandoned: Bool { state.withLock { $0.verdict != nil } }
 
-    /// Marks the beginning of a call; to be paired with ``end()``.
-    package func begin(_ attempt: String) {
-        let now = ContinuousClock.now
-        state.withLock { $0.call = (attempt, now) }
+    /// Makes one call into the library, under the deadline.
+    ///
+    /// - Parameters:
+    ///   - late: cleans up what a call gave that returned only after it was given up.
+    ///   - body: the call. It is not made at all on a thread that was given up.
+    package func call<Value>(
+        _ attempt: String,
+        late: (Value) -> Void = { _ in },
+        _ body: () -> Value
+    ) throws(ReaderError) -> Value {
+        try begin(attempt)
+        let value = body()
+        do throws(ReaderError) {
+            try end()
+        } catch {
+            late(value)
+            throw error
+        }
+        return value
     }
 
-    /// Marks the end of a call. Returns false when it was given up meanwhile.
-    @discardableResult
-    package func end() -> Bool {
-        state.withLock {
-            $0.call = nil
-            return !$0.isAbandoned
+    /// Marks the beginning of a call; to be paired with ``end()``. Throws on a thread that was given up.
+    package func begin(_ attempt: String) throws(ReaderError) {
+        let now = ContinuousClock.now
+        let verdict = state.withLock { state in
+            if state.verdict == nil { state.call = (attempt, now) }
+            return state.verdict
         }
+        if let verdict { throw verdict }
+    }
+
+    /// Marks the end of a call. Throws when it was given up meanwhile.
+    package func end() throws(ReaderError) {
+        let verdict = state.withLock { state in
+            state.call = nil
+            return state.verdict
+        }
+        if let verdict { throw verdict }
+    }
+
+    /// Counts the thread as alive again; called on it, once, when it has returned and cleaned up.
+    package func comeBack() {
+        abandoned.remove()
     }
 
     /// Registers somebody who waits for the thread; `fail` is called at most once.
-    package func addWaiter(_ fail: @escaping @Sendable (ReaderError) -> Void) -> Int {
-        let (id, mustWatch) = state.withLock { state in
+    ///
+    /// - Returns: `nil` if the thread was given up before; then `fail` was called already.
+    package func addWaiter(_ fail: @escaping @Sendable (ReaderError) -> Void) -> Int? {
+        let (id, verdict, mustWatch) = state.withLock { state -> (Int?, ReaderError?, Bool) in
+            if let verdict = state.verdict { return (nil, verdict, false) }
             state.nextWaiter += 1
             state.waiters[state.nextWaiter] = fail
             defer { state.isWatching = true }
-            return (state.nextWaiter, !state.isWatching)
+            return (state.nextWaiter, nil, !state.isWatching)
         }
+        if let verdict { fail(verdict) }
         if mustWatch {
             Task { await watch() }
         }
@@ -62,37 +105,47 @@ package final class CallWatch: Sendable {
         _ = state.withLock { $0.waiters.removeValue(forKey: id) }
     }
 
+    private enum Step {
+        case nobodyWaits
+        case sleep(until: ContinuousClock.Instant)
+        case giveUp(ReaderError, [@Sendable (ReaderError) -> Void])
+    }
+
     /// Sleeps from deadline to deadline while somebody waits; costs nothing per call.
     private func watch() async {
         while true {
-            let now = ContinuousClock.now
-            let next: ContinuousClock.Instant? = state.withLock { state in
-                guard !state.waiters.isEmpty else {
-                    state.isWatching = false
-                    return nil
-                }
-                return (state.call?.since ?? now) + deadline
-            }
-            guard let next else { return }
-            if next <= now {
-                expire()
+            switch step(at: .now) {
+            case .nobodyWaits: return
+            case .sleep(let instant): try? await ContinuousClock().sleep(until: instant)
+            case .giveUp(let error, let waiters):
+                onExpiry(error)
+                for waiter in waiters { waiter(error) }
                 return
             }
-            try? await ContinuousClock().sleep(until: next)
         }
     }
 
-    private func expire() {
-        let (error, waiters) = state.withLock { state in
-            state.isAbandoned = true
+    /// Decides, and gives up, in one go: a call that ends a moment before is not given up, and one that was given up
+    /// finds out when it ends.
+    private func step(at now: ContinuousClock.Instant) -> Step {
+        state.withLock { state in
+            guard !state.waiters.isEmpty else {
+                state.isWatching = false
+                return .nobodyWaits
+            }
+            guard let call = state.call else { return .sleep(until: now + deadline) }
+            guard call.since + deadline <= now else { return .sleep(until: call.since + deadline) }
+            let error = ReaderError(
+                .stuck,
+                attempting: call.attempt,
+                detail: "the call did not return within \(deadline)"
+            )
+            state.verdict = error
             state.isWatching = false
+            abandoned.add()
             defer { state.waiters = [:] }
-            let attempt = state.call?.attempt ?? "use the reader"
-            let error = ReaderError(.stuck, attempting: attempt, detail: "the call did not return within \(deadline)")
-            return (error, Array(state.waiters.values))
+            return .giveUp(error, Array(state.waiters.values))
         }
-        onExpiry(error)
-        for waiter in waiters { waiter(error) }
     }
 }
 

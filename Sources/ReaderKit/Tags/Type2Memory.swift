@@ -21,13 +21,25 @@ struct Type2Memory {
         usesRawFrames = channel.facts.atr == nil && channel.facts["sak"] != nil
     }
 
-    /// Pages 0 to 3: identifier, static lock bits, capability container.
-    mutating func readHeader() throws(TagError) -> [UInt8] {
-        guard header.isEmpty else { return header }
-        var bytes: [UInt8] = []
-        while bytes.count < 16 { bytes += try fetch(bytes.count / 4) }
-        header = Array(bytes.prefix(16))
-        return header
+    /// Page 3, the capability container. Pages 0 to 2 are read with it where the tag gives them.
+    mutating func readContainer() throws(TagError) -> [UInt8] {
+        if header.isEmpty { header = try readHeader() }
+        return Array(header.suffix(4))
+    }
+
+    /// Pages 0 to 3, or page 3 alone where pages 0 to 2 are not given: then nothing can be compared with them. That is so
+    /// in a recording made by a program that did not read them.
+    private mutating func readHeader() throws(TagError) -> [UInt8] {
+        do {
+            var bytes: [UInt8] = []
+            while bytes.count < 16 { bytes += try fetch(bytes.count / 4) }
+            return Array(bytes.prefix(16))
+        } catch {
+            if case .link = error { throw error }
+            guard let block = try? fetch(3) else { throw error }
+            for index in 1..<max(1, block.count / 4) { pages[3 + index] = block[4 * index..<4 * index + 4] }
+            return Array(block.prefix(4))
+        }
     }
 
     /// A byte of the data area.
@@ -48,12 +60,18 @@ struct Type2Memory {
             hasProbedHighPages = true
             if try startsOver(at: 256) { throw .protected(attempt: attempt(256), status: nil) }
         }
-        let block = try fetch(page)
+        let block: ArraySlice<UInt8>
+        do {
+            block = try fetch(page)
+        } catch {
+            guard let bytes = findInBlock(before: page, error) else { throw error }
+            return bytes
+        }
         let count = block.count / 4
         var kept = min(count, max(1, endPage - page))
         for index in 0..<kept {
             let tail = block[(4 * index)...]
-            guard tail.elementsEqual(header.prefix(tail.count)) else { continue }
+            guard header.count == 16, tail.elementsEqual(header.prefix(tail.count)) else { continue }
             // Content may look like page 0 by chance. Then the page itself can be read, and does not go on like it.
             var isRepeated = tail.count == 16
             if !isRepeated { isRepeated = try startsOver(at: page + index) }
@@ -67,6 +85,22 @@ struct Type2Memory {
         return block[0..<4]
     }
 
+    /// The page out of a block that begins up to three pages before it, for a tag or a recording that gives blocks but
+    /// does not let one begin with every page.
+    private mutating func findInBlock(before page: Int, _ error: TagError) -> ArraySlice<UInt8>? {
+        if case .link = error { return nil }
+        for start in stride(from: page - 1, through: max(4, page - 3), by: -1) {
+            guard let block = try? fetch(start), block.count >= 4 * (page - start + 1) else { continue }
+            let tail = block[(4 * (page - start))...]
+            guard !tail.elementsEqual(header.prefix(tail.count)) else { return nil }
+            for index in (page - start)..<block.count / 4 where start + index < max(endPage, page + 1) {
+                pages[start + index] = block[4 * index..<4 * index + 4]
+            }
+            return pages[page]
+        }
+        return nil
+    }
+
     /// Whether reading from that page on gives pages 0 to 3 again, or is refused.
     private mutating func startsOver(at page: Int) throws(TagError) -> Bool {
         var bytes: [UInt8] = []
@@ -77,7 +111,7 @@ struct Type2Memory {
         } catch {
             return true
         }
-        return bytes.prefix(16).elementsEqual(header)
+        return header.count == 16 && bytes.prefix(16).elementsEqual(header)
     }
 
     private func attempt(_ page: Int) -> String { "read page \(page) of the tag" }
@@ -108,20 +142,20 @@ struct Type2Memory {
 
     private mutating func fetchThroughReader(_ page: Int) throws(TagError) -> [UInt8] {
         var answer = try send(page, length: step)
-        if step == 16, answer.statusWord == .wrongLength || isRefusedForItsEnd(answer, page) {
-            // The reader gives single pages only, or none of a block that reaches over the end of the memory.
+        if step == 16, answer.statusWord == .wrongLength || isRefusedAsBlock(answer, page) {
+            // Single pages only are given, or none of a block that reaches over the end of the memory.
             answer = try send(page, length: 4)
-            if answer.isSuccess, page == 0 { step = 4 }
+            if answer.isSuccess, page < 4 { step = 4 }
         }
         guard answer.isSuccess || (answer.statusWord == .endReached && answer.data.count >= 4) else {
             throw fault(page, answer.statusWord)
         }
-        if (4..<16).contains(answer.data.count), page == 0 { step = 4 }
+        if (4..<16).contains(answer.data.count), page < 4 { step = 4 }
         return answer.data
     }
 
-    private func isRefusedForItsEnd(_ answer: ResponseAPDU, _ page: Int) -> Bool {
-        !answer.isSuccess && answer.data.isEmpty && page >= 4 && page < endPage && page + 4 > endPage
+    private func isRefusedAsBlock(_ answer: ResponseAPDU, _ page: Int) -> Bool {
+        !answer.isSuccess && answer.data.isEmpty && (page < 4 || (page < endPage && page + 4 > endPage))
     }
 
     private func send(_ page: Int, length: Int) throws(TagError) -> ResponseAPDU {

@@ -32,17 +32,17 @@ public struct Type2Tag {
     ///
     /// - Throws: ``TagError``.
     public mutating func readNDEF() throws(TagError) -> TagContent {
-        let container = try memory.readHeader()[12..<16]
-        guard container[12] == Type2Tag.magic else { return .absent(.type2) }
-        let version = TagArea.Version(byte: container[13])
+        let container = try memory.readContainer()
+        guard container[0] == Type2Tag.magic else { return .absent(.type2) }
+        let version = TagArea.Version(byte: container[1])
         guard version.major == 1 else { throw .unsupportedVersion(.type2, version) }
-        let end = Type2Tag.dataStart + 8 * Int(container[14])
+        let end = Type2Tag.dataStart + 8 * Int(container[2])
         memory.endPage = end / 4
         var area = TagArea(
             capacity: 0,
             version: version,
-            readAccess: Type2Tag.access(container[15] >> 4),
-            writeAccess: Type2Tag.access(container[15] & 0x0F)
+            readAccess: Type2Tag.access(container[3] >> 4),
+            writeAccess: Type2Tag.access(container[3] & 0x0F)
         )
         var cursor = Cursor(start: Type2Tag.dataStart, end: end)
         area.capacity = Type2Tag.capacity(of: cursor.left)

@@ -66,7 +66,9 @@ final class RunningTool {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         end = stream
         process.terminationHandler = { process in
-            continuation.yield(process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus)
+            continuation.yield(
+                process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+            )
             continuation.finish()
         }
         try process.run()

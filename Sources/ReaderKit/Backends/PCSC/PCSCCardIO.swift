@@ -5,17 +5,17 @@ import Foundation
 /// The actor runs on that thread, so that a whole conversation is one hop and may block. When a call does not return,
 /// ``watch`` gives the thread up and this actor is never used again; ``PCSCBackend`` makes a new one.
 actor PCSCCardIO {
-    /// What a conversation with a card ends with.
-    struct Ending: Sendable {
-        var disposition: PCSCLibrary.Disposition = .leave
-    }
-
     nonisolated let reader: ReaderInfo
     nonisolated let watch: CallWatch
     nonisolated let configuration: PCSCConfiguration
     private nonisolated let executor: ThreadExecutor
     nonisolated let library: PCSCLibrary
     private var context: PCSCLibrary.Context?
+    /// Whether this was stopped: what comes late is still served, but leaves no context and no thread behind.
+    private var isRetired = false
+    private var hasComeBack = false
+    /// Whether a ``PCSCConnection`` holds the card. Its lock would make a second lock on this thread wait for ever.
+    var isHeld = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -23,16 +23,14 @@ actor PCSCCardIO {
         reader: ReaderInfo,
         library: PCSCLibrary,
         configuration: PCSCConfiguration,
+        abandoned: AbandonedThreads,
         onStuck: @escaping @Sendable (ReaderError) -> Void
     ) {
         self.reader = reader
         self.library = library
         self.configuration = configuration
         executor = ThreadExecutor(name: "pcsc-card")
-        watch = CallWatch(deadline: configuration.callDeadline) { error in
-            AbandonedThreads.add()
-            onStuck(error)
-        }
+        watch = CallWatch(deadline: configuration.callDeadline, abandoned: abandoned, onExpiry: onStuck)
     }
 
     /// Runs code in this actor's isolation, and stops waiting for it when a call in it does not return.
@@ -43,14 +41,13 @@ actor PCSCCardIO {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let pending = PendingResult(continuation)
-                let waiter = watch.addWaiter { pending.resume(with: .failure($0)) }
-                executor.submit { [self] in
-                    assumeIsolated { me in
-                        let result = Swift.Result { try body(me, cancellation) }
-                        me.watch.removeWaiter(waiter)
-                        if me.watch.isAbandoned { me.comeBack() }
-                        pending.resume(with: result)
-                    }
+                guard let waiter = watch.addWaiter({ pending.resume(with: .failure($0)) }) else { return }
+                submit { me in
+                    // Given up while this was in the queue: whoever waits was told, and nothing may be called.
+                    guard !me.watch.isAbandoned else { return }
+                    let result = Swift.Result { try body(me, cancellation) }
+                    me.watch.removeWaiter(waiter)
+                    pending.resume(with: result)
                 }
             }
         } onCancel: {
@@ -60,102 +57,154 @@ actor PCSCCardIO {
 
     /// Ends the thread, after what it is doing now. The context is released on it.
     nonisolated func stop() {
-        executor.submit { [self] in
-            assumeIsolated { $0.dropContext() }
-        }
-        executor.stop()
+        submit { $0.isRetired = true }
     }
 
-    /// A call that was given up has returned after all: clean up here, on the one thread where that is safe.
-    private func comeBack() {
+    private nonisolated func submit(_ work: @escaping @Sendable (isolated PCSCCardIO) -> Void) {
+        executor.submit { [self] in
+            assumeIsolated { me in
+                work(me)
+                me.tidyUp()
+            }
+        }
+    }
+
+    /// Ends the thread if it is not wanted any more: it was stopped, or a call that was given up has returned after all.
+    /// This is the one thread on which it is safe to clean up.
+    private func tidyUp() {
+        let isAbandoned = watch.isAbandoned
+        guard isAbandoned || isRetired else { return }
         dropContext()
-        AbandonedThreads.remove()
+        if isAbandoned, !hasComeBack {
+            hasComeBack = true
+            watch.comeBack()
+        }
         executor.stop()
     }
 
     // MARK: - On the thread
 
-    /// One call into the library, under the deadline.
-    func call<Value>(_ attempt: String, _ body: () -> Value) throws(ReaderError) -> Value {
-        watch.begin(attempt)
-        let value = body()
-        guard watch.end() else { throw ReaderError(.stuck, attempting: attempt) }
-        return value
-    }
-
+    /// Releases the context, and with it every handle that it has.
     func dropContext() {
-        if let context { _ = library.releaseContext(context) }
-        context = nil
+        guard let context else { return }
+        self.context = nil
+        if watch.isAbandoned {
+            _ = library.releaseContext(context)
+        } else {
+            _ = try? watch.call("release the context") { library.releaseContext(context) }
+        }
     }
 
     private func establishedContext() throws(ReaderError) -> PCSCLibrary.Context {
         if let context { return context }
-        let (code, new) = try call("reach pcscd") { library.establishContext() }
-        guard code.isSuccess else { throw code.error(attempting: "reach pcscd") }
+        let attempt = "reach pcscd"
+        let (code, new) = try watch.call(
+            attempt,
+            late: { if $0.code.isSuccess { _ = library.releaseContext($0.context) } },
+            { library.establishContext() }
+        )
+        guard code.isSuccess else { throw code.error(attempting: attempt) }
         context = new
         return new
     }
 
+    /// What a look at the reader shows.
+    enum Look {
+        case noReader
+        case unchanged
+        case state(UInt32)
+
+        /// Whether the card of that presentation is there.
+        func shows(_ number: Int) -> Bool {
+            guard case .state(let state) = self else { return false }
+            return state & PCSCState.present != 0 && PCSCState.counter(state) == number
+        }
+    }
+
     /// The state of the reader now, or after it has changed from `current` within the time given.
-    func state(
-        waiting: Duration = .zero,
-        from current: UInt32 = 0
-    ) throws(ReaderError) -> PCSCLibrary.ReaderState? {
+    func look(waiting: Duration = .zero, from current: UInt32 = 0) throws(ReaderError) -> Look {
+        let attempt = "ask for the state of the reader"
         let context = try establishedContext()
-        var states = [PCSCLibrary.ReaderState(name: reader.name, current: current)]
         let milliseconds = UInt32(max(0, min(waiting.seconds * 1000, 60_000)))
-        let (code, result) = try call("ask for the state of the reader") {
+        let (code, states) = try watch.call(attempt) {
+            var states = [PCSCLibrary.ReaderState(name: reader.name, current: current)]
             let code = library.getStatusChange(context, milliseconds, &states)
             return (code, states)
         }
-        if code == .timeout || code == .unknownReader { return nil }
-        guard code.isSuccess else {
+        switch code {
+        case .success:
+            guard let state = states.first, state.event & PCSCState.unknown == 0 else { return .noReader }
+            return .state(state.event & ~PCSCState.changed)
+        case .timeout where current != 0: return .unchanged
+        case .unknownReader: return .noReader
+        default:
             if code.meansServiceLost { dropContext() }
-            throw code.error(attempting: "ask for the state of the reader")
+            throw code.serviceError(attempting: attempt)
         }
-        return result.first
     }
 
-    /// Whether the presentation with that number is still on the reader.
-    func isPresent(_ number: Int) throws(ReaderError) -> Bool {
-        guard let state = try state() else { return false }
-        return state.event & PCSCState.present != 0 && PCSCState.counter(state.event) == number
+    /// What became of the card of a presentation.
+    enum Whereabouts {
+        case present
+        case removed
+        case noReader
+    }
+
+    /// Whether the card of that presentation is gone, or goes within the grace that polling drivers need.
+    func whereabouts(of presence: CardPresence) throws(ReaderError) -> Whereabouts {
+        let deadline = ContinuousClock.now + configuration.removalGrace
+        var current: UInt32 = 0
+        while true {
+            let left = deadline - ContinuousClock.now
+            let look = try look(waiting: current == 0 ? .zero : left, from: current)
+            switch look {
+            case .noReader: return .noReader
+            case .unchanged: break
+            case .state(let state):
+                guard look.shows(presence.number) else { return .removed }
+                // Programs that come and go change the state too, again and again perhaps.
+                if current != 0 { Thread.sleep(forTimeInterval: 0.005) }
+                current = state
+            }
+            if ContinuousClock.now >= deadline { return .present }
+        }
     }
 
     /// The readers that pcscd has now, each with its card.
     func snapshot(at now: Date) throws(ReaderError) -> [PCSCBackend.ReaderStatus] {
         let context = try establishedContext()
-        let (code, names) = try call("list the readers") { library.listReaders(context) }
-        guard code.isSuccess else {
-            dropContext()
-            throw code.error(attempting: "list the readers")
-        }
-        guard !names.isEmpty else { return [] }
-        var states = names.map { PCSCLibrary.ReaderState(name: $0) }
-        let (stateCode, result) = try call("ask for the state of the readers") {
-            let code = library.getStatusChange(context, 0, &states)
-            return (code, states)
-        }
-        guard stateCode.isSuccess || stateCode == .timeout else {
-            throw stateCode.error(attempting: "ask for the state of the readers")
-        }
-        return result.map { state in
-            let reader = ReaderInfo(pcscName: state.name)
-            var card: CardPresence?
-            if state.event & PCSCState.present != 0 {
-                card = CardPresence(
-                    reader: reader,
-                    number: PCSCState.counter(state.event),
-                    facts: CardFacts(atr: state.atr.isEmpty ? nil : state.atr),
-                    at: now
-                )
+        let attempt = "ask for the state of the readers"
+        for _ in 0..<4 {
+            let (code, names) = try watch.call("list the readers") { library.listReaders(context) }
+            guard code.isSuccess else { throw code.serviceError(attempting: "list the readers") }
+            guard !names.isEmpty else { return [] }
+            let (stateCode, states) = try watch.call(attempt) {
+                var states = names.map { PCSCLibrary.ReaderState(name: $0) }
+                let code = library.getStatusChange(context, 0, &states)
+                return (code, states)
             }
-            return PCSCBackend.ReaderStatus(reader: reader, card: card)
+            // Unplugged since it was listed.
+            if stateCode == .unknownReader { continue }
+            guard stateCode.isSuccess || stateCode == .timeout else {
+                throw stateCode.serviceError(attempting: attempt)
+            }
+            return states.filter { $0.event & PCSCState.unknown == 0 }.map { PCSCBackend.ReaderStatus($0, at: now) }
         }
+        throw PCSCCode.unknownReader.error(attempting: attempt)
     }
 
     /// Connects to the card of that presentation and locks it.
     func open(_ presence: CardPresence, cancellation: Cancellation) throws(ReaderError) -> PCSCChannel {
+        let attempt = "connect to the card"
+        guard !cancellation.isCancelled else { throw ReaderError(.cancelled, attempting: attempt) }
+        guard !isHeld else {
+            throw ReaderError(
+                .sharingViolation,
+                attempting: attempt,
+                detail: "a connection of this program holds the card",
+                advice: "Close that connection first."
+            )
+        }
         do throws(ReaderError) {
             return try connect(presence, cancellation)
         } catch where error.kind == .serviceStopped || error.kind == .serviceUnavailable {
@@ -168,12 +217,16 @@ actor PCSCCardIO {
     private func connect(_ presence: CardPresence, _ cancellation: Cancellation) throws(ReaderError) -> PCSCChannel {
         let attempt = "connect to the card"
         let context = try establishedContext()
-        var (code, handle, activeProtocol) = try call(attempt) { library.connect(context, reader.name, .shared, 3) }
+        func connectOnce() throws(ReaderError) -> (code: PCSCCode, handle: PCSCLibrary.Handle, protocol: UInt32) {
+            try watch.call(attempt) { library.connect(context, reader.name, .shared, 3) }
+        }
+        var (code, handle, activeProtocol) = try connectOnce()
         var pause = 0.02
-        for _ in 0..<configuration.sharingRetries where code == .sharingViolation && !cancellation.isCancelled {
+        for _ in 0..<max(0, configuration.sharingRetries) where code == .sharingViolation {
             Thread.sleep(forTimeInterval: pause)
-            pause *= 2
-            (code, handle, activeProtocol) = try call(attempt) { library.connect(context, reader.name, .shared, 3) }
+            pause = min(pause * 2, 1)
+            guard !cancellation.isCancelled else { throw ReaderError(.cancelled, attempting: attempt) }
+            (code, handle, activeProtocol) = try connectOnce()
         }
         guard code.isSuccess else {
             if code.meansServiceLost { dropContext() }
@@ -188,8 +241,10 @@ actor PCSCCardIO {
         )
         do throws(ReaderError) {
             try channel.lock()
-            guard try isPresent(presence.number) else {
-                throw ReaderError(.cardRemoved, attempting: attempt, detail: "another presentation took its place")
+            let look = try look()
+            if case .noReader = look { throw PCSCCode.unknownReader.error(attempting: attempt) }
+            guard look.shows(presence.number) else {
+                throw ReaderError(.cardRemoved, attempting: attempt, detail: "that presentation is over")
             }
         } catch {
             channel.close(.leave)

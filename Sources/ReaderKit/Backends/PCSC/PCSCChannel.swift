@@ -45,9 +45,9 @@ final class PCSCChannel: CardChannel {
     func transmit(_ command: [UInt8]) throws(ReaderError) -> [UInt8] {
         let attempt = "exchange an APDU with the card"
         try checkUsable(attempt)
-        watch.begin(attempt)
+        try watch.begin(attempt)
         let (code, count) = command.withUnsafeBytes { library.transmit(handle, activeProtocol, $0, buffer) }
-        guard watch.end() else { throw ReaderError(.stuck, attempting: attempt) }
+        try watch.end()
         guard code.isSuccess else { throw failure(code, attempt) }
         guard count >= 2 else {
             throw ReaderError(.invalidAnswer, attempting: attempt, detail: "\(count) bytes are no response APDU")
@@ -58,8 +58,11 @@ final class PCSCChannel: CardChannel {
     func control(_ controlCode: UInt32, _ data: [UInt8]) throws(ReaderError) -> [UInt8] {
         let attempt = "send a control code to the reader"
         try checkUsable(attempt)
-        let (code, answer) = try io.assumeIsolatedCall(attempt) { library.control(handle, controlCode, data) }
-        guard code.isSuccess else { throw code.error(attempting: attempt) }
+        let (code, answer) = try watch.call(attempt) { library.control(handle, controlCode, data) }
+        guard code.isSuccess else {
+            // A refused control code says nothing of the card, so only a reset is looked into.
+            throw code == .resetCard ? failure(code, attempt) : code.error(attempting: attempt)
+        }
         return answer
     }
 
@@ -72,10 +75,10 @@ final class PCSCChannel: CardChannel {
     /// Begins the transaction. A card that was reset by somebody else before is taken over as it is.
     func lock() throws(ReaderError) {
         let attempt = "lock the card"
-        var code = try io.assumeIsolatedCall(attempt) { library.beginTransaction(handle) }
+        var code = try watch.call(attempt) { library.beginTransaction(handle) }
         if code == .resetCard {
             try reconnectOnly(.leave)
-            code = try io.assumeIsolatedCall(attempt) { library.beginTransaction(handle) }
+            code = try watch.call(attempt) { library.beginTransaction(handle) }
         }
         guard code.isSuccess else { throw code.error(attempting: attempt) }
         isLocked = true
@@ -83,11 +86,14 @@ final class PCSCChannel: CardChannel {
 
     /// Ends the transaction and the connection. Never fails: what cannot be ended is gone already.
     func close(_ disposition: PCSCLibrary.Disposition) {
+        // On a thread that was given up the release of the context ends both, once the call has returned.
         guard !isClosed, !watch.isAbandoned else { return }
         isClosed = true
         do {
-            if isLocked { _ = try io.assumeIsolatedCall("unlock the card") { library.endTransaction(handle, .leave) } }
-            _ = try io.assumeIsolatedCall("let the card go") { library.disconnect(handle, disposition) }
+            if isLocked { _ = try watch.call("unlock the card") { library.endTransaction(handle, .leave) } }
+            let code = try watch.call("let the card go") { library.disconnect(handle, disposition) }
+            // Whatever the reason: a handle that cannot be given back must not stay, and its context takes it along.
+            if !code.isSuccess { io.assumeIsolated { $0.dropContext() } }
         } catch {
             // Abandoned in the middle: nothing may be called any more.
         }
@@ -96,7 +102,7 @@ final class PCSCChannel: CardChannel {
     private func reconnect(_ initialization: PCSCLibrary.Disposition) throws(ReaderError) {
         isLocked = false
         try reconnectOnly(initialization)
-        let code = try io.assumeIsolatedCall("lock the card") { library.beginTransaction(handle) }
+        let code = try watch.call("lock the card") { library.beginTransaction(handle) }
         guard code.isSuccess else { throw code.error(attempting: "lock the card") }
         isLocked = true
     }
@@ -104,7 +110,7 @@ final class PCSCChannel: CardChannel {
     private func reconnectOnly(_ initialization: PCSCLibrary.Disposition) throws(ReaderError) {
         let attempt = "reconnect to the card"
         try checkUsable(attempt)
-        let (code, active) = try io.assumeIsolatedCall(attempt) {
+        let (code, active) = try watch.call(attempt) {
             library.reconnect(handle, .shared, 3, initialization)
         }
         guard code.isSuccess else { throw code.error(attempting: attempt) }
@@ -122,55 +128,56 @@ final class PCSCChannel: CardChannel {
 
     /// The error for a failed exchange.
     ///
-    /// The code alone does not tell a card that was taken away from one that is held badly, so the reader is asked. A
-    /// card reset by another program is connected again, so that the conversation can be started over.
+    /// The code alone does not tell a card that was taken away from one that is held badly, nor either from a reader or
+    /// a service that is gone, so the reader is asked. A card reset by another program is connected again, so that the
+    /// conversation can be started over.
     private func failure(_ code: PCSCCode, _ attempt: String) -> ReaderError {
+        var error = code.error(attempting: attempt)
         switch code {
         case .resetCard:
             try? reconnect(.leave)
         case .communicationError, .notTransacted, .unpoweredCard, .unresponsiveCard, .noSmartcard, .invalidHandle,
-            .readerUnavailable:
-            if (try? io.assumeIsolatedRemoval(of: presence)) == true {
-                return ReaderError(
-                    .cardRemoved,
-                    attempting: attempt,
-                    code: ReaderError.Code(rawValue: Int64(code.rawValue), name: code.name)
-                )
+            .noService, .serviceStopped:
+            let code = error.code
+            do throws(ReaderError) {
+                switch try io.assumeIsolatedWhereabouts(of: presence) {
+                case .present: break
+                case .removed: error = ReaderError(.cardRemoved, attempting: attempt, code: code)
+                case .noReader: error = ReaderError(.readerUnavailable, attempting: attempt, code: code)
+                }
+            } catch {
+                return Self.failure(error, during: attempt, code)
             }
         default:
             break
         }
-        return code.error(attempting: attempt)
+        return error
+    }
+
+    /// The error for an exchange after which the reader could not even be asked.
+    private static func failure(
+        _ answer: ReaderError,
+        during attempt: String,
+        _ code: ReaderError.Code?
+    ) -> ReaderError {
+        switch answer.kind {
+        case .stuck: answer
+        case .serviceUnavailable, .serviceStopped: ReaderError(.serviceStopped, attempting: attempt, code: code)
+        default: ReaderError(.communication, attempting: attempt, code: code)
+        }
     }
 }
 
 extension PCSCCardIO {
-    /// ``call(_:_:)`` for the channel, which runs on this actor's thread and nowhere else.
-    nonisolated func assumeIsolatedCall<Value>(_ attempt: String, _ body: () -> Value) throws(ReaderError) -> Value {
-        watch.begin(attempt)
-        let value = body()
-        guard watch.end() else { throw ReaderError(.stuck, attempting: attempt) }
-        return value
-    }
-
-    /// Whether the card of that presentation is gone, or goes within the grace that polling drivers need.
-    nonisolated func assumeIsolatedRemoval(of presence: CardPresence) throws -> Bool {
-        try assumeIsolated { me in
-            guard let state = try me.state() else { return true }
-            let isSame = state.event & PCSCState.present != 0 && PCSCState.counter(state.event) == presence.number
-            guard isSame else { return true }
-            let current = state.event & ~PCSCState.changed
-            // Programs that come and go change the state too, so look at what it is, not at that it changed.
-            let deadline = ContinuousClock.now + me.configuration.removalGrace
-            while ContinuousClock.now < deadline {
-                let left = deadline - ContinuousClock.now
-                guard let next = try me.state(waiting: left, from: current) else { continue }
-                let isStill =
-                    next.event & PCSCState.present != 0 && PCSCState.counter(next.event) == presence.number
-                if !isStill { return true }
-                Thread.sleep(forTimeInterval: 0.005)
+    /// ``whereabouts(of:)`` for the channel, which runs on this actor's thread and nowhere else.
+    nonisolated func assumeIsolatedWhereabouts(of presence: CardPresence) throws(ReaderError) -> Whereabouts {
+        let result: Result<Whereabouts, ReaderError> = assumeIsolated { me in
+            do throws(ReaderError) {
+                return .success(try me.whereabouts(of: presence))
+            } catch {
+                return .failure(error)
             }
-            return false
         }
+        return try result.get()
     }
 }

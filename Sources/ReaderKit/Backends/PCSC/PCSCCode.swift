@@ -62,6 +62,13 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
         )
     }
 
+    /// The typed error for this code from a call that asks the service itself, where a lost link is the service's.
+    func serviceError(attempting attempt: String) -> ReaderError {
+        var error = error(attempting: attempt)
+        if self == .communicationError { error.kind = .serviceStopped }
+        return error
+    }
+
     /// Every code that `pcsclite.h` defines.
     public static var all: [PCSCCode] { entries.keys.sorted().map(PCSCCode.init(_:)) }
 
@@ -93,7 +100,12 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
             "pcscd was restarted; the next attempt uses a new connection."
         ),
         0x8010_0004: Entry("SCARD_E_INVALID_PARAMETER", .other, "a parameter was refused", bug),
-        0x8010_0005: Entry("SCARD_E_INVALID_TARGET", .other, "the registry start-up information is invalid", windowsOnly),
+        0x8010_0005: Entry(
+            "SCARD_E_INVALID_TARGET",
+            .other,
+            "the registry start-up information is invalid",
+            windowsOnly
+        ),
         0x8010_0006: Entry("SCARD_E_NO_MEMORY", .other, "pcscd is out of memory", "Free memory, then restart pcscd."),
         0x8010_0007: Entry("SCARD_F_WAITED_TOO_LONG", .timeout),
         0x8010_0008: Entry("SCARD_E_INSUFFICIENT_BUFFER", .limitExceeded, "the answer does not fit the buffer"),
@@ -109,7 +121,12 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
             "reader and card agree on no protocol",
             "The card sends an unusable answer to reset; try another card of the same kind."
         ),
-        0x8010_0010: Entry("SCARD_E_NOT_READY", .communication, "the reader is not ready", "Wait a moment and try again."),
+        0x8010_0010: Entry(
+            "SCARD_E_NOT_READY",
+            .communication,
+            "the reader is not ready",
+            "Wait a moment and try again."
+        ),
         0x8010_0011: Entry("SCARD_E_INVALID_VALUE", .other, "a value was refused", bug),
         0x8010_0012: Entry("SCARD_E_SYSTEM_CANCELLED", .cancelled, "the system is shutting down"),
         0x8010_0013: Entry("SCARD_F_COMM_ERROR", .communication),
@@ -151,7 +168,12 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
         0x8010_002E: Entry("SCARD_E_NO_READERS_AVAILABLE", .readerUnavailable, "there is no reader"),
         0x8010_002F: Entry("SCARD_E_COMM_DATA_LOST", .communication, "data was lost"),
         0x8010_0030: Entry("SCARD_E_NO_KEY_CONTAINER", .other, "the key container does not exist", windowsOnly),
-        0x8010_0031: Entry("SCARD_E_SERVER_TOO_BUSY", .serviceUnavailable, "pcscd is too busy", "Close other programs that use cards."),
+        0x8010_0031: Entry(
+            "SCARD_E_SERVER_TOO_BUSY",
+            .serviceUnavailable,
+            "pcscd is too busy",
+            "Close other programs that use cards."
+        ),
         0x8010_0065: Entry("SCARD_W_UNSUPPORTED_CARD", .cardUnresponsive, "the reader cannot talk to this card"),
         0x8010_0066: Entry("SCARD_W_UNRESPONSIVE_CARD", .cardUnresponsive),
         0x8010_0067: Entry("SCARD_W_UNPOWERED_CARD", .cardUnpowered),

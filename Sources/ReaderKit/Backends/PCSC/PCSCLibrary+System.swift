@@ -50,7 +50,7 @@ extension PCSCLibrary {
                 buffer.bindMemory(to: UInt8.self).baseAddress,
                 &count
             )
-            return (PCSCCode(code), min(Int(count), buffer.count))
+            return (PCSCCode(code), min(Int(clamping: count), buffer.count))
         },
         control: { handle, controlCode, data in
             var answer = [UInt8](repeating: 0, count: ReaderLimits.responseLength)
@@ -64,13 +64,13 @@ extension PCSCLibrary {
                 DWORD(answer.count),
                 &count
             )
-            return (PCSCCode(code), code == 0 ? Array(answer.prefix(Int(count))) : [])
+            return (PCSCCode(code), code == 0 ? Array(answer.prefix(Int(clamping: count))) : [])
         },
         getAttribute: { handle, id in
             var value = [UInt8](repeating: 0, count: Int(MAX_BUFFER_SIZE))
             var count = DWORD(value.count)
             let code = SCardGetAttrib(handle, DWORD(id), &value, &count)
-            return (PCSCCode(code), code == 0 ? Array(value.prefix(Int(count))) : [])
+            return (PCSCCode(code), code == 0 ? Array(value.prefix(Int(clamping: count))) : [])
         }
     )
 
@@ -86,7 +86,7 @@ extension PCSCLibrary {
             if code == .insufficientBuffer { continue }
             if code == .noReadersAvailable { return (.success, []) }
             guard code.isSuccess else { return (code, []) }
-            let names = characters.prefix(Int(length)).split(separator: 0).map { part in
+            let names = characters.prefix(Int(clamping: length)).split(separator: 0).map { part in
                 String(decoding: part.map(UInt8.init(bitPattern:)), as: UTF8.self)
             }
             return (.success, names)
@@ -113,7 +113,7 @@ extension PCSCLibrary {
         guard code.isSuccess else { return code }
         for index in states.indices {
             states[index].event = UInt32(truncatingIfNeeded: raw[index].dwEventState)
-            states[index].atr = withUnsafeBytes(of: raw[index].rgbAtr) { Array($0.prefix(Int(raw[index].cbAtr))) }
+            states[index].atr = withUnsafeBytes(of: raw[index].rgbAtr) { Array($0.prefix(Int(clamping: raw[index].cbAtr))) }
         }
         return code
     }
