@@ -1,0 +1,27 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// A package of its own: it sees of the libraries what any other package sees.
+let package = Package(
+    name: "Examples",
+    dependencies: [
+        .package(name: "ClubKit", path: "..")
+    ],
+    targets: [
+        .executableTarget(name: "ReadACard", dependencies: [.product(name: "ReaderKit", package: "ClubKit")]),
+        .executableTarget(
+            name: "MembershipKiosk",
+            dependencies: [
+                .product(name: "ClubKit", package: "ClubKit"), .product(name: "ReaderKit", package: "ClubKit"),
+            ]
+        ),
+        .executableTarget(
+            name: "TestYourKiosk",
+            dependencies: [
+                .product(name: "ClubKit", package: "ClubKit"), .product(name: "ReaderKit", package: "ClubKit"),
+                .product(name: "ReaderKitTesting", package: "ClubKit"),
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
