@@ -113,7 +113,7 @@ extension ThroughPCSCD {
             let live = await tool.finish()
             #expect(live.status == 0)
             for mode in [[], ["--strict"]] {
-                let replayed = await try Tool.readerctl.start(["replay", file, "--json"] + mode).finish()
+                let replayed = try await Tool.readerctl.start(["replay", file, "--json"] + mode).finish()
                 #expect(replayed.status == 0)
                 let (left, right) = (try #require(live.objects.first), try #require(replayed.objects.first))
                 for key in ["uid", "atr", "memberKey", "memberName", "card", "technology", "at", "reader"] {

@@ -105,7 +105,13 @@ package final class MemberStore: Sendable {
         configuration.readonly = true
         try DatabaseQueue(path: path, configuration: configuration).read { db in
             let attempt = "open the member database"
-            let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+            // The list of migrations is made in a transaction before that of the tables: a process that was killed in
+            // between, or is just there, has made a club's database all the same.
+            let tables =
+                try Int.fetchOne(
+                    db,
+                    sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'"
+                ) ?? 0
             guard tables > 0 else { return }
             guard try Int64.fetchOne(db, sql: "PRAGMA application_id") == DatabaseSchema.applicationID else {
                 throw ClubError(.notADatabase, attempting: attempt, detail: "it belongs to another program")

@@ -136,8 +136,8 @@ public struct Capture: Sendable {
 
     /// The moment of time 0, written as ISO 8601 in UTC with milliseconds.
     public var started: Date? {
-        get { self[header: "started"].flatMap(CaptureTime.date) }
-        set { self[header: "started"] = newValue.map(CaptureTime.text) }
+        get { self[header: "started"].flatMap(ISO8601.date) }
+        set { self[header: "started"] = newValue.map(ISO8601.text) }
     }
 
     /// The readers of the header, in their order.

@@ -41,7 +41,7 @@ extension CaptureParser {
             try declare(words.count == 2 ? words[1] : nil, name: value, at: start, in: line)
         case ("started", 1):
             try expectFirst(key, at: start, in: line)
-            guard CaptureTime.date(value) != nil else {
+            guard ISO8601.date(value) != nil else {
                 throw line.error(.invalidHeader, at: place, "'\(value)' is no moment such as 2026-01-31T09:00:00Z")
             }
         case ("title", 1), ("source", 1), ("license", 1): try expectFirst(key, at: start, in: line)

@@ -130,6 +130,20 @@ struct LedgerTests {
         #expect(try await second.check() == [])
     }
 
+    @Test("A file whose making was cut off before its tables is finished")
+    func cutOffWhileNew() async throws {
+        let path = directory.file()
+        let started = try DatabaseQueue(path: path)
+        try await started.write { db in
+            try db.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+        }
+        try started.close()
+        let club = Club(configuration: .test(.file(path: path)))
+        try await club.open()
+        #expect(try await club.receive(tap("A", at: 0)).outcome == .created)
+        #expect(try await club.check().allSatisfy { $0.code == .permissions })
+    }
+
     @Test("A new file can be opened by many at once")
     func openAtOnce() async throws {
         let path = directory.file()

@@ -141,8 +141,8 @@ import Testing
     func readsTheStart(text: String, seconds: Double) throws {
         let capture = try Capture(parsing: "capture 1\nstarted: \(text)\n")
         #expect(capture.started == Date(timeIntervalSince1970: seconds))
-        let written = CaptureTime.text(Date(timeIntervalSince1970: seconds))
-        #expect(CaptureTime.date(written) == Date(timeIntervalSince1970: seconds))
+        let written = ISO8601.text(Date(timeIntervalSince1970: seconds))
+        #expect(ISO8601.date(written) == Date(timeIntervalSince1970: seconds))
     }
 
     struct Malformed: Sendable, CustomTestStringConvertible {

@@ -17,7 +17,9 @@ public final class PCSCBackend: ReaderBackend {
     }
 
     private struct State {
-        var conversations: [String: PCSCCardIO] = [:]
+        /// By the reader's name; the number tells a thread from an earlier one of the same reader.
+        var conversations: [String: (number: Int, io: PCSCCardIO)] = [:]
+        var lastConversations = 0
         /// Readers with a call that did not return, and the presentation during which that happened.
         var stuck: [String: (presence: Int, error: ReaderError)] = [:]
         var watchers: [UUID: AsyncStream<ReaderEvent>.Continuation] = [:]
@@ -26,6 +28,7 @@ public final class PCSCBackend: ReaderBackend {
     private let library: PCSCLibrary
     private let configuration: PCSCConfiguration
     private let now: @Sendable () -> Date
+    private let abandoned: AbandonedThreads
     private let state = Mutex(State())
 
     /// The PC/SC readers of this machine.
@@ -43,15 +46,17 @@ public final class PCSCBackend: ReaderBackend {
     package init(
         library: PCSCLibrary,
         configuration: PCSCConfiguration = PCSCConfiguration(),
+        abandoned: AbandonedThreads = .ofProcess,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.library = library
+        self.abandoned = abandoned
         self.configuration = configuration
         self.now = now
     }
 
     deinit {
-        for io in state.withLock({ $0.conversations.values.map(\.self) }) { io.stop() }
+        for io in state.withLock({ $0.conversations.values.map(\.io) }) { io.stop() }
     }
 
     /// PC/SC.
@@ -85,10 +90,12 @@ public final class PCSCBackend: ReaderBackend {
     ///
     /// - Throws: ``ReaderError`` when pcscd cannot be reached. No reader is no error.
     public func readers() async throws -> [ReaderStatus] {
+        try checkThreads()
         let io = PCSCCardIO(
             reader: ReaderInfo(name: "", backend: .pcsc),
             library: library,
             configuration: configuration,
+            abandoned: abandoned,
             onStuck: { _ in }
         )
         defer { io.stop() }
@@ -121,44 +128,59 @@ public final class PCSCBackend: ReaderBackend {
         return connection
     }
 
-    private func conversations(of presence: CardPresence) throws -> PCSCCardIO {
-        let name = presence.reader.name
-        return try state.withLock { state in
-            if let (stuckPresence, error) = state.stuck[name] {
-                // The same card still hangs there; another presentation means that it is gone.
-                guard stuckPresence != presence.number else { throw error }
-                state.stuck[name] = nil
-            }
-            if let io = state.conversations[name] { return io }
-            guard AbandonedThreads.count < AbandonedThreads.limit else {
-                throw ReaderError(
-                    .exhausted,
-                    attempting: "use the reader",
-                    detail: "\(AbandonedThreads.count) threads hang in calls that do not return"
-                )
-            }
-            let reader = presence.reader
-            let number = presence.number
-            let io = PCSCCardIO(reader: reader, library: library, configuration: configuration) { [weak self] error in
-                self?.giveUp(reader, number, error)
-            }
-            state.conversations[name] = io
-            return io
-        }
+    /// Whether another thread may be started.
+    private func checkThreads() throws(ReaderError) {
+        guard abandoned.isFull else { return }
+        throw ReaderError(
+            .exhausted,
+            attempting: "use the reader",
+            detail: "\(abandoned.count) threads hang in calls that do not return"
+        )
     }
 
-    private func giveUp(_ reader: ReaderInfo, _ number: Int, _ error: ReaderError) {
-        let watchers = state.withLock { state in
-            // Not stopped: its thread hangs, and would be told to release a context that must not be touched.
-            state.conversations[reader.name] = nil
-            state.stuck[reader.name] = (number, error)
-            return Array(state.watchers.values)
+    private func conversations(of presence: CardPresence) throws -> PCSCCardIO {
+        let reader = presence.reader
+        let presentation = presence.number
+        let (io, recovery) = try state.withLock { state in
+            var recovery: [AsyncStream<ReaderEvent>.Continuation] = []
+            if let (stuckPresence, error) = state.stuck[reader.name] {
+                // The same card still hangs there; another presentation means that it is gone.
+                guard stuckPresence != presentation else { throw error }
+            }
+            if let (_, io) = state.conversations[reader.name] { return (io, recovery) }
+            try checkThreads()
+            if state.stuck.removeValue(forKey: reader.name) != nil { recovery = Array(state.watchers.values) }
+            state.lastConversations += 1
+            let number = state.lastConversations
+            let io = PCSCCardIO(
+                reader: reader,
+                library: library,
+                configuration: configuration,
+                abandoned: abandoned,
+                onStuck: { [weak self] in self?.giveUp(reader, number, during: presentation, $0) }
+            )
+            state.conversations[reader.name] = (number, io)
+            return (io, recovery)
+        }
+        for watcher in recovery { watcher.yield(.readerRecovered(reader)) }
+        return io
+    }
+
+    /// A call on the reader did not return.
+    private func giveUp(_ reader: ReaderInfo, _ number: Int, during presentation: Int, _ error: ReaderError) {
+        let (isServing, watchers) = state.withLock { state in
+            // Only the reader's present thread tells of the reader; an earlier one hangs on a reader that was pulled out.
+            let isServing = state.conversations[reader.name]?.number == number
+            if isServing {
+                // Not stopped: its thread hangs, and would be told to release a context that must not be touched.
+                state.conversations[reader.name] = nil
+                state.stuck[reader.name] = (presentation, error)
+            }
+            return (isServing, Array(state.watchers.values))
         }
         for watcher in watchers {
-            watcher.yield(.readerStuck(reader, error))
-            if AbandonedThreads.count >= AbandonedThreads.limit {
-                watcher.yield(.failed(ReaderError(.exhausted, attempting: "use the readers")))
-            }
+            if isServing { watcher.yield(.readerStuck(reader, error)) }
+            if abandoned.isFull { watcher.yield(.failed(ReaderError(.exhausted, attempting: "use the readers"))) }
         }
     }
 
@@ -173,7 +195,7 @@ public final class PCSCBackend: ReaderBackend {
         let (recovered, finished, watchers) = state.withLock { state in
             let recovered = state.stuck.removeValue(forKey: name) != nil
             var finished: PCSCCardIO?
-            if case .readerRemoved = event { finished = state.conversations.removeValue(forKey: name) }
+            if case .readerRemoved = event { finished = state.conversations.removeValue(forKey: name)?.io }
             return (recovered, finished, Array(state.watchers.values))
         }
         finished?.stop()
@@ -181,6 +203,19 @@ public final class PCSCBackend: ReaderBackend {
             let reader = ReaderInfo(pcscName: name)
             for watcher in watchers { watcher.yield(.readerRecovered(reader)) }
         }
+    }
+}
+
+extension PCSCBackend.ReaderStatus {
+    init(_ state: PCSCLibrary.ReaderState, at now: Date) {
+        reader = ReaderInfo(pcscName: state.name)
+        guard state.event & PCSCState.present != 0 else { return }
+        card = CardPresence(
+            reader: reader,
+            number: PCSCState.counter(state.event),
+            facts: CardFacts(atr: state.atr.isEmpty ? nil : state.atr),
+            at: now
+        )
     }
 }
 #endif

@@ -1,7 +1,8 @@
 #if PCSC
 /// A card connected for single exchanges, from any task.
 ///
-/// The card is locked for this connection until ``close()``; a connection that is let go of closes by itself.
+/// The card is locked for this connection until ``close()``; a connection that is let go of closes by itself. Until then
+/// other conversations with the card fail with ``ReaderError/Kind/sharingViolation``.
 public final class PCSCConnection: Sendable {
     private let io: PCSCCardIO
     private let slot = ChannelSlot()
@@ -27,7 +28,10 @@ public final class PCSCConnection: Sendable {
     /// - Throws: ``ReaderError``.
     public func transmit(_ command: [UInt8]) async throws -> [UInt8] {
         let slot = slot
-        return try await io.run { io, _ in try slot.channel(io).transmit(command) }
+        return try await io.run { io, cancellation in
+            guard !cancellation.isCancelled else { throw ReaderError(.cancelled, attempting: "exchange an APDU") }
+            return try slot.channel(io).transmit(command)
+        }
     }
 
     /// Lets the card go, powered and as it is. Later exchanges fail.
@@ -44,7 +48,10 @@ public final class PCSCConnection: Sendable {
 private final class ChannelSlot: @unchecked Sendable {
     private var stored: PCSCChannel?
 
-    func open(_ channel: PCSCChannel, _ io: isolated PCSCCardIO) { stored = channel }
+    func open(_ channel: PCSCChannel, _ io: isolated PCSCCardIO) {
+        stored = channel
+        io.isHeld = true
+    }
 
     func channel(_ io: isolated PCSCCardIO) throws -> PCSCChannel {
         guard let stored else {
@@ -54,8 +61,10 @@ private final class ChannelSlot: @unchecked Sendable {
     }
 
     func close(_ io: isolated PCSCCardIO) {
-        stored?.close(.leave)
+        guard let channel = stored else { return }
         stored = nil
+        io.isHeld = false
+        channel.close(.leave)
     }
 }
 #endif

@@ -65,82 +65,113 @@ final class PCSCMonitor: Sendable {
         var isServiceLost = false
         var backOff = configuration.firstBackOff
         while !isCancelled {
+            let started = ContinuousClock.now
             let (code, context) = library.establishContext()
+            var failure: ReaderError?
             if code.isSuccess {
-                if isServiceLost { emit(.serviceBack) }
-                isServiceLost = false
-                backOff = configuration.firstBackOff
-                let started = ContinuousClock.now
-                let failure = watch(context)
-                _ = library.releaseContext(context)
-                if let failure {
-                    isServiceLost = true
-                    emit(.serviceLost(failure))
+                failure = watch(context) {
+                    if isServiceLost { emit(.serviceBack) }
+                    isServiceLost = false
                 }
-                // A service that answers and fails again at once is not asked again at once.
-                if ContinuousClock.now - started < .seconds(1) { pause(&backOff) }
+                _ = library.releaseContext(context)
             } else {
-                if !isServiceLost { emit(.serviceLost(code.error(attempting: "reach pcscd"))) }
-                isServiceLost = true
-                pause(&backOff)
+                failure = code.error(attempting: "reach pcscd")
             }
+            guard let failure else { continue }
+            if !isServiceLost { emit(.serviceLost(failure)) }
+            isServiceLost = true
+            // A service that answers and fails again at once is not asked again at once.
+            if ContinuousClock.now - started >= .seconds(1) { backOff = configuration.firstBackOff }
+            pause(backOff)
+            backOff = min(backOff * 2, configuration.lastBackOff)
         }
         state.withLock { $0.hasEnded = true }
         onEnd()
     }
 
-    private func pause(_ backOff: inout Duration) {
+    /// Waits, but not for longer than until the watch is cancelled.
+    private func pause(_ duration: Duration) {
         guard !isCancelled else { return }
-        _ = wakeUp.wait(timeout: .now() + backOff.seconds)
-        backOff = min(backOff * 2, configuration.lastBackOff)
+        _ = wakeUp.wait(timeout: .now() + duration.seconds)
     }
 
     /// Watches with one context until it fails or the watch is cancelled (then `nil`).
-    private func watch(_ context: PCSCLibrary.Context) -> ReaderError? {
+    ///
+    /// - Parameter onReady: called once, when the service has shown its readers and before any of them is told.
+    private func watch(_ context: PCSCLibrary.Context, onReady: () -> Void) -> ReaderError? {
         var table = PCSCReaderTable()
+        var isReady = false
+        var untold: [ReaderEvent] = []
         func lost(_ code: PCSCCode, _ attempt: String) -> ReaderError {
-            table.clear().forEach(emit)
-            return code.error(attempting: attempt)
+            let gone = table.clear()
+            if isReady { gone.forEach(emit) }
+            return code.serviceError(attempting: attempt)
         }
         var mustList = true
         var failuresInARow = 0
+        var idleRounds = 0
         while !isCancelled {
+            let started = ContinuousClock.now
             if mustList {
                 let (code, names) = library.listReaders(context)
                 guard code.isSuccess else { return lost(code, "list the readers") }
-                table.update(names: names).forEach(emit)
+                untold += table.update(names: names)
                 mustList = false
             }
+            // The first look only asks, so that the service counts as back when it has answered everything once.
             var states = table.query
-            state.withLock { $0.waiting = context }
-            // Checked after the context is known to the canceller: either it sees the context or this sees the flag.
-            let code = isCancelled ? .cancelled : library.getStatusChange(context, PCSCLibrary.infinite, &states)
-            state.withLock { $0.waiting = nil }
+            let code = wait(context, isReady ? PCSCLibrary.infinite : 0, &states)
             switch code {
             case .success:
                 failuresInARow = 0
-                let changed = states.contains { state in
+                mustList = states.contains { state in
                     state.name == PCSCLibrary.plugAndPlay
                         ? state.event & PCSCState.changed != 0
                         : state.event & (PCSCState.unknown | PCSCState.unavailable) != 0
                 }
-                table.update(states: states, at: now()).forEach(emit)
-                mustList = changed
+                untold += table.update(states: states, at: now())
                 // A name that is listed and yet unknown, again and again, must not turn this into a busy loop.
                 if states.contains(where: { $0.event & PCSCState.unknown != 0 && $0.name != PCSCLibrary.plugAndPlay }) {
-                    _ = wakeUp.wait(timeout: .now() + 0.02)
+                    pause(.milliseconds(20))
                 }
             case .cancelled, .timeout:
-                continue
+                failuresInARow = 0
             case .unknownReader, .readerUnavailable:
+                // Unplugged since it was listed.
                 mustList = true
                 failuresInARow += 1
+                if failuresInARow > 3 { return lost(code, "watch the readers") }
+                pause(.milliseconds(20))
+                continue
             default:
                 return lost(code, "watch the readers")
             }
-            if failuresInARow > 3 { return lost(code, "watch the readers") }
+            if !isReady, code != .cancelled {
+                onReady()
+                isReady = true
+            }
+            let isIdle = untold.isEmpty && ContinuousClock.now - started < .milliseconds(5)
+            idleRounds = isIdle ? idleRounds + 1 : 0
+            if isReady {
+                untold.forEach(emit)
+                untold = []
+            }
+            // Other programs that use a card end the wait without news. A wait that keeps ending for nothing, though,
+            // must not use up the processor.
+            if idleRounds > 8 { pause(min(.milliseconds(5 * (idleRounds - 8)), .milliseconds(200))) }
         }
         return nil
+    }
+
+    private func wait(
+        _ context: PCSCLibrary.Context,
+        _ milliseconds: UInt32,
+        _ states: inout [PCSCLibrary.ReaderState]
+    ) -> PCSCCode {
+        state.withLock { $0.waiting = context }
+        defer { state.withLock { $0.waiting = nil } }
+        // Checked after the context is known to the canceller: either it sees the context or this sees the flag.
+        return isCancelled ? .cancelled : library.getStatusChange(context, milliseconds, &states)
     }
 }
 

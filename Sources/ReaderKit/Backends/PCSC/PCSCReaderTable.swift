@@ -13,6 +13,9 @@ struct PCSCReaderTable {
 
     private var entries: [Entry] = []
 
+    /// The most edges that may lie between two looks. More of them is a counter that went back.
+    private static let mostSteps = 0x7FFF
+
     /// What to hand to the next `SCardGetStatusChange`: each reader with its last state, and the pseudo-reader that
     /// reports readers coming and going.
     var query: [PCSCLibrary.ReaderState] {
@@ -66,6 +69,12 @@ struct PCSCReaderTable {
         let counter = PCSCState.counter(new.event)
         // The counter wraps at 16 bits.
         let steps = isFirst ? 0 : (counter - PCSCState.counter(entry.state)) & 0xFFFF
+        if steps > mostSteps {
+            // It went back: the reader was pulled out and plugged in again, and counts from the start.
+            let left = leaving(entry)
+            entry = Entry(reader: entry.reader)
+            return left + [.readerAdded(entry.reader)] + edges(&entry, new, now)
+        }
         let isPresent = new.event & PCSCState.present != 0
         entry.state = new.event & ~PCSCState.changed
 
