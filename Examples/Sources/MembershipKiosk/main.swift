@@ -6,20 +6,23 @@
 import ClubKit
 import ReaderKit
 
-var backend: any ReaderBackend = PCSCBackend()
-var database = DatabaseLocation.file(path: "club.sqlite")
-if let file = CommandLine.arguments.dropFirst().first {
-    backend = ReplayBackend([try Capture(contentsOf: file)])
-    database = .memory
+func serve(_ backend: some ReaderBackend, database: DatabaseLocation) async throws {
+    let desk = Desk()
+    let club = Club(configuration: ClubConfiguration(database: database))
+        .setDelegate(to: desk)
+        .setCustomMembershipUser(classType: CustomMembershipUser.self)
+    try await club.open()
+    for await tap in CardScanner(backend).taps() {
+        let receipt = try await club.receive(tap)
+        if let reason = receipt.outcome.reason { print(reason.message) }
+    }
+    try await club.close()
+    // The club holds its delegate weakly.
+    withExtendedLifetime(desk) {}
 }
 
-let desk = Desk()
-let club = Club(configuration: ClubConfiguration(database: database))
-    .setDelegate(to: desk)
-    .setCustomMembershipUser(classType: CustomMembershipUser.self)
-try await club.open()
-for await case .scan(let tap) in CardScanner(backend).events() {
-    let receipt = try await club.receive(tap)
-    if let reason = receipt.outcome.reason { print(reason.message) }
+if let file = CommandLine.arguments.dropFirst().first {
+    try await serve(ReplayBackend([try Capture(contentsOf: file)]), database: .memory)
+} else {
+    try await serve(PCSCBackend(), database: .file(path: "club.sqlite"))
 }
-try await club.close()

@@ -5,21 +5,24 @@
 
 import ReaderKit
 
-var backend: any ReaderBackend = PCSCBackend()
-if let file = CommandLine.arguments.dropFirst().first {
-    backend = ReplayBackend([try Capture(contentsOf: file)])
+func read(_ backend: some ReaderBackend) async {
+    for await tap in CardScanner(backend).taps() {
+        print("\(tap.card) on \(tap.reader)")
+        if let uid = tap.uid { print("  identifier \(uid.hex), \(uid.kind)") }
+        for record in tap.ndef ?? [] {
+            switch record.content {
+            case .text(let text): print("  text \(text.text)")
+            case .uri(let uri): print("  link \(uri)")
+            default: print("  another record, \(record.payload.count) bytes")
+            }
+        }
+        for problem in tap.problems { print("  \(problem.message)") }
+        print("  member \(tap.memberKey ?? "nobody")")
+    }
 }
 
-for await case .scan(let tap) in CardScanner(backend).events() {
-    print("\(tap.card) on \(tap.reader)")
-    if let uid = tap.uid { print("  identifier \(uid.hex), \(uid.kind)") }
-    for record in tap.ndef ?? [] {
-        switch record.content {
-        case .text(let text): print("  text \(text.text)")
-        case .uri(let uri): print("  link \(uri)")
-        default: print("  another record, \(record.payload.count) bytes")
-        }
-    }
-    for problem in tap.problems { print("  \(problem.message)") }
-    print("  member \(tap.memberKey ?? "nobody")")
+if let file = CommandLine.arguments.dropFirst().first {
+    await read(ReplayBackend([try Capture(contentsOf: file)]))
+} else {
+    await read(PCSCBackend())
 }

@@ -14,24 +14,25 @@ func check(_ condition: Bool, _ what: String) {
 }
 
 let message = try NDEFMessage([.text("4|U1|x|Ann", language: "en")]).encoded()
-guard let card = SimulatedNTAG.formatted(.ntag213, message: message) else { exit(1) }
+let card = SimulatedNTAG.formatted(.ntag213, message: message)
 let backend = SimulatedBackend()
 let club = Club(configuration: ClubConfiguration(database: .memory))
 try await club.open()
 
-if let presence = backend.insert(card) {
+if let card, let presence = backend.insert(card) {
     let tap = await CardScanner(backend).scan(presence)
     let receipt = try await club.receive(tap)
+    print(receipt.outcome.name, receipt.member?.username ?? "nobody")  // created Ann
     check(receipt.outcome == .created && receipt.member?.username == "Ann", "an unknown card becomes a member")
     check(try await club.receive(tap) == receipt, "the same tap given again changes nothing")
 }
 
-if let presence = backend.insert(card) {
+if let card, let presence = backend.insert(card) {
     let tap = await CardScanner(backend).scan(presence)
     check(try await club.receive(tap).outcome == .repeat, "a second tap at once is not counted")
 }
 
-if let presence = backend.insert(card, faults: [.tear(beforeExchange: 2)]) {
+if let card, let presence = backend.insert(card, faults: [.tear(beforeExchange: 2)]) {
     let tap = await CardScanner(backend).scan(presence)
     let reason = try await club.receive(tap).outcome.reason
     check(reason?.code == .cardRemoved, "a card that is taken away too early is nobody's")

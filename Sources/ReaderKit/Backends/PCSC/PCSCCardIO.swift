@@ -170,6 +170,7 @@ actor PCSCCardIO {
         }
     }
 
+    #if PCSC
     /// The readers that pcscd has now, each with its card.
     func snapshot(at now: Date) throws(ReaderError) -> [PCSCBackend.ReaderStatus] {
         let context = try establishedContext()
@@ -192,6 +193,7 @@ actor PCSCCardIO {
         }
         throw PCSCCode.unknownReader.error(attempting: attempt)
     }
+    #endif
 
     /// Connects to the card of that presentation and locks it.
     func open(_ presence: CardPresence, cancellation: Cancellation) throws(ReaderError) -> PCSCChannel {
@@ -207,7 +209,7 @@ actor PCSCCardIO {
         }
         do throws(ReaderError) {
             return try connect(presence, cancellation)
-        } catch where error.kind == .serviceStopped || error.kind == .serviceUnavailable {
+        } catch let error where error.kind == .serviceStopped || error.kind == .serviceUnavailable {
             // The context is older than the daemon: once more, with a new one.
             dropContext()
             return try connect(presence, cancellation)
