@@ -33,6 +33,8 @@ struct DatabaseOptions: ParsableArguments {
     /// A club that is open on the database, which is created if it is missing.
     func open(configure: (inout ClubConfiguration) -> Void = { _ in }) async throws -> Club {
         var configuration = ClubConfiguration(database: location)
+        // What happens is told line by line already; the log is for what goes wrong.
+        configuration.logger.logLevel = .warning
         configure(&configuration)
         let club = Club(configuration: configuration)
         try await club.open()

@@ -234,7 +234,7 @@ struct ClubEventTests {
 
     @Test("What was not accepted, and why")
     func reasons() throws {
-        let reason = Receipt.Reason(.randomUID, "Use another card.")
+        let reason = Receipt.Reason(.card(.randomUID), "Use another card.")
         for (outcome, name) in [(Receipt.Outcome.ignored(reason), "ignored"), (.rejected(reason), "rejected")] {
             #expect(
                 try json(.received(receipt(outcome)))

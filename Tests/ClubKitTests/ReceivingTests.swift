@@ -106,13 +106,13 @@ struct ReceivingTests {
         "A tap without an identifier is rejected for the most useful of its problems",
         arguments: [
             ([], .noIdentifier),
-            ([.randomUID], .randomUID),
-            ([.nonUniqueUID], .nonUniqueUID),
-            ([.invalidPass, .randomUID], .invalidPass),
-            ([.randomUID, .tagCorrupt], .tagCorrupt),
-            ([.randomUID, .ndefMalformed], .ndefMalformed),
-            ([.tagCorrupt, .readFailed], .readFailed),
-            ([.ndefMalformed, .readFailed, .cardRemoved], .cardRemoved),
+            ([.randomUID], .card(.randomUID)),
+            ([.nonUniqueUID], .card(.nonUniqueUID)),
+            ([.invalidPass, .randomUID], .card(.invalidPass)),
+            ([.randomUID, .tagCorrupt], .card(.tagCorrupt)),
+            ([.randomUID, .ndefMalformed], .card(.ndefMalformed)),
+            ([.tagCorrupt, .readFailed], .card(.readFailed)),
+            ([.ndefMalformed, .readFailed, .cardRemoved], .card(.cardRemoved)),
         ] as [([ScanEvent.Problem.Code], Receipt.Reason.Code)]
     )
     func rejected(problems: [ScanEvent.Problem.Code], code: Receipt.Reason.Code) async throws {
@@ -138,7 +138,7 @@ struct ReceivingTests {
 
     @Test(
         "Identifiers that cannot be kept are rejected",
-        arguments: ["", " ", "\t", "A\0B", "A\u{1B}[2J", "\u{85}", String(repeating: "x", count: 1025)]
+        arguments: ["", " ", "\t", "A\0B", "A\u{1B}[2J", "\u{85}", String(repeating: "x", count: MemberID.longest + 1)]
     )
     func invalidIdentifier(key: String) async throws {
         let club = try await openClub()
@@ -148,7 +148,7 @@ struct ReceivingTests {
 
     @Test(
         "Identifiers are kept as they are",
-        arguments: ["a", "a b", "é", "4|7", "名前", String(repeating: "x", count: 1024)]
+        arguments: ["a", "a b", "é", "4|7", "名前", String(repeating: "x", count: MemberID.longest)]
     )
     func validIdentifier(key: String) async throws {
         let club = try await openClub()

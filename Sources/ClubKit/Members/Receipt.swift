@@ -46,7 +46,7 @@ public struct Receipt: Sendable, Hashable {
         public var message: String
 
         /// The kinds of reasons.
-        public enum Code: String, Sendable, Hashable, CaseIterable {
+        public enum Code: Sendable, Hashable {
             /// The card is unknown, and the condition for creating members was not satisfied.
             case unknownCard
             /// Nothing was read that says who the member is.
@@ -55,24 +55,8 @@ public struct Receipt: Sendable, Hashable {
             case invalidIdentifier
             /// The time of the tap is no time of the years 1970 to 9999.
             case invalidTime
-            /// The card left before all of it was read.
-            case cardRemoved
-            /// The link to the card or its reader failed.
-            case readFailed
-            /// The tag's memory is inconsistent.
-            case tagCorrupt
-            /// The message on the tag cannot be read without a key or a password.
-            case tagProtected
-            /// The tag is of a version that is not known here.
-            case tagUnsupported
-            /// The NDEF message on the tag is malformed.
-            case ndefMalformed
-            /// A membership text that is not well formed.
-            case invalidPass
-            /// The card shows a new identifier each time.
-            case randomUID
-            /// The card's identifier is not unique.
-            case nonUniqueUID
+            /// What the scanner found wrong with the card.
+            case card(ScanEvent.Problem.Code)
         }
 
         /// A reason.
@@ -118,5 +102,29 @@ extension Receipt.Outcome {
         case .created, .visit, .repeat: nil
         case .ignored(let reason), .rejected(let reason): reason
         }
+    }
+}
+
+extension Receipt.Reason.Code: RawRepresentable, CaseIterable {
+    /// All kinds of reasons.
+    public static var allCases: [Receipt.Reason.Code] {
+        [.unknownCard, .noIdentifier, .invalidIdentifier, .invalidTime] + ScanEvent.Problem.Code.allCases.map(Self.card)
+    }
+
+    /// The name in JSON and in the store; that of what is wrong with a card is its own.
+    public var rawValue: String {
+        switch self {
+        case .unknownCard: "unknownCard"
+        case .noIdentifier: "noIdentifier"
+        case .invalidIdentifier: "invalidIdentifier"
+        case .invalidTime: "invalidTime"
+        case .card(let problem): problem.rawValue
+        }
+    }
+
+    /// The reason with that name, or `nil`.
+    public init?(rawValue: String) {
+        guard let code = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+        self = code
     }
 }

@@ -55,7 +55,8 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
         /// What happened and what can be done, for people.
         public var message: String
 
-        /// The kinds of problems.
+        /// The kinds of problems: first what another try can mend, then what is wrong on the card, then what kind of card
+        /// it is.
         public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
             /// The card left before all of it was read.
             case cardRemoved
@@ -63,18 +64,32 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
             case readFailed
             /// The tag's memory is inconsistent, as after a torn write.
             case tagCorrupt
-            /// The message on the tag cannot be read without a key or a password.
-            case tagProtected
-            /// The tag is of a version that is not known here.
-            case tagUnsupported
             /// The NDEF message on the tag is malformed.
             case ndefMalformed
             /// A membership text that is not well formed.
             case invalidPass
-            /// The card shows a new identifier each time, which identifies nobody.
-            case randomUID
+            /// The message on the tag cannot be read without a key or a password.
+            case tagProtected
+            /// The tag is of a version that is not known here.
+            case tagUnsupported
             /// The card's identifier is not unique, so it identifies nobody.
             case nonUniqueUID
+            /// The card shows a new identifier each time, which identifies nobody.
+            case randomUID
+
+            /// What the person at the reader can do, in one line.
+            public var advice: String {
+                switch self {
+                case .cardRemoved: "The card left too soon. Hold it to the reader until it signals."
+                case .readFailed: "The card could not be read. Hold it still and closer."
+                case .tagCorrupt, .ndefMalformed: "The data on this card is damaged. Ask at the desk."
+                case .invalidPass: "The membership text on this card is not valid. Ask at the desk."
+                case .tagProtected: "The data on this card is locked. Ask at the desk."
+                case .tagUnsupported: "This kind of card is not known here. Use another one."
+                case .nonUniqueUID: "The number of this card is not unique. Use another one."
+                case .randomUID: "This card shows a new number each time. Use another one."
+                }
+            }
         }
 
         /// A problem.
