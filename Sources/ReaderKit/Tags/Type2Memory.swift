@@ -35,8 +35,7 @@ struct Type2Memory {
             while bytes.count < 16 { bytes += try fetch(bytes.count / 4) }
             return Array(bytes.prefix(16))
         } catch {
-            if case .link = error { throw error }
-            guard let block = try? fetch(3) else { throw error }
+            guard isRefusal(error), let block = try? fetch(3) else { throw error }
             for index in 1..<max(1, block.count / 4) { pages[3 + index] = block[4 * index..<4 * index + 4] }
             return Array(block.prefix(4))
         }
@@ -88,7 +87,7 @@ struct Type2Memory {
     /// The page out of a block that begins up to three pages before it, for a tag or a recording that gives blocks but
     /// does not let one begin with every page.
     private mutating func findInBlock(before page: Int, _ error: TagError) -> ArraySlice<UInt8>? {
-        if case .link = error { return nil }
+        guard isRefusal(error) else { return nil }
         for start in stride(from: page - 1, through: max(4, page - 3), by: -1) {
             guard let block = try? fetch(start), block.count >= 4 * (page - start + 1) else { continue }
             let tail = block[(4 * (page - start))...]
@@ -112,6 +111,12 @@ struct Type2Memory {
             return true
         }
         return header.count == 16 && bytes.prefix(16).elementsEqual(header)
+    }
+
+    /// Whether the page is not given, rather than the link to the card broken. A tag refuses a raw frame by silence.
+    private func isRefusal(_ error: TagError) -> Bool {
+        guard case .link(let fault) = error else { return true }
+        return usesRawFrames && fault.kind == .timeout
     }
 
     private func attempt(_ page: Int) -> String { "read page \(page) of the tag" }

@@ -35,6 +35,17 @@ import Testing
         #expect(content.ndef == .message(Self.message))
     }
 
+    @Test func rawFramesInAnotherStride() throws {
+        var text = "capture 1\nreader: R\ncard at 0.000 iso14443a atqa 0044 sak 00 uid 04A1B2C3D4E580\n"
+        for page in stride(from: 3, to: 16, by: 4) {
+            let block = Self.memory[(4 * page)..<(4 * page + 16)]
+            text += ">> 30 0\(String(page, radix: 16))\n"
+            text += "<< \(block.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())\n"
+        }
+        let presentation = try #require(try Capture(parsing: text).presentations.first)
+        #expect(try TagReader.readNDEF(over: ReplayChannel(presentation)).ndef == .message(Self.message))
+    }
+
     @Test func missingBlockIsToldAndNotMadeUp() throws {
         let presentation = try #require(try capture(blocks: [0, 4, 12], length: 16).presentations.first)
         #expect(throws: TagError.self) { try TagReader.readNDEF(over: ReplayChannel(presentation)) }
