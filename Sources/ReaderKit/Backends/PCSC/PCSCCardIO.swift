@@ -125,7 +125,8 @@ actor PCSCCardIO {
     func look(waiting: Duration = .zero, from current: UInt32 = 0) throws(ReaderError) -> Look {
         let attempt = "ask for the state of the reader"
         let context = try establishedContext()
-        let milliseconds = UInt32(max(0, min(waiting.seconds * 1000, 60_000)))
+        // Rounded up: the rest of a millisecond must not become a wait that returns at once, again and again.
+        let milliseconds = UInt32(max(0, min((waiting.seconds * 1000).rounded(.up), 60_000)))
         let (code, states) = try watch.call(attempt) {
             var states = [PCSCLibrary.ReaderState(name: reader.name, current: current)]
             let code = library.getStatusChange(context, milliseconds, &states)

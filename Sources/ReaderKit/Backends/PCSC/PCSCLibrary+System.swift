@@ -113,7 +113,9 @@ extension PCSCLibrary {
         guard code.isSuccess else { return code }
         for index in states.indices {
             states[index].event = UInt32(truncatingIfNeeded: raw[index].dwEventState)
-            states[index].atr = withUnsafeBytes(of: raw[index].rgbAtr) { Array($0.prefix(Int(clamping: raw[index].cbAtr))) }
+            states[index].atr = withUnsafeBytes(of: raw[index].rgbAtr) {
+                Array($0.prefix(Int(clamping: raw[index].cbAtr)))
+            }
         }
         return code
     }
