@@ -22,28 +22,35 @@ package struct Output: Sendable {
         if !isJSON { try write(line()) }
     }
 
-    /// Tells a person something that is no result.
+    /// Tells a person something that is no result. Where standard error cannot be written, nobody is there to be told.
     package func message(_ line: String) {
-        FileHandle.standardError.write(Data((line + "\n").utf8))
+        Self.tell(line)
+    }
+
+    package static func tell(_ line: String) {
+        _ = write(line, to: STDERR_FILENO)
     }
 
     private func write(_ line: String) throws {
-        // Each line at once, past any buffer: whoever reads the pipe acts on it.
-        try Array((line + "\n").utf8).withUnsafeBytes { bytes in
+        if let code = Self.write(line, to: STDOUT_FILENO) {
+            let reason = String(cString: strerror(code))
+            throw ToolFailure("could not write to standard output: \(reason)", exit: ToolExit.inputOutput)
+        }
+    }
+
+    /// Writes a line at once, past any buffer: whoever reads the pipe acts on it.
+    ///
+    /// - Returns: the error number, or `nil` if all of it was written.
+    private static func write(_ line: String, to file: Int32) -> Int32? {
+        Array((line + "\n").utf8).withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let count = Foundation.write(
-                    STDOUT_FILENO,
-                    UnsafeRawBufferPointer(rebasing: rest).baseAddress,
-                    rest.count
-                )
+                let count = Foundation.write(file, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
                 if count < 0 && errno == EINTR { continue }
-                guard count > 0 else {
-                    let reason = String(cString: strerror(errno))
-                    throw ToolFailure("could not write to standard output: \(reason)", exit: ToolExit.inputOutput)
-                }
+                guard count > 0 else { return errno }
                 rest = rest.dropFirst(count)
             }
+            return nil
         }
     }
 

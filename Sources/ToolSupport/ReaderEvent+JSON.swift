@@ -57,7 +57,7 @@ package struct ReaderEventLine: Encodable {
 
     private mutating func take(_ presence: CardPresence) {
         take(presence.reader)
-        if event != "cardMissed" { at = ISO8601.text(event == "cardInserted" ? presence.at : Date()) }
+        if event == "cardInserted" { at = ISO8601.text(presence.at) }
         atr = presence.facts.atr?.hex
         card = presence.facts.atr.flatMap { try? ATR($0) }?.cardName
     }

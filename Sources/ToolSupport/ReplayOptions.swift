@@ -13,7 +13,8 @@ package struct ReplayOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The moment of the captures' time 0, in ISO 8601; without it the header 'started', else the present.",
+            "The moment of the capture's time 0, in ISO 8601; without it the header 'started', else the present.",
+            discussion: "Further captures follow, each 31 s after the end of the one before.",
             valueName: "time"
         ),
         transform: { text in
@@ -30,6 +31,9 @@ package struct ReplayOptions: ParsableArguments {
 
     package init() {}
 
+    /// Seconds between two captures of one replay with ``start``: longer than the club's usual cooldown.
+    private static let pause = 31.0
+
     /// How answers are found.
     package var mode: ReplayMode { strict ? .strict : .byCommand }
 
@@ -38,9 +42,13 @@ package struct ReplayOptions: ParsableArguments {
         _ captures: [Capture],
         startingAt defaultStart: @escaping @Sendable (Capture) async -> Date
     ) throws -> ReplayBackend {
-        let start = start
+        let next = Mutex(start)
         return ReplayBackend(captures, mode: mode, speed: realtime ? .recorded : .asFastAsPossible) { capture in
-            if let start { return start }
+            let chosen = next.withLock { next in
+                defer { next = next.map { $0 + capture.duration.seconds + Self.pause } }
+                return next
+            }
+            if let chosen { return chosen }
             return await defaultStart(capture)
         }
     }

@@ -19,7 +19,7 @@ extension ToolCommand {
         } catch let error as ValidationError {
             throw error
         } catch {
-            FileHandle.standardError.write(Data("\(Self.toolName): \(error)\n".utf8))
+            Output.tell("\(Self.toolName): \(error)")
             throw ToolFailure.exitCode(for: error)
         }
     }

@@ -14,12 +14,15 @@ final class FrontDesk {
         self.output = output
     }
 
-    /// Takes in one tap. What it prints is committed.
+    /// How long to wait before a tap that could not be committed is given again; giving it again is safe.
+    private static let pauses: [Duration] = [.milliseconds(200), .milliseconds(500), .seconds(1), .seconds(2)]
+
+    /// Takes in one tap. What it prints is committed. A store that is full or in use for a moment is asked again.
     ///
     /// - Throws: ``ClubError`` when the tap could not be committed; it was printed as an `error` line before.
     func receive(_ tap: ScanEvent) async throws {
         do {
-            let receipt = try await club.receive(tap)
+            let receipt = try await insist(tap)
             counts["taps", default: 0] += 1
             counts[receipt.outcome.name, default: 0] += 1
             if output.isJSON { try output.result(tap, text: "") }
@@ -28,6 +31,19 @@ final class FrontDesk {
             if output.isJSON { try output.result(ClubEvent.error(error, at: tap.at), text: "") }
             output.message("\(error)")
             throw error
+        }
+    }
+
+    private func insist(_ tap: ScanEvent) async throws -> Receipt {
+        var pauses = Self.pauses[...]
+        while true {
+            do {
+                return try await club.receive(tap)
+            } catch {
+                let passes = error.kind == .busy || error.kind == .diskFull || error.kind == .inputOutput
+                guard passes, let pause = pauses.popFirst() else { throw error }
+                try await Task.sleep(for: pause)
+            }
         }
     }
 
@@ -51,7 +67,9 @@ final class FrontDesk {
     }
 
     private func describe(_ receipt: Receipt) -> String {
-        let time = ISO8601.text(receipt.at).dropFirst(11).prefix(8)
+        let time = receipt.at.formatted(
+            Date.ISO8601FormatStyle(timeZone: .current).time(includingFractionalSeconds: false)
+        )
         let member = receipt.member.map { member in
             let name = (member.username ?? "").isEmpty ? member.userId : "\(member.username ?? "") (\(member.userId))"
             return name.filter { !$0.isNewline }

@@ -2,6 +2,7 @@ import ArgumentParser
 import ClubKit
 import Foundation
 import ReaderKit
+import Synchronization
 import ToolSupport
 
 /// `clubctl kiosk`
@@ -74,9 +75,10 @@ struct Kiosk: ToolCommand {
 
     private func replay(_ captures: [Capture], _ desk: FrontDesk) async throws {
         let club = desk.club
+        let failure = FirstFailure()
         let backend = try options.backend(captures) { capture in
             if let started = capture.started { return started }
-            return (try? await club.replayStart(now: Date())) ?? Date()
+            return await failure.unlessThrown(Date()) { try await club.replayStart(now: Date()) }
         }
         let scanner = CardScanner(
             backend,
@@ -85,6 +87,7 @@ struct Kiosk: ToolCommand {
         for await case .scan(let tap) in scanner.events() {
             // An interruption ends the replay between two taps, never in the middle of one.
             if Task.isCancelled { break }
+            if let error = failure.error { throw error }
             try await desk.receive(tap)
         }
         for difference in backend.differences { desk.output.message("\(difference)") }
@@ -137,5 +140,24 @@ struct Kiosk: ToolCommand {
             }
         }
         try desk.printAccount()
+    }
+}
+
+/// Keeps the first error of code that cannot throw.
+private final class FirstFailure: Sendable {
+    private let stored = Mutex<(any Error)?>(nil)
+
+    var error: (any Error)? { stored.withLock(\.self) }
+
+    func unlessThrown<Value: Sendable>(
+        _ fallback: Value,
+        _ body: @Sendable () async throws -> Value
+    ) async -> Value {
+        do {
+            return try await body()
+        } catch {
+            stored.withLock { $0 = $0 ?? error }
+            return fallback
+        }
     }
 }

@@ -59,10 +59,11 @@ struct Replay: ToolCommand {
                 } else {
                     try out.result(Line(event: "same", file: file), text: "\(file): as expected")
                 }
-            } catch {
-                worst = ToolFailure.exitCode(for: error)
+            } catch let error where !(error is CancellationError) {
+                // The others are compared all the same. Malformed files outrank those that cannot be read.
+                let code = ToolFailure.exitCode(for: error)
+                if worst != ToolExit.malformed, worst.rawValue <= 1 || code == ToolExit.malformed { worst = code }
                 try out.result(Line(event: "error", file: file, message: "\(error)"), text: "\(error)")
-                guard worst == ToolExit.malformed else { throw worst }
             }
         }
         if worst != ToolExit.success { throw worst }

@@ -47,7 +47,6 @@ struct TapLoop {
 
     private struct TimeoutLine: Encodable {
         var event = "timeout"
-        var at: String
     }
 
     /// - Throws: exit code 1 when the time is over; ``ReaderError`` when there is no service to wait for.
@@ -73,8 +72,7 @@ struct TapLoop {
             return try await group.next() ?? true
         }
         if !isTimely {
-            let line = TimeoutLine(at: ISO8601.text(Date()))
-            if output.isJSON { try output.result(line, text: "") }
+            if output.isJSON { try output.result(TimeoutLine(), text: "") }
             output.message("No card within \(limit.timeout ?? 0) s.")
             throw ToolExit.failure
         }

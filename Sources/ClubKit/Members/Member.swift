@@ -85,3 +85,11 @@ extension Member: Codable {
         }
     }
 }
+
+extension Member: CustomStringConvertible, CustomDebugStringConvertible {
+    /// How often a member came. Who it is is left out, so that it does not end up in a log by accident.
+    public var description: String { "member with \(numVisits) visit\(numVisits == 1 ? "" : "s")" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+}

@@ -9,16 +9,18 @@ struct MemberRow {
     var member: Member
 
     /// A row of ``columns``.
-    init(_ row: Row) {
-        id = row[0]
-        let lastVisit: Int64? = row[5]
+    ///
+    /// - Throws: ``ClubError/Kind/corrupt`` for a value that the schema does not allow.
+    init(_ row: Row) throws(ClubError) {
+        id = try row.value(0)
+        let lastVisit: Int64? = try row.optional(5)
         member = Member(
-            userId: row[1],
-            username: row[2],
-            timeStampAdded: Timestamp.seconds(row[3]),
-            numVisits: row[4],
+            userId: try row.value(1),
+            username: try row.optional(2),
+            timeStampAdded: Timestamp.seconds(try row.value(3)),
+            numVisits: try row.value(4),
             timeStampOfLastVisit: lastVisit.map(Timestamp.seconds) ?? 0,
-            fields: Self.fields(row[6])
+            fields: Self.fields(try row.value(6))
         )
     }
 
@@ -27,6 +29,27 @@ struct MemberRow {
     private static func fields(_ json: String) -> [String: FieldValue] {
         guard json != "{}" else { return [:] }
         return (try? JSONDecoder().decode([String: FieldValue].self, from: Data(json.utf8))) ?? [:]
+    }
+}
+
+extension Row {
+    /// A value that the schema wants. GRDB's own subscripts trap on a damaged one.
+    func value<Value: DatabaseValueConvertible>(_ index: Int) throws(ClubError) -> Value {
+        guard let value: Value = try optional(index) else { throw damage(index) }
+        return value
+    }
+
+    /// A value that may be missing.
+    func optional<Value: DatabaseValueConvertible>(_ index: Int) throws(ClubError) -> Value? {
+        let stored: DatabaseValue = self[index]
+        guard !stored.isNull else { return nil }
+        guard let value = Value.fromDatabaseValue(stored) else { throw damage(index) }
+        return value
+    }
+
+    private func damage(_ index: Int) -> ClubError {
+        let column = Array(columnNames)[index]
+        return ClubError(.corrupt, attempting: "read the member database", detail: "'\(column)' holds no usable value")
     }
 }
 
@@ -54,7 +77,7 @@ extension MemberStore {
         return try await read("list the members") { db in
             var members: [Member] = []
             let rows = try Row.fetchCursor(db, sql: "SELECT \(MemberRow.columns) FROM member ORDER BY \(terms)")
-            while let row = try rows.next() { members.append(MemberRow(row).member) }
+            while let row = try rows.next() { members.append(try MemberRow(row).member) }
             return members
         }
     }

@@ -159,17 +159,21 @@ extension MemberStore {
                 """
         )
         guard let row = try Row.fetchOne(statement, arguments: [eventID]) else { return nil }
-        let member = row.hasNull(atIndex: 0) ? nil : MemberRow(row).member
+        let member = row.hasNull(atIndex: 0) ? nil : try MemberRow(row).member
         guard
-            let backend = BackendKind(rawValue: row[9]),
-            let outcome = Receipt.Outcome(name: row[10], code: row[11], message: row[12])
+            let backend = BackendKind(rawValue: try row.value(9)),
+            let outcome = Receipt.Outcome(
+                name: try row.value(10),
+                code: try row.optional(11),
+                message: try row.optional(12)
+            )
         else {
             throw ClubError(.corrupt, attempting: "read the receipt of a tap", detail: "a value has no meaning")
         }
         return Receipt(
             eventID: eventID,
-            at: Timestamp.date(row[7]),
-            reader: row[8],
+            at: Timestamp.date(try row.value(7)),
+            reader: try row.value(8),
             backend: backend,
             outcome: outcome,
             member: member

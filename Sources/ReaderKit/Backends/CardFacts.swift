@@ -38,3 +38,14 @@ public struct CardFacts: Sendable, Hashable {
         values.first { $0.name == name }?.bytes
     }
 }
+
+extension CardFacts: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Which facts there are. Their bytes identify a card, and are left out.
+    public var description: String {
+        let names = (atr == nil ? [] : ["atr"]) + values.map(\.name)
+        return "\(technology?.rawValue ?? "card") with \(names.joined(separator: ", "))"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+}

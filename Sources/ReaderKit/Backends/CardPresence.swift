@@ -16,11 +16,16 @@ public struct CardPresence: Sendable, Hashable {
     /// When it was seen.
     public var at: Date
 
+    /// Whether the card was there already when the reader was first looked at. After the reader or its service was away
+    /// for a while, it may have rested there all the time.
+    public var wasAlreadyThere: Bool
+
     /// A presentation.
-    public init(reader: ReaderInfo, number: Int, facts: CardFacts, at: Date) {
+    public init(reader: ReaderInfo, number: Int, facts: CardFacts, at: Date, wasAlreadyThere: Bool = false) {
         self.reader = reader
         self.number = number
         self.facts = facts
         self.at = at
+        self.wasAlreadyThere = wasAlreadyThere
     }
 }

@@ -91,13 +91,24 @@ public enum NDEFPassReader {
         }
         func value(_ names: [String]) -> String? {
             for name in names {
-                for (key, value) in object where key.lowercased() == name.lowercased() {
-                    if let text = value.text?.trimmed, !text.isEmpty { return text }
+                // Keys may differ in case alone: the name as it stands counts first, then in the order of the keys.
+                let keys = object.keys.filter { $0.lowercased() == name.lowercased() }
+                for key in keys.sorted(by: { ($0 != name ? 1 : 0, $0) < ($1 != name ? 1 : 0, $1) }) {
+                    if let text = object[key]?.text?.trimmed, !text.isEmpty { return text }
                 }
             }
             return nil
         }
-        guard let id = value(idNames), MemberID.isUsable(id) else { return }
+        guard let id = value(idNames) else { return }
+        guard MemberID.isUsable(id) else {
+            finding.problems.append(
+                ScanEvent.Problem(
+                    .invalidPass,
+                    "the JSON on the card has an id that is too long or not printable; write the card anew"
+                )
+            )
+            return
+        }
         let name = value(nameNames).map(MemberID.name)
         finding.passes.append(Pass(kind: .ndef, id: id, assurance: .identifier, name: name))
     }
@@ -112,9 +123,7 @@ public enum NDEFPassReader {
         if id == nil {
             let separator: Character = uri.host == nil && !uri.path.contains("/") ? ":" : "/"
             let segments = uri.path.split(separator: separator).map(String.init)
-            for (segment, next) in zip(segments, segments.dropFirst()) where idSegments.contains(segment.lowercased()) {
-                id = next
-            }
+            id = zip(segments, segments.dropFirst()).first { idSegments.contains($0.0.lowercased()) }?.1
         }
         if let id = id?.trimmed, MemberID.isUsable(id) {
             finding.passes.append(Pass(kind: .ndef, id: id, assurance: .identifier))
@@ -130,6 +139,8 @@ public enum NDEFPassReader {
             if let string = try? container.decode(String.self) {
                 text = string
             } else if let number = try? container.decode(Int64.self) {
+                text = String(number)
+            } else if let number = try? container.decode(UInt64.self) {
                 text = String(number)
             }
         }

@@ -62,3 +62,11 @@ public struct Pass: Sendable, Hashable, Codable {
         self.name = name
     }
 }
+
+extension Pass: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The kind and the assurance. Who the member is is left out, so that it does not end up in a log by accident.
+    public var description: String { "\(kind.rawValue) pass (\(assurance.rawValue))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+}

@@ -16,7 +16,7 @@ struct CardReading: Sendable {
         technology = facts.technology ?? atr?.technology
         if let atr { card = atr.cardName }
         let technology = technology
-        uid = facts["uid"].map { CardUID(readerBytes: $0, technology: technology) }
+        uid = (facts["uid"] ?? facts["idm"] ?? facts["pupi"]).map { CardUID(readerBytes: $0, technology: technology) }
     }
 
     /// Reads the card: identifier, then NDEF, then what both say of the member.
@@ -53,7 +53,14 @@ struct CardReading: Sendable {
         over channel: any CardChannel,
         _ technology: Technology?
     ) throws(ReaderError) -> CardUID? {
-        let answer = try channel.exchange(.getUID)
+        let answer: ResponseAPDU
+        do throws(ReaderError) {
+            answer = try channel.exchange(.getUID)
+        } catch {
+            // A channel for raw frames alone has no reader that answers this.
+            if error.kind == .unsupported { return nil }
+            throw error
+        }
         // 6282: the identifier is shorter than asked for, and complete.
         guard answer.isSuccess || answer.statusWord.rawValue == 0x6282, !answer.data.isEmpty, answer.data.count <= 16
         else { return nil }
@@ -65,15 +72,14 @@ struct CardReading: Sendable {
         do {
             content = try TagReader.readNDEF(over: channel, limits: limits)
         } catch {
-            switch error {
-            case .link(let fault): throw fault
-            case .protected(_, let status) where status == nil || status?.rawValue == 0x6982:
-                problems.append(ScanEvent.Problem(.tagProtected, "\(error)"))
-            case .unsupportedVersion:
-                problems.append(ScanEvent.Problem(.tagUnsupported, "\(error)"))
-            case .protected, .refused, .corrupt, .tooLong:
-                problems.append(ScanEvent.Problem(.tagCorrupt, "\(error)"))
-            }
+            if case .link(let fault) = error { throw fault }
+            let code: ScanEvent.Problem.Code =
+                switch error {
+                case .protected where error.isPermanent: .tagProtected
+                case .unsupportedVersion: .tagUnsupported
+                default: .tagCorrupt
+                }
+            problems.append(ScanEvent.Problem(code, "\(error)"))
             return
         }
         switch content.ndef {

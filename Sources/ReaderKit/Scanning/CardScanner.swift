@@ -94,8 +94,13 @@ public struct CardScanner: Sendable {
         let task = Task {
             await withTaskGroup(of: Void.self) { group in
                 var readers: [ReaderInfo: AsyncStream<CardPresence>.Continuation] = [:]
+                let restingCards = RestingCards()
                 for await event in backend.events() {
                     continuation.yield(.reader(event))
+                    restingCards.note(event)
+                    if case .readerRemoved(let reader) = event {
+                        readers.removeValue(forKey: reader)?.finish()
+                    }
                     guard case .cardInserted(let presence) = event, configuration.serves(presence.reader) else {
                         continue
                     }
@@ -107,7 +112,10 @@ public struct CardScanner: Sendable {
                     readers[presence.reader] = reader
                     reader.yield(presence)
                     group.addTask {
-                        for await tap in taps { continuation.yield(.scan(await scan(tap))) }
+                        for await presence in taps {
+                            let tap = await scan(presence)
+                            if restingCards.isNew(tap, of: presence) { continuation.yield(.scan(tap)) }
+                        }
                     }
                 }
                 readers.values.forEach { $0.finish() }

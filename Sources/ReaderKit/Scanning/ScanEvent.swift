@@ -132,3 +132,15 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
         self.duration = duration
     }
 }
+
+extension ScanEvent: CustomStringConvertible, CustomDebugStringConvertible {
+    /// What was tapped where. Identifiers, names and what the card says are left out, so that they do not end up in a
+    /// log by accident; its JSON has them.
+    public var description: String {
+        let problems = problems.map(\.code.rawValue).joined(separator: ", ")
+        return "tap of \(card) on \(reader) at \(ISO8601.text(at))\(problems.isEmpty ? "" : " (\(problems))")"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+}

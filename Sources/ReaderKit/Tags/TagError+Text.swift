@@ -4,6 +4,16 @@ extension TagError {
         if case .link(let error) = self { error } else { nil }
     }
 
+    /// Whether the tag answers so at every tap: it keeps its message to itself, or is of a kind that is not known. Any
+    /// other failure may be one of this tap alone.
+    public var isPermanent: Bool {
+        switch self {
+        case .protected(_, nil), .unsupportedVersion: true
+        case .protected(_, let status?): status == .securityStatusNotSatisfied
+        case .link, .refused, .corrupt, .tooLong: false
+        }
+    }
+
     /// The card's status word, if it gave one.
     public var status: StatusWord? {
         switch self {

@@ -35,7 +35,7 @@ struct Type2Memory {
             while bytes.count < 16 { bytes += try fetch(bytes.count / 4) }
             return Array(bytes.prefix(16))
         } catch {
-            guard isRefusal(error), let block = try? fetch(3) else { throw error }
+            guard isRefusal(error), let block = try fetchIfGiven(3) else { throw error }
             for index in 1..<max(1, block.count / 4) { pages[3 + index] = block[4 * index..<4 * index + 4] }
             return Array(block.prefix(4))
         }
@@ -63,7 +63,7 @@ struct Type2Memory {
         do {
             block = try fetch(page)
         } catch {
-            guard let bytes = findInBlock(before: page, error) else { throw error }
+            guard isRefusal(error), let bytes = try findInBlock(before: page) else { throw error }
             return bytes
         }
         let count = block.count / 4
@@ -86,10 +86,9 @@ struct Type2Memory {
 
     /// The page out of a block that begins up to three pages before it, for a tag or a recording that gives blocks but
     /// does not let one begin with every page.
-    private mutating func findInBlock(before page: Int, _ error: TagError) -> ArraySlice<UInt8>? {
-        guard isRefusal(error) else { return nil }
+    private mutating func findInBlock(before page: Int) throws(TagError) -> ArraySlice<UInt8>? {
         for start in stride(from: page - 1, through: max(4, page - 3), by: -1) {
-            guard let block = try? fetch(start), block.count >= 4 * (page - start + 1) else { continue }
+            guard let block = try fetchIfGiven(start), block.count >= 4 * (page - start + 1) else { continue }
             let tail = block[(4 * (page - start))...]
             guard !tail.elementsEqual(header.prefix(tail.count)) else { return nil }
             for index in (page - start)..<block.count / 4 where start + index < max(endPage, page + 1) {
@@ -111,6 +110,16 @@ struct Type2Memory {
             return true
         }
         return header.count == 16 && bytes.prefix(16).elementsEqual(header)
+    }
+
+    /// A block, or `nil` if it is not given. That the link broke is never taken for that.
+    private mutating func fetchIfGiven(_ page: Int) throws(TagError) -> ArraySlice<UInt8>? {
+        do {
+            return try fetch(page)
+        } catch {
+            guard isRefusal(error) else { throw error }
+            return nil
+        }
     }
 
     /// Whether the page is not given, rather than the link to the card broken. A tag refuses a raw frame by silence.
@@ -140,8 +149,13 @@ struct Type2Memory {
         } catch {
             throw .link(error)
         }
-        // A refusal is four bits.
-        guard answer.bitsInLastByte == 8 else { throw .protected(attempt: attempt(page), status: nil) }
+        // A refusal is four bits: 1 and 5 say that the command arrived damaged, the others that it is not allowed.
+        guard answer.bitsInLastByte == 8 else {
+            guard let code = answer.bytes.last, code & 0x0F == 1 || code & 0x0F == 5 else {
+                throw .protected(attempt: attempt(page), status: nil)
+            }
+            throw .link(ReaderError(.communication, attempting: attempt(page), detail: "the card received it damaged"))
+        }
         return answer.bytes
     }
 

@@ -74,7 +74,7 @@ public struct CaptureExpectation: Sendable {
         let lines = String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         var expected: [(line: Int, value: Value)] = []
         for (index, line) in lines.enumerated() where !line.allSatisfy(\.isWhitespace) {
-            guard let value = try? JSONDecoder().decode(Value.self, from: Data(line.utf8)) else {
+            guard let value = try? JSONDecoder().decode(Value.self, from: Data(line.utf8)), case .object = value else {
                 throw CaptureError(
                     file: sidecar,
                     line: index + 1,

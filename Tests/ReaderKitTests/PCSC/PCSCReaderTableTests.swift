@@ -77,9 +77,29 @@ import Testing
             reader: ReaderInfo(name: "A", backend: .pcsc),
             number: 300,
             facts: CardFacts(atr: SampleATR.type2),
-            at: Self.now
+            at: Self.now,
+            wasAlreadyThere: true
         )
         #expect(events == [.cardInserted(card)])
+    }
+
+    /// Only a card of which nobody saw how it came was there already.
+    @Test func cardThatWasAlreadyThere() {
+        func wasThere(_ events: [ReaderEvent]) -> [Bool] {
+            events.compactMap { if case .cardInserted(let card) = $0 { card.wasAlreadyThere } else { nil } }
+        }
+        var table = PCSCReaderTable()
+        _ = table.update(names: ["A"])
+        #expect(wasThere(table.update(states: [Self.state("A", 4, Self.present)], at: Self.now)) == [true])
+        #expect(wasThere(table.update(states: [Self.state("A", 6, Self.present)], at: Self.now)) == [false])
+        #expect(wasThere(table.update(states: [Self.state("A", 7, Self.empty)], at: Self.now)) == [])
+        #expect(wasThere(table.update(states: [Self.state("A", 8, Self.present)], at: Self.now)) == [false])
+        // The counter went back: plugged in anew, with a card on it.
+        #expect(wasThere(table.update(states: [Self.state("A", 0, Self.present)], at: Self.now)) == [true])
+        _ = table.clear()
+        _ = table.update(names: ["A"])
+        #expect(wasThere(table.update(states: [Self.state("A", 0, Self.empty)], at: Self.now)) == [])
+        #expect(wasThere(table.update(states: [Self.state("A", 1, Self.present)], at: Self.now)) == [false])
     }
 
     @Test func queryEndsWithPlugAndPlay() {

@@ -174,10 +174,3 @@ final class PCSCMonitor: Sendable {
         return isCancelled ? .cancelled : library.getStatusChange(context, milliseconds, &states)
     }
 }
-
-extension Duration {
-    /// The duration in seconds.
-    package var seconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) * 1e-18
-    }
-}

@@ -110,7 +110,8 @@ struct PCSCReaderTable {
             missed(steps - 2, from: last + 2)
         }
         if isPresent {
-            let card = presence(counter, atr: new.atr)
+            var card = presence(counter, atr: new.atr)
+            card.wasAlreadyThere = isFirst
             entry.card = card
             events.append(.cardInserted(card))
         }
