@@ -5,24 +5,6 @@ import Testing
 
 @testable import ReaderKit
 
-/// A condition did not come true in the time that it may take on a loaded machine.
-struct NotInTime: Error, CustomStringConvertible {
-    var description: String
-}
-
-/// Waits until a condition holds: looks often, and gives up after a time that no sound run needs.
-func until(
-    _ what: String,
-    within limit: Duration = .seconds(20),
-    _ condition: () -> Bool
-) async throws {
-    let end = ContinuousClock.now + limit
-    while !condition() {
-        guard ContinuousClock.now < end else { throw NotInTime(description: "not in time: \(what)") }
-        try await Task.sleep(for: .milliseconds(1))
-    }
-}
-
 /// Collects the events of a backend, as short texts: `added A`, `inserted A 1`, `removed A 1`, `lost`, `back`, …
 final class Watcher: Sendable {
     private let seen = Mutex<[ReaderEvent]>([])
@@ -127,33 +109,6 @@ extension FakePCSC {
     }
 }
 
-/// A value that several closures share.
-final class Shared<Value: Sendable>: Sendable {
-    private let value: Mutex<Value>
-
-    init(_ value: Value) { self.value = Mutex(value) }
-
-    func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
-        value.withLock { stored in
-            var copy = stored
-            defer { stored = copy }
-            return body(&copy)
-        }
-    }
-}
-
-/// Counts calls from any thread.
-final class Counter: Sendable {
-    private let value = Mutex(0)
-
-    func next() -> Int {
-        value.withLock {
-            $0 += 1
-            return $0
-        }
-    }
-}
-
 /// The reader error that an operation throws, or `nil` (with an issue, unless it succeeds as wanted) if it throws none.
 func readerError(_ body: () async throws -> some Any) async -> ReaderError? {
     do {
@@ -163,15 +118,6 @@ func readerError(_ body: () async throws -> some Any) async -> ReaderError? {
         if let error = error as? ReaderError { return error }
         Issue.record("not a ReaderError: \(error)")
         return nil
-    }
-}
-
-/// How many threads of this process have that name.
-func threads(named name: String) -> Int {
-    let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-    return tasks.count { task in
-        let text = try? String(contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8)
-        return text?.hasPrefix(name) == true
     }
 }
 #endif

@@ -109,14 +109,6 @@ final class Taps: Sendable {
 
     /// Waits for a condition that these taps make true.
     func until(_ what: String, _ condition: ([ScanEvent]) -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(20)
-        while !condition(all) {
-            guard ContinuousClock.now < end else { throw TapsNotInTime(description: "not in time: \(what)") }
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await ReaderKitTests.until(what) { condition(all) }
     }
-}
-
-struct TapsNotInTime: Error, CustomStringConvertible {
-    var description: String
 }

@@ -12,14 +12,6 @@ import Testing
         func tell(_ error: ReaderError) { errors.withLock { $0.append(error) } }
     }
 
-    private func untilTrue(_ condition: () -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(20)
-        while !condition() {
-            try #require(ContinuousClock.now < end)
-            try await Task.sleep(for: .milliseconds(1))
-        }
-    }
-
     @Test func callInTime() throws {
         let told = Told()
         let watch = CallWatch(deadline: .seconds(60), abandoned: AbandonedThreads()) { told.tell($0) }
@@ -36,7 +28,7 @@ import Testing
         let watch = CallWatch(deadline: .milliseconds(20), abandoned: abandoned) { expired.tell($0) }
         for _ in 0..<3 { _ = try #require(watch.addWaiter { failed.tell($0) }) }
         try watch.begin("read the card")
-        try await untilTrue { failed.count == 3 }
+        try await until("it is so") { failed.count == 3 }
         #expect(expired.kinds == [.stuck])
         #expect(failed.kinds == [.stuck, .stuck, .stuck])
         #expect(watch.isAbandoned)
@@ -77,10 +69,10 @@ import Testing
                 done.tell(error as? ReaderError ?? ReaderError(.other, attempting: ""))
             }
         }
-        try await untilTrue { told.count == 1 }
+        try await until("it is so") { told.count == 1 }
         #expect(results.all == [])
         gate.signal()
-        try await untilTrue { done.count == 1 }
+        try await until("it is so") { done.count == 1 }
         #expect(results.all == [2])
         #expect(late.withLock { $0 } == [])
         #expect(done.kinds == [.stuck])
@@ -104,7 +96,7 @@ import Testing
         #expect(told.count == 0)
         _ = try #require(watch.addWaiter { told.tell($0) })
         try watch.begin("slow")
-        try await untilTrue { told.count == 2 }
+        try await until("it is so") { told.count == 2 }
     }
 
     @Test func abandonedThreadsAreCapped() {

@@ -28,14 +28,6 @@ import Testing
         }
     }
 
-    private func untilTrue(_ condition: () -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(20)
-        while !condition() {
-            try #require(ContinuousClock.now < end)
-            try await Task.sleep(for: .milliseconds(1))
-        }
-    }
-
     @Test func actorRunsOnOneThread() async throws {
         let worker = Worker(ThreadExecutor(name: "worker"))
         await withTaskGroup(of: Void.self) { group in
@@ -52,7 +44,7 @@ import Testing
         let order = Order()
         for value in 0..<1000 { executor.submit { order.add(value) } }
         executor.stop()
-        try await untilTrue { order.all.count == 1000 }
+        try await until("it is so") { order.all.count == 1000 }
         #expect(order.all == Array(0..<1000))
     }
 
@@ -66,7 +58,7 @@ import Testing
             executor.submit { order.add(1) }
             executor.stop()
         }
-        try await untilTrue { weakExecutor == nil }
+        try await until("it is so") { weakExecutor == nil }
         // What was accepted before was done.
         #expect(order.all == [1])
     }
@@ -82,12 +74,12 @@ import Testing
                 executor.submit { order.add(value) }
                 executor.stop()
                 // Now and then the thread has ended meanwhile and is started again.
-                if value % 20 == 0 { try await untilTrue { order.all.count == value + 1 } }
+                if value % 20 == 0 { try await until("it is so") { order.all.count == value + 1 } }
             }
         }
-        try await untilTrue { order.all.count == 200 }
+        try await until("it is so") { order.all.count == 200 }
         #expect(order.all == Array(0..<200))
-        try await untilTrue { weakExecutor == nil }
+        try await until("it is so") { weakExecutor == nil }
     }
 
     @Test func withoutWorkThereIsNoThread() {
@@ -111,7 +103,7 @@ import Testing
                 gate.wait()
             }
         }
-        try await untilTrue { blocked.all.count == 32 }
+        try await until("it is so") { blocked.all.count == 32 }
         let sum = await withTaskGroup(of: Int.self) { group in
             for value in 0..<100 { group.addTask { value } }
             return await group.reduce(0, +)

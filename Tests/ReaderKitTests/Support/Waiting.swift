@@ -1,0 +1,46 @@
+import Synchronization
+
+/// A condition did not come true in the time that it may take on a loaded machine.
+struct NotInTime: Error, CustomStringConvertible {
+    var description: String
+}
+
+/// Waits until a condition holds: looks often, and gives up after a time that no sound run needs.
+func until(
+    _ what: String,
+    within limit: Duration = .seconds(20),
+    _ condition: () -> Bool
+) async throws {
+    let end = ContinuousClock.now + limit
+    while !condition() {
+        guard ContinuousClock.now < end else { throw NotInTime(description: "not in time: \(what)") }
+        try await Task.sleep(for: .milliseconds(1))
+    }
+}
+
+/// A value that several closures share.
+final class Shared<Value: Sendable>: Sendable {
+    private let value: Mutex<Value>
+
+    init(_ value: Value) { self.value = Mutex(value) }
+
+    func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+        value.withLock { stored in
+            var copy = stored
+            defer { stored = copy }
+            return body(&copy)
+        }
+    }
+}
+
+/// Counts calls from any thread.
+final class Counter: Sendable {
+    private let value = Mutex(0)
+
+    func next() -> Int {
+        value.withLock {
+            $0 += 1
+            return $0
+        }
+    }
+}
