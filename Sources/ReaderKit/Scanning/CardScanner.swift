@@ -93,11 +93,11 @@ public struct CardScanner: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: ScannerEvent.self)
         let task = Task {
             await withTaskGroup(of: Void.self) { group in
-                var readers: [ReaderInfo: AsyncStream<CardPresence>.Continuation] = [:]
+                var readers: [ReaderInfo: AsyncStream<(CardPresence, before: ScanEvent?)>.Continuation] = [:]
                 let restingCards = RestingCards()
                 for await event in backend.events() {
                     continuation.yield(.reader(event))
-                    restingCards.note(event)
+                    let before = restingCards.note(event)
                     if case .readerRemoved(let reader) = event {
                         readers.removeValue(forKey: reader)?.finish()
                     }
@@ -105,16 +105,16 @@ public struct CardScanner: Sendable {
                         continue
                     }
                     if let reader = readers[presence.reader] {
-                        reader.yield(presence)
+                        reader.yield((presence, before))
                         continue
                     }
-                    let (taps, reader) = AsyncStream.makeStream(of: CardPresence.self)
+                    let (taps, reader) = AsyncStream.makeStream(of: (CardPresence, before: ScanEvent?).self)
                     readers[presence.reader] = reader
-                    reader.yield(presence)
+                    reader.yield((presence, before))
                     group.addTask {
-                        for await presence in taps {
+                        for await (presence, before) in taps {
                             let tap = await scan(presence)
-                            if restingCards.isNew(tap, of: presence) { continuation.yield(.scan(tap)) }
+                            if restingCards.isNew(tap, of: presence, before: before) { continuation.yield(.scan(tap)) }
                         }
                     }
                 }

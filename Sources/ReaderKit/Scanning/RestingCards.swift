@@ -29,18 +29,23 @@ final class RestingCards: Sendable {
     }
 
     /// Takes over what happened, in its order.
-    func note(_ event: ReaderEvent) {
+    ///
+    /// - Returns: for a card that was inserted, what was read of the card that rested there before and may be this one.
+    @discardableResult
+    func note(_ event: ReaderEvent) -> ScanEvent? {
         cards.withLock { cards in
             switch event {
             case .cardInserted(let presence):
                 let name = presence.reader.name
                 let rested = cards[name].flatMap { $0.isLost && presence.wasAlreadyThere ? $0 : nil }
-                cards[name] = Card(presence: presence, before: rested.flatMap { $0.tap ?? $0.before })
+                let before = rested.flatMap { $0.tap ?? $0.before }
+                cards[name] = Card(presence: presence, before: before)
+                return before
             case .cardRemoved(let presence):
                 // What was read of it may be told only after this.
                 cards[presence.reader.name]?.removedAt = now()
             case .readerRemoved(let reader):
-                guard let card = cards[reader.name], !card.isLost else { return }
+                guard let card = cards[reader.name], !card.isLost else { return nil }
                 if let removedAt = card.removedAt, now() - removedAt <= Self.pause {
                     cards[reader.name]?.isLost = true
                 } else {
@@ -51,22 +56,22 @@ final class RestingCards: Sendable {
             case .serviceLost, .serviceBack, .readerAdded, .readerStuck, .readerRecovered, .failed:
                 break
             }
+            return nil
         }
     }
 
     /// Whether what was read is a tap of its own, rather than the card that rested here before.
     ///
-    /// A card that could not be read before and can now is a tap of its own: its member was not told yet.
-    func isNew(_ tap: ScanEvent, of presence: CardPresence) -> Bool {
+    /// A card that could not be read before and can now is a tap of its own: its member was not told yet. Reading takes
+    /// its time, and the card may be gone and followed by others when this is asked.
+    func isNew(_ tap: ScanEvent, of presence: CardPresence, before: ScanEvent?) -> Bool {
+        let isSame =
+            before.map { $0.uid != nil && $0.uid == tap.uid && $0.atr == tap.atr && $0.memberKey == tap.memberKey }
+            ?? false
         cards.withLock { cards in
             let name = presence.reader.name
-            guard let card = cards[name], card.presence == presence else { return true }
-            let isSame =
-                card.before.map {
-                    $0.uid != nil && $0.uid == tap.uid && $0.atr == tap.atr && $0.memberKey == tap.memberKey
-                } ?? false
-            cards[name]?.tap = isSame ? card.before : tap
-            return !isSame
+            if cards[name]?.presence == presence { cards[name]?.tap = isSame ? before : tap }
         }
+        return !isSame
     }
 }

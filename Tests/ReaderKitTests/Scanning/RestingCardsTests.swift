@@ -37,52 +37,56 @@ import Testing
     private static func lost(_ tap: ScanEvent = tap(1)) -> RestingCards {
         let resting = RestingCards()
         resting.note(.cardInserted(card(1)))
-        #expect(resting.isNew(tap, of: card(1)))
-        loss(1).forEach(resting.note)
+        #expect(resting.isNew(tap, of: card(1), before: nil))
+        for event in loss(1) { resting.note(event) }
         return resting
     }
 
     @Test func sameCardIsNoTap() {
         let resting = Self.lost()
         let again = Self.card(0, wasThere: true)
-        resting.note(.cardInserted(again))
-        #expect(!resting.isNew(Self.tap(1), of: again))
+        let before = resting.note(.cardInserted(again))
+        #expect(!resting.isNew(Self.tap(1), of: again, before: before))
         // Taken away and presented once more, it is.
         resting.note(.cardRemoved(again))
-        resting.note(.cardInserted(Self.card(2)))
-        #expect(resting.isNew(Self.tap(1), of: Self.card(2)))
+        let next = resting.note(.cardInserted(Self.card(2)))
+        #expect(next == nil)
+        #expect(resting.isNew(Self.tap(1), of: Self.card(2), before: next))
     }
 
     @Test func again() {
         let resting = Self.lost()
         for _ in 0..<3 {
             let again = Self.card(0, wasThere: true)
-            resting.note(.cardInserted(again))
-            #expect(!resting.isNew(Self.tap(1), of: again))
-            Self.loss(0).forEach(resting.note)
+            let before = resting.note(.cardInserted(again))
+            #expect(!resting.isNew(Self.tap(1), of: again, before: before))
+            for event in Self.loss(0) { resting.note(event) }
         }
         // Lost again before it could be read: still the same.
         resting.note(.cardInserted(Self.card(0, wasThere: true)))
-        Self.loss(0).forEach(resting.note)
+        for event in Self.loss(0) { resting.note(event) }
         let again = Self.card(0, wasThere: true)
-        resting.note(.cardInserted(again))
-        #expect(!resting.isNew(Self.tap(1), of: again))
+        let before = resting.note(.cardInserted(again))
+        #expect(!resting.isNew(Self.tap(1), of: again, before: before))
     }
 
-    /// It was read, and is told only after its removal was seen.
-    @Test func toldAfterItsRemoval() {
+    /// It was read, and is told only after its removal and after the next cards were seen.
+    @Test(arguments: [0, 1, 2, 3]) func toldLate(_ events: Int) {
         let resting = Self.lost()
         let again = Self.card(0, wasThere: true)
-        resting.note(.cardInserted(again))
-        resting.note(.cardRemoved(again))
-        #expect(!resting.isNew(Self.tap(1), of: again))
+        let before = resting.note(.cardInserted(again))
+        let later: [ReaderEvent] = [
+            .cardRemoved(again), .cardMissed(Self.card(2)), .cardInserted(Self.card(4)),
+        ]
+        for event in later.prefix(events) { resting.note(event) }
+        #expect(!resting.isNew(Self.tap(1), of: again, before: before))
     }
 
     @Test func anotherCard() {
         let resting = Self.lost()
         let again = Self.card(0, wasThere: true)
-        resting.note(.cardInserted(again))
-        #expect(resting.isNew(Self.tap(2), of: again))
+        let before = resting.note(.cardInserted(again))
+        #expect(resting.isNew(Self.tap(2), of: again, before: before))
     }
 
     /// Its member was not known before, so the tap must not be swallowed.
@@ -90,15 +94,16 @@ import Testing
         for before in [Self.tap(1, key: nil), Self.tap(nil, key: nil)] {
             let resting = Self.lost(before)
             let again = Self.card(0, wasThere: true)
-            resting.note(.cardInserted(again))
-            #expect(resting.isNew(Self.tap(1), of: again))
+            let before = resting.note(.cardInserted(again))
+            #expect(resting.isNew(Self.tap(1), of: again, before: before))
         }
     }
 
     @Test func presentedWhileTheReaderWasLookedAt() {
         let resting = Self.lost()
-        resting.note(.cardInserted(Self.card(1)))
-        #expect(resting.isNew(Self.tap(1), of: Self.card(1)))
+        let before = resting.note(.cardInserted(Self.card(1)))
+        #expect(before == nil)
+        #expect(resting.isNew(Self.tap(1), of: Self.card(1), before: before))
     }
 
     /// A card that was taken away long before the reader went is no card that rested.
@@ -106,27 +111,27 @@ import Testing
         let time = Shared(ContinuousClock.now)
         let resting = RestingCards { time.withLock { $0 } }
         resting.note(.cardInserted(Self.card(1)))
-        #expect(resting.isNew(Self.tap(1), of: Self.card(1)))
+        #expect(resting.isNew(Self.tap(1), of: Self.card(1), before: nil))
         resting.note(.cardRemoved(Self.card(1)))
         time.withLock { $0 += .seconds(60) }
         resting.note(.readerRemoved(Self.reader))
         let again = Self.card(0, wasThere: true)
-        resting.note(.cardInserted(again))
-        #expect(resting.isNew(Self.tap(1), of: again))
+        let before = resting.note(.cardInserted(again))
+        #expect(resting.isNew(Self.tap(1), of: again, before: before))
     }
 
     @Test func missedCardEndsIt() {
         let resting = Self.lost()
         resting.note(.cardMissed(Self.card(1)))
         let again = Self.card(0, wasThere: true)
-        resting.note(.cardInserted(again))
-        #expect(resting.isNew(Self.tap(1), of: again))
+        let before = resting.note(.cardInserted(again))
+        #expect(resting.isNew(Self.tap(1), of: again, before: before))
     }
 
     @Test func cardAtStart() {
         let resting = RestingCards()
         let first = Self.card(7, wasThere: true)
-        resting.note(.cardInserted(first))
-        #expect(resting.isNew(Self.tap(1), of: first))
+        let before = resting.note(.cardInserted(first))
+        #expect(resting.isNew(Self.tap(1), of: first, before: before))
     }
 }

@@ -111,7 +111,7 @@ final class PCSCMonitor: Sendable {
         var failuresInARow = 0
         var idleRounds = 0
         while !isCancelled {
-            let started = ContinuousClock.now
+            let (started, told) = (ContinuousClock.now, untold.count)
             if mustList {
                 let (code, names) = library.listReaders(context)
                 guard code.isSuccess else { return lost(code, "list the readers") }
@@ -150,7 +150,7 @@ final class PCSCMonitor: Sendable {
                 onReady()
                 isReady = true
             }
-            let isIdle = untold.isEmpty && ContinuousClock.now - started < .milliseconds(5)
+            let isIdle = untold.count == told && ContinuousClock.now - started < .milliseconds(5)
             idleRounds = isIdle ? idleRounds + 1 : 0
             if isReady {
                 untold.forEach(emit)
