@@ -81,7 +81,7 @@ import Testing
         await connection.close()
         #expect(fake.openHandles == 0)
         fake.insert(into: "A")
-        // pyscard#86: the reader is not dead after a removal.
+        // The reader is not dead after a removal.
         _ = try await backend.withCard(fake.presence("A")) { try $0.transmit(Self.command) }
     }
 

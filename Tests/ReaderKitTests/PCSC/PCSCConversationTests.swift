@@ -172,7 +172,7 @@ import Testing
         #expect(fake.complaints == [])
     }
 
-    /// pcsc-rust#19: the code alone does not tell a card that was taken away from one that is held badly.
+    /// The code alone does not tell a card that was taken away from one that is held badly.
     @Test(
         arguments: [PCSCCode.communicationError, .notTransacted, .unpoweredCard, .unresponsiveCard, .noSmartcard],
         ["stays", "leaves", "leaves late", "swapped", "unplugged"]

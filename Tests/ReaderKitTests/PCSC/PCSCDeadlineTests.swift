@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReaderKit
 
-/// A call that does not return is given up: DESIGN rule 1.
+/// A call that does not return is given up, and its thread with it.
 @Suite struct PCSCDeadlineTests {
     private static let command: [UInt8] = [0x00, 0xB0, 0x00, 0x00]
 
@@ -106,6 +106,40 @@ import Testing
         bench.watcher.stop()
         await fake.expectClean()
         #expect(abandoned.count == 0)
+    }
+
+    /// The presentation that is refused is the one that hangs, not the first that the thread served.
+    @Test func hangAtALaterPresentation() async throws {
+        let bench = try await Bench()
+        let (fake, watcher) = (bench.fake, bench.watcher)
+        #expect(await bench.converse("B") == nil)
+        fake.remove(from: "B")
+        fake.insert(FakePCSC.Card { _ in .hang(bench.gate) }, into: "B")
+        try await watcher.until("inserted B 3")
+        #expect(await bench.converse("B")?.kind == .stuck)
+        try await watcher.until("stuck B")
+        let connects = fake.count(.connect)
+        #expect(await bench.converse("B")?.kind == .stuck)
+        #expect(fake.count(.connect) == connects)
+        #expect(!watcher.texts.contains("recovered B"))
+        bench.gate.open()
+        try await until("back") { bench.abandoned.count == 0 }
+        watcher.stop()
+    }
+
+    /// Who waits behind another conversation and loses interest does not wait for it.
+    @Test func cancelledInTheQueue() async throws {
+        let bench = try await Bench()
+        let first = Task { await bench.converse("A") }
+        try await until("the first hangs") { bench.gate.waiting == 1 }
+        let second = Task { await bench.converse("A") }
+        second.cancel()
+        #expect(await second.value?.kind == .cancelled)
+        #expect(bench.abandoned.count == 0)
+        bench.gate.open()
+        #expect(await first.value == nil)
+        #expect(bench.fake.count(.connect) == 1)
+        bench.watcher.stop()
     }
 
     /// A conversation that goes on after it was told does not get through to the library.

@@ -126,7 +126,7 @@ import Testing
         await fake.expectClean()
     }
 
-    /// node-pcsclite#45: an unavailable reader loses its card, and its return is seen.
+    /// An unavailable reader loses its card, and its return is seen.
     @Test func unavailableReader() async throws {
         let fake = FakePCSC(readers: ["A"])
         fake.insert(into: "A")
@@ -266,7 +266,7 @@ import Testing
         await fake.expectClean()
     }
 
-    /// node-pcsclite#70, nfc-pcsc#84: making a backend does nothing, and letting go of everything ends everything.
+    /// Making a backend does nothing, and letting go of everything ends everything.
     @Test func nothingHappensBeforeItIsAskedFor() async throws {
         let fake = FakePCSC(readers: ["A"])
         do {

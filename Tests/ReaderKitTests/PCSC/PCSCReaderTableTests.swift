@@ -110,7 +110,7 @@ import Testing
         #expect(table.query.last?.current == 1 << 16)
     }
 
-    /// node-pcsclite#14: programs that come and go change the state, and nothing happened to the card.
+    /// Programs that come and go change the state, and nothing happened to the card.
     @Test func useByOthersIsNoEvent() {
         var table = PCSCReaderTable()
         _ = table.update(names: ["A"])
@@ -154,7 +154,7 @@ import Testing
         #expect(table.query.count == 1)
     }
 
-    /// pyscard#220: two readers and many quick taps. Whatever is between two looks, insertions and removals told (or
+    /// Two readers and many quick taps. Whatever is between two looks, insertions and removals told (or
     /// told as missed) are as many as the counter says. Seed 220.
     @Test func noEdgeIsLost() {
         var random = SeededGenerator(seed: 220)

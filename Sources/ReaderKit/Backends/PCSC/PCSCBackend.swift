@@ -21,7 +21,7 @@ public final class PCSCBackend: ReaderBackend {
         var conversations: [String: (number: Int, io: PCSCCardIO)] = [:]
         var lastConversations = 0
         /// Readers with a call that did not return, and the presentation during which that happened.
-        var stuck: [String: (presence: Int, error: ReaderError)] = [:]
+        var stuck: [String: (presence: Int?, error: ReaderError)] = [:]
         var watchers: [UUID: AsyncStream<ReaderEvent>.Continuation] = [:]
     }
 
@@ -123,7 +123,7 @@ public final class PCSCBackend: ReaderBackend {
     /// once. The card stays locked until ``PCSCConnection/close()``.
     public func connect(to presence: CardPresence) async throws -> PCSCConnection {
         let io = try conversations(of: presence)
-        let connection = PCSCConnection(io: io)
+        let connection = PCSCConnection(backend: self, io: io)
         try await connection.open(presence)
         return connection
     }
@@ -157,7 +157,7 @@ public final class PCSCBackend: ReaderBackend {
                 library: library,
                 configuration: configuration,
                 abandoned: abandoned,
-                onStuck: { [weak self] in self?.giveUp(reader, number, during: presentation, $0) }
+                onStuck: { [weak self] in self?.giveUp(reader, number, $0) }
             )
             state.conversations[reader.name] = (number, io)
             return (io, recovery)
@@ -167,14 +167,15 @@ public final class PCSCBackend: ReaderBackend {
     }
 
     /// A call on the reader did not return.
-    private func giveUp(_ reader: ReaderInfo, _ number: Int, during presentation: Int, _ error: ReaderError) {
+    private func giveUp(_ reader: ReaderInfo, _ number: Int, _ error: ReaderError) {
         let (isServing, watchers) = state.withLock { state in
             // Only the reader's present thread tells of the reader; an earlier one hangs on a reader that was pulled out.
-            let isServing = state.conversations[reader.name]?.number == number
-            if isServing {
+            let serving = state.conversations[reader.name]
+            let isServing = serving?.number == number
+            if let serving, isServing {
                 // Not stopped: its thread hangs, and would be told to release a context that must not be touched.
                 state.conversations[reader.name] = nil
-                state.stuck[reader.name] = (presentation, error)
+                state.stuck[reader.name] = (serving.io.presentation.withLock(\.self), error)
             }
             return (isServing, Array(state.watchers.values))
         }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Card conversations of one reader: a thread and a context of its own.
 ///
@@ -10,6 +11,8 @@ actor PCSCCardIO {
     nonisolated let configuration: PCSCConfiguration
     private nonisolated let executor: ThreadExecutor
     nonisolated let library: PCSCLibrary
+    /// The number of the presentation of the last conversation; what hangs, hangs there.
+    nonisolated let presentation = Mutex<Int?>(nil)
     private var context: PCSCLibrary.Context?
     /// Whether this was stopped: what comes late is still served, but leaves no context and no thread behind.
     private var isRetired = false
@@ -34,7 +37,10 @@ actor PCSCCardIO {
     }
 
     /// Runs code in this actor's isolation, and stops waiting for it when a call in it does not return.
+    ///
+    /// - Parameter evenIfCancelled: whether a cancelled task waits for it all the same, as for cleaning up.
     nonisolated func run<Result: Sendable>(
+        evenIfCancelled: Bool = false,
         _ body: @escaping @Sendable (isolated PCSCCardIO, Cancellation) throws -> Result
     ) async throws -> Result {
         let cancellation = Cancellation()
@@ -42,30 +48,44 @@ actor PCSCCardIO {
             try await withCheckedThrowingContinuation { continuation in
                 let pending = PendingResult(continuation)
                 guard let waiter = watch.addWaiter({ pending.resume(with: .failure($0)) }) else { return }
+                cancellation.whenCancelledBeforeItBegins { [watch] in
+                    watch.removeWaiter(waiter)
+                    pending.resume(with: .failure(ReaderError(.cancelled, attempting: "use the reader")))
+                }
                 submit { me in
-                    // Given up while this was in the queue: whoever waits was told, and nothing may be called.
-                    guard !me.watch.isAbandoned else { return }
+                    // Given up or cancelled while this was in the queue: whoever waits was told.
+                    guard !me.watch.isAbandoned, cancellation.begin() else { return }
                     let result = Swift.Result { try body(me, cancellation) }
                     me.watch.removeWaiter(waiter)
                     pending.resume(with: result)
                 }
             }
         } onCancel: {
-            cancellation.cancel()
+            if !evenIfCancelled { cancellation.cancel() }
         }
     }
 
     /// Ends the thread, after what it is doing now. The context is released on it.
     nonisolated func stop() {
-        submit { $0.isRetired = true }
+        // Somebody has to wait for the release of the context, or nobody would notice that it hangs.
+        guard let waiter = watch.addWaiter({ _ in }) else { return }
+        submit {
+            $0.isRetired = true
+        } afterwards: { [watch] in
+            watch.removeWaiter(waiter)
+        }
     }
 
-    private nonisolated func submit(_ work: @escaping @Sendable (isolated PCSCCardIO) -> Void) {
+    private nonisolated func submit(
+        _ work: @escaping @Sendable (isolated PCSCCardIO) -> Void,
+        afterwards: @escaping @Sendable () -> Void = {}
+    ) {
         executor.submit { [self] in
             assumeIsolated { me in
                 work(me)
                 me.tidyUp()
             }
+            afterwards()
         }
     }
 
@@ -200,6 +220,7 @@ actor PCSCCardIO {
     func open(_ presence: CardPresence, cancellation: Cancellation) throws(ReaderError) -> PCSCChannel {
         let attempt = "connect to the card"
         guard !cancellation.isCancelled else { throw ReaderError(.cancelled, attempting: attempt) }
+        presentation.withLock { $0 = presence.number }
         guard !isHeld else {
             throw ReaderError(
                 .sharingViolation,
@@ -232,8 +253,9 @@ actor PCSCCardIO {
             (code, handle, activeProtocol) = try connectOnce()
         }
         guard code.isSuccess else {
-            if code.meansServiceLost { dropContext() }
-            throw code.error(attempting: attempt)
+            guard code.meansServiceLost else { throw code.error(attempting: attempt) }
+            dropContext()
+            throw code.serviceError(attempting: attempt)
         }
         let channel = PCSCChannel(
             io: self,

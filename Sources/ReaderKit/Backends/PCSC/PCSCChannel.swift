@@ -45,6 +45,7 @@ final class PCSCChannel: CardChannel {
     func transmit(_ command: [UInt8]) throws(ReaderError) -> [UInt8] {
         let attempt = "exchange an APDU with the card"
         try checkUsable(attempt)
+        try checkLocked(attempt)
         try watch.begin(attempt)
         let (code, count) = command.withUnsafeBytes { library.transmit(handle, activeProtocol, $0, buffer) }
         try watch.end()
@@ -58,6 +59,7 @@ final class PCSCChannel: CardChannel {
     func control(_ controlCode: UInt32, _ data: [UInt8]) throws(ReaderError) -> [UInt8] {
         let attempt = "send a control code to the reader"
         try checkUsable(attempt)
+        try checkLocked(attempt)
         let (code, answer) = try watch.call(attempt) { library.control(handle, controlCode, data) }
         guard code.isSuccess else {
             // A refused control code says nothing of the card, so only a reset is looked into.
@@ -123,6 +125,13 @@ final class PCSCChannel: CardChannel {
         }
         if cancellation.isCancelled {
             throw ReaderError(.cancelled, attempting: attempt)
+        }
+    }
+
+    /// Other programs must not come between two exchanges: what cannot be locked again after a reset is not used.
+    private func checkLocked(_ attempt: String) throws(ReaderError) {
+        guard isLocked else {
+            throw ReaderError(.cardReset, attempting: attempt, detail: "the card could not be locked again")
         }
     }
 

@@ -4,16 +4,22 @@
 /// The card is locked for this connection until ``close()``; a connection that is let go of closes by itself. Until then
 /// other conversations with the card fail with ``ReaderError/Kind/sharingViolation``.
 public final class PCSCConnection: Sendable {
+    /// Kept, since a backend that goes takes its readers' threads along.
+    private let backend: PCSCBackend
     private let io: PCSCCardIO
     private let slot = ChannelSlot()
 
-    init(io: PCSCCardIO) {
+    init(backend: PCSCBackend, io: PCSCCardIO) {
+        self.backend = backend
         self.io = io
     }
 
     deinit {
-        let (io, slot) = (io, slot)
-        Task { try? await io.run { io, _ in slot.close(io) } }
+        let (backend, io, slot) = (backend, io, slot)
+        Task {
+            try? await io.run(evenIfCancelled: true) { io, _ in slot.close(io) }
+            withExtendedLifetime(backend) {}
+        }
     }
 
     func open(_ presence: CardPresence) async throws {
@@ -37,7 +43,7 @@ public final class PCSCConnection: Sendable {
     /// Lets the card go, powered and as it is. Later exchanges fail.
     public func close() async {
         let slot = slot
-        try? await io.run { io, _ in slot.close(io) }
+        try? await io.run(evenIfCancelled: true) { io, _ in slot.close(io) }
     }
 }
 

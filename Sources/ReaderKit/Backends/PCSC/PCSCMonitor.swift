@@ -9,8 +9,6 @@ final class PCSCMonitor: Sendable {
     private struct State {
         var isCancelled = false
         var hasEnded = false
-        /// The context, from before a wait until after it: what a cancel is to be sent to.
-        var waiting: PCSCLibrary.Context?
     }
 
     private let library: PCSCLibrary
@@ -19,6 +17,9 @@ final class PCSCMonitor: Sendable {
     private let emit: @Sendable (ReaderEvent) -> Void
     private let onEnd: @Sendable () -> Void
     private let state = Mutex(State())
+    /// The context, from before a wait until after it: what a cancel is to be sent to. Locked while one is sent, so that
+    /// the context is not released meanwhile.
+    private let waiting = Mutex<PCSCLibrary.Context?>(nil)
     private let wakeUp = DispatchSemaphore(value: 0)
 
     init(
@@ -51,9 +52,10 @@ final class PCSCMonitor: Sendable {
         wakeUp.signal()
         DetachedThread.start(name: "pcsc-cancel") { [self] in
             while true {
-                let (ended, context) = state.withLock { ($0.hasEnded, $0.waiting) }
-                if ended { return }
-                if let context { _ = library.cancel(context) }
+                if state.withLock(\.hasEnded) { return }
+                waiting.withLock { context in
+                    if let context { _ = library.cancel(context) }
+                }
                 Thread.sleep(forTimeInterval: 0.01)
             }
         }
@@ -168,8 +170,8 @@ final class PCSCMonitor: Sendable {
         _ milliseconds: UInt32,
         _ states: inout [PCSCLibrary.ReaderState]
     ) -> PCSCCode {
-        state.withLock { $0.waiting = context }
-        defer { state.withLock { $0.waiting = nil } }
+        waiting.withLock { $0 = context }
+        defer { waiting.withLock { $0 = nil } }
         // Checked after the context is known to the canceller: either it sees the context or this sees the flag.
         return isCancelled ? .cancelled : library.getStatusChange(context, milliseconds, &states)
     }
