@@ -5,7 +5,7 @@ import ReaderKit
 package struct ReaderOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Use only this reader: its name, the beginning of its name, or its serial number.",
+            "Use only the readers whose name begins so, or that have this serial number.",
             discussion: "'readerctl list' shows the readers that are there.",
             valueName: "name"
         )
@@ -17,7 +17,7 @@ package struct ReaderOptions: ParsableArguments {
     /// Whether the reader is one that is meant. Without a choice every reader is.
     package func matches(_ info: ReaderInfo) -> Bool {
         guard let reader else { return true }
-        return info.name == reader || info.serial == reader || info.name.hasPrefix(reader)
+        return info.serial == reader || info.name.lowercased().hasPrefix(reader.lowercased())
     }
 
     /// The error for a chosen reader that is not there.

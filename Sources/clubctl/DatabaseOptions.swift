@@ -19,6 +19,11 @@ struct DatabaseOptions: ParsableArguments {
         database.map { .file(path: $0) } ?? .standard()
     }
 
+    /// The path, for people.
+    var path: String {
+        if case .file(let path) = location { path } else { "memory" }
+    }
+
     /// A club that is open on a database which must exist already.
     func openExisting() async throws -> Club {
         if case .file(let path) = location, !FileManager.default.fileExists(atPath: path) {

@@ -67,9 +67,7 @@ final class FrontDesk {
     }
 
     private func describe(_ receipt: Receipt) -> String {
-        let time = receipt.at.formatted(
-            Date.ISO8601FormatStyle(timeZone: .current).time(includingFractionalSeconds: false)
-        )
+        let time = LocalTime.text(receipt.at.timeIntervalSince1970).suffix(8)
         let member = receipt.member.map { member in
             let name = (member.username ?? "").isEmpty ? member.userId : "\(member.username ?? "") (\(member.userId))"
             return name.filter { !$0.isNewline }

@@ -75,6 +75,7 @@ struct Kiosk: ToolCommand {
 
     private func replay(_ captures: [Capture], _ desk: FrontDesk) async throws {
         let club = desk.club
+        desk.output.message("Replaying into \(database.path).")
         let failure = FirstFailure()
         let backend = try options.backend(captures) { capture in
             if let started = capture.started { return started }
@@ -107,9 +108,16 @@ struct Kiosk: ToolCommand {
             configuration: ScannerConfiguration(serves: { [readers] in readers.matches($0) })
         )
         var present: Set<ReaderInfo> = []
-        desk.output.message("The kiosk is open.")
+        desk.output.message("The kiosk is open, on \(database.path).")
         if let all = try? await LiveReaders.list(backend), all.allSatisfy({ !readers.matches($0.reader) }) {
-            desk.output.message("There is no reader yet; it is served as soon as it is plugged in.")
+            if let wanted = readers.reader, !all.isEmpty {
+                let names = all.map(\.reader.name).joined(separator: ", ")
+                desk.output.message(
+                    "No reader '\(wanted)' yet (there are: \(names)); it is served as soon as it is there."
+                )
+            } else {
+                desk.output.message("There is no reader yet; it is served as soon as it is plugged in.")
+            }
         }
         for await event in scanner.events() {
             switch event {

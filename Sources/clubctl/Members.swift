@@ -31,10 +31,10 @@ struct Members: AsyncParsableCommand {
             if members.isEmpty { out.message("The club has no members yet.") }
             let width = min(40, max(6, members.map(\.userId.count).max() ?? 0))
             if !members.isEmpty {
-                try out.text("member".padded(to: width) + "  visits  last visit                name")
+                try out.text("member".padded(to: width) + "  visits  last visit           name")
             }
             for member in members {
-                let last = ISO8601.text(Date(timeIntervalSince1970: member.timeStampOfLastVisit))
+                let last = LocalTime.text(member.timeStampOfLastVisit)
                 let visits = String(member.numVisits)
                 let space = String(repeating: " ", count: max(0, 6 - visits.count))
                 try out.result(
@@ -70,8 +70,8 @@ struct Members: AsyncParsableCommand {
                 userId      \(found.userId)
                 name        \(found.username ?? "")
                 visits      \(found.numVisits)
-                added       \(ISO8601.text(Date(timeIntervalSince1970: found.timeStampAdded)))
-                last visit  \(ISO8601.text(Date(timeIntervalSince1970: found.timeStampOfLastVisit)))
+                added       \(LocalTime.text(found.timeStampAdded))
+                last visit  \(LocalTime.text(found.timeStampOfLastVisit))
                 """
             for (name, value) in found.fields.sorted(by: { $0.key < $1.key }) {
                 text += "\n" + name.padded(to: 10) + "  \(value)"

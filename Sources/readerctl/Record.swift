@@ -33,7 +33,12 @@ struct Record: ToolCommand {
         let recording = RecordingBackend(backend, recorder: recorder)
         defer {
             let count = recorder.capture.presentations.count
-            output.output.message("Recorded \(count) presentation\(count == 1 ? "" : "s") in \(file).")
+            if count == 0 {
+                writer.discardIfEmpty()
+                output.output.message("No card was presented, and nothing was written.")
+            } else {
+                output.output.message("Recorded \(count) presentation\(count == 1 ? "" : "s") in \(file).")
+            }
         }
         try await TapLoop(output: output.output, readers: readers, limit: limit).run(recording)
         if let failure = recorder.failure { throw failure }

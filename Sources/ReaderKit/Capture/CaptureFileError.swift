@@ -37,7 +37,7 @@ public struct CaptureFileError: Error, Sendable, Hashable {
         switch kind {
         case .notFound: "Check the name."
         case .noCaptures: "Name a directory with files whose names end in '.capture'."
-        case .exists: "Choose another name, or remove the file first."
+        case .exists: "Choose another name, or replace it (readerctl: --force)."
         case .notReadable: "Check who may read it."
         case .notWritable: "Check who may write there, and whether the disk is full."
         }

@@ -45,7 +45,7 @@ public final class CaptureRecorder: Sendable {
     ///
     /// - Parameters:
     ///   - headers: header lines; `started` and the readers are added.
-    ///   - writer: the file to write, or `nil` to collect only.
+    ///   - writer: the file to write, or `nil` to collect only. Nothing is written before the first presentation.
     ///   - now: the clock; by default one that starts with the time of day and then runs evenly.
     public init(
         headers: [Capture.Header] = [],
@@ -58,7 +58,6 @@ public final class CaptureRecorder: Sendable {
         var capture = Capture(headers: headers)
         capture.started = started
         state = Mutex(State(capture: capture))
-        state.withLock { append($0.capture.text(), to: &$0) }
     }
 
     /// A clock that starts with the time of day and is not moved by corrections of it.

@@ -16,11 +16,11 @@ public final class CaptureWriter: Sendable {
     ///
     /// - Parameters:
     ///   - path: the file.
-    ///   - overwrite: whether a file of that name is replaced.
+    ///   - overwrite: whether a file of that name is replaced. It keeps its content until ``replace(with:)``.
     /// - Throws: ``CaptureFileError/Kind/exists`` or ``CaptureFileError/Kind/notWritable``.
     public init(creating path: String, overwrite: Bool = false) throws(CaptureFileError) {
         self.path = path
-        descriptor = Mutex(try Self.open(path, overwrite ? O_TRUNC : O_EXCL))
+        descriptor = Mutex(try Self.open(path, overwrite ? 0 : O_EXCL))
     }
 
     deinit {
@@ -71,6 +71,18 @@ public final class CaptureWriter: Sendable {
             if file >= 0 { _ = Foundation.close(file) }
             file = -1
         }
+    }
+
+    /// Closes the file, and removes it if nothing was written.
+    public func discardIfEmpty() {
+        descriptor.withLock { file in
+            var status = stat()
+            guard file >= 0, fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 else {
+                return
+            }
+            _ = unlink(path)
+        }
+        close()
     }
 
     private static func open(_ path: String, _ flag: Int32) throws(CaptureFileError) -> Int32 {

@@ -162,7 +162,7 @@ import Testing
         let path = Self.temporaryPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
         let recorder = CaptureRecorder(writer: try CaptureWriter(creating: path), now: clock.now)
-        #expect(try Capture(contentsOf: path).started == recorder.started)
+        #expect(FileManager.default.contents(atPath: path) == Data())
         let simulated = SimulatedBackend(now: clock.now)
         let backend = RecordingBackend(simulated, recorder: recorder)
         var events = backend.events().makeAsyncIterator()
@@ -227,9 +227,30 @@ import Testing
 
     @Test func goesOnWithoutItsFile() throws {
         let recorder = CaptureRecorder(writer: try CaptureWriter(creating: "/dev/full", overwrite: true))
-        #expect(recorder.failure?.kind == .notWritable)
         let info = ReaderInfo(name: "A", backend: .simulated)
         _ = recorder.inserted(CardPresence(reader: info, number: 1, facts: CardFacts(), at: recorder.started))
+        #expect(recorder.failure?.kind == .notWritable)
         #expect(recorder.capture.presentations.count == 1)
+    }
+
+    /// Recording over a file costs nothing until there is something to put in its place.
+    @Test func keepsTheOldFileUntilACardComes() throws {
+        let path = Self.temporaryPath()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let old = "capture 1\ntitle: old\n"
+        try old.write(toFile: path, atomically: true, encoding: .utf8)
+        var writer = try CaptureWriter(creating: path, overwrite: true)
+        _ = CaptureRecorder(writer: writer)
+        writer.discardIfEmpty()
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == old)
+        writer = try CaptureWriter(creating: path, overwrite: true)
+        let recorder = CaptureRecorder(writer: writer)
+        let info = ReaderInfo(name: "A", backend: .simulated)
+        _ = recorder.inserted(CardPresence(reader: info, number: 1, facts: CardFacts(), at: recorder.started))
+        #expect(try Capture(contentsOf: path).presentations.count == 1)
+        #expect(try Capture(contentsOf: path).title == nil)
+        let new = Self.temporaryPath()
+        try CaptureWriter(creating: new).discardIfEmpty()
+        #expect(!FileManager.default.fileExists(atPath: new))
     }
 }

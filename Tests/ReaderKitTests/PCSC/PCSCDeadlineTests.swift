@@ -22,10 +22,12 @@ import Testing
         var watcher: Watcher
 
         /// Reader A has a card that never answers, reader B a good one.
-        init(limit: Int = 16) async throws {
+        init(limit: Int = 16, deadline: Duration = .milliseconds(100)) async throws {
             let gate = gate
             abandoned = AbandonedThreads(limit: limit)
-            backend = fake.backend(PCSCDeadlineTests.configuration, abandoned: abandoned)
+            var configuration = FakePCSC.configuration
+            configuration.callDeadline = deadline
+            backend = fake.backend(configuration, abandoned: abandoned)
             fake.insert(FakePCSC.Card { _ in .hang(gate) }, into: "A")
             fake.insert(into: "B")
             watcher = Watcher(backend)
@@ -129,17 +131,25 @@ import Testing
 
     /// Who waits behind another conversation and loses interest does not wait for it.
     @Test func cancelledInTheQueue() async throws {
-        let bench = try await Bench()
-        let first = Task { await bench.converse("A") }
-        try await until("the first hangs") { bench.gate.waiting == 1 }
-        let second = Task { await bench.converse("A") }
+        let fake = FakePCSC(readers: ["A"])
+        let gate = Gate()
+        fake.insert(FakePCSC.Card { _ in .hang(gate) }, into: "A")
+        // No deadline comes into this: the first conversation hangs until the gate opens.
+        var configuration = FakePCSC.configuration
+        configuration.callDeadline = .seconds(60)
+        let backend = fake.backend(configuration)
+        let presence = fake.presence("A")
+        func converse() async -> ReaderError? {
+            await readerError { try await backend.withCard(presence) { try $0.transmit(Self.command) } }
+        }
+        let first = Task { await converse() }
+        try await until("the first hangs") { gate.waiting == 1 }
+        let second = Task { await converse() }
         second.cancel()
         #expect(await second.value?.kind == .cancelled)
-        #expect(bench.abandoned.count == 0)
-        bench.gate.open()
+        gate.open()
         #expect(await first.value == nil)
-        #expect(bench.fake.count(.connect) == 1)
-        bench.watcher.stop()
+        #expect(fake.count(.connect) == 1)
     }
 
     /// A conversation that goes on after it was told does not get through to the library.
@@ -241,7 +251,7 @@ import Testing
 
     /// The reader is pulled out while it hangs, and plugged in again: the old thread's end must not touch the new one.
     @Test func replugWhileACallHangs() async throws {
-        let bench = try await Bench()
+        let bench = try await Bench(deadline: .seconds(1))
         let (fake, watcher, gate) = (bench.fake, bench.watcher, bench.gate)
         async let hanging = bench.converse("A")
         try await until("hanging") { gate.waiting == 1 }
@@ -266,7 +276,7 @@ import Testing
 
     /// The card is taken away before the deadline: the next one says that the reader serves again.
     @Test func cardGoneBeforeTheDeadline() async throws {
-        let bench = try await Bench()
+        let bench = try await Bench(deadline: .seconds(1))
         let (fake, watcher, gate) = (bench.fake, bench.watcher, bench.gate)
         async let hanging = bench.converse("A")
         try await until("hanging") { gate.waiting == 1 }

@@ -69,7 +69,7 @@ final class Watcher: Sendable {
 extension FakePCSC {
     /// Limits that are short enough for tests and long enough for a loaded machine.
     static let configuration = PCSCConfiguration(
-        callDeadline: .seconds(30),
+        callDeadline: .seconds(300),
         firstBackOff: .milliseconds(2),
         lastBackOff: .milliseconds(20),
         removalGrace: .milliseconds(50),
@@ -100,7 +100,7 @@ extension FakePCSC {
 
     /// Checks that nothing is left behind and nothing forbidden was done.
     func expectClean(_ what: String = "", sourceLocation: SourceLocation = #_sourceLocation) async {
-        try? await until("clean", within: .seconds(10)) { self.openContexts == 0 }
+        try? await until("clean", within: .seconds(60)) { self.openContexts == 0 }
         let (contexts, handles, locks) = (openContexts, openHandles, lockedReaders)
         #expect(contexts == 0, "contexts left \(what)", sourceLocation: sourceLocation)
         #expect(handles == 0, "handles left \(what)", sourceLocation: sourceLocation)

@@ -8,7 +8,7 @@ struct NotInTime: Error, CustomStringConvertible {
 /// Waits until a condition holds: looks often, and gives up after a time that no sound run needs.
 func until(
     _ what: String,
-    within limit: Duration = .seconds(20),
+    within limit: Duration = .seconds(120),
     _ condition: () -> Bool
 ) async throws {
     let end = ContinuousClock.now + limit
