@@ -14,12 +14,12 @@ package struct Output: Sendable {
     ///
     /// - Throws: ``ToolFailure`` with exit code 74 when standard output cannot be written.
     package func result(_ value: some Encodable, text: @autoclosure () -> String) throws {
-        try write(isJSON ? Self.json(value) : text())
+        try write(isJSON ? Self.json(value) : TerminalText.safe(text()))
     }
 
     /// Prints a line on standard output that is only for people: nothing with `--json`.
     package func text(_ line: @autoclosure () -> String) throws {
-        if !isJSON { try write(line()) }
+        if !isJSON { try write(TerminalText.safe(line())) }
     }
 
     /// Tells a person something that is no result. Where standard error cannot be written, nobody is there to be told.
@@ -28,7 +28,7 @@ package struct Output: Sendable {
     }
 
     package static func tell(_ line: String) {
-        _ = write(line, to: STDERR_FILENO)
+        _ = write(TerminalText.safe(line), to: STDERR_FILENO)
     }
 
     private func write(_ line: String) throws {
@@ -63,7 +63,7 @@ package struct Output: Sendable {
 }
 
 /// The option that every command with results has.
-package struct OutputOptions: ParsableArguments {
+package struct OutputOptions: ParsableArguments, Sendable {
     @Flag(help: "Print results as JSON Lines on standard output; messages stay on standard error.")
     package var json = false
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import ReaderKit
 
 /// Which reader a command uses.
-package struct ReaderOptions: ParsableArguments {
+package struct ReaderOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
             "Use only the readers whose name begins so, or that have this serial number.",

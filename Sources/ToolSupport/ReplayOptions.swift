@@ -4,7 +4,7 @@ import ReaderKit
 import Synchronization
 
 /// How captures are replayed.
-package struct ReplayOptions: ParsableArguments {
+package struct ReplayOptions: ParsableArguments, Sendable {
     @Flag(help: "Answer strictly in the recorded order; anything else is a mismatch that names the line.")
     package var strict = false
 
@@ -56,6 +56,22 @@ package struct ReplayOptions: ParsableArguments {
     /// The source of event ids.
     package func makeID() -> @Sendable () -> UUID {
         guard let seed else { return { UUID() } }
+        return Self.makeID(seed: seed)
+    }
+
+    /// The source of event ids for taps that are kept: the same for the same captures at the same time, and others for
+    /// any others, so that one seed does not make two taps one.
+    package func makeID(for captures: [Capture]) -> @Sendable () -> UUID {
+        guard let seed else { return { UUID() } }
+        let identity = captures.map { $0.text() } + [start.map(ISO8601.text) ?? ""]
+        // FNV-1a: the same everywhere, which Swift's own hashes are not.
+        let mixed = identity.joined(separator: "\0").utf8.reduce(seed ^ 0xCBF2_9CE4_8422_2325) {
+            ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
+        }
+        return Self.makeID(seed: mixed)
+    }
+
+    private static func makeID(seed: UInt64) -> @Sendable () -> UUID {
         let source = SeededUUIDs(seed: seed)
         return { source.next() }
     }

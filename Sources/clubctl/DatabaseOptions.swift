@@ -4,7 +4,7 @@ import Foundation
 import ToolSupport
 
 /// Where the club's members are.
-struct DatabaseOptions: ParsableArguments {
+struct DatabaseOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
             "The club's database.",

@@ -53,6 +53,12 @@ struct Kiosk: ToolCommand {
     func perform() async throws {
         // Before the database is touched: a recording that cannot be read must not leave an empty club behind.
         let captures = try recording.map { try CaptureFiles.load([$0]) }
+        if readers.reader != nil, let captures {
+            let names = captures.flatMap { capture in capture.presentations.map { capture.readerName($0.reader) } }
+            guard names.contains(where: { readers.matches(ReaderInfo(name: $0, backend: .replay)) }) else {
+                throw readers.absence
+            }
+        }
         let club = try await database.open { $0.cooldown = .seconds(cooldown) }
         let desk = FrontDesk(club: club, output: output.output)
         do {
@@ -83,7 +89,10 @@ struct Kiosk: ToolCommand {
         }
         let scanner = CardScanner(
             backend,
-            configuration: ScannerConfiguration(serves: { [readers] in readers.matches($0) }, makeID: options.makeID())
+            configuration: ScannerConfiguration(
+                serves: { [readers] in readers.matches($0) },
+                makeID: options.makeID(for: captures)
+            )
         )
         for await case .scan(let tap) in scanner.events() {
             // An interruption ends the replay between two taps, never in the middle of one.
@@ -101,6 +110,19 @@ struct Kiosk: ToolCommand {
         if !backend.differences.isEmpty { throw ToolExit.failure }
     }
 
+    /// Says so if there is no reader to serve. Beside the work, since a service that hangs must not keep the kiosk closed.
+    private func tellReaders(_ output: Output) async {
+        guard let all = try? await LiveReaders.list(LiveReaders.backend()),
+            all.allSatisfy({ !readers.matches($0.reader) })
+        else { return }
+        if let wanted = readers.reader, !all.isEmpty {
+            let names = all.map(\.reader.name).joined(separator: ", ")
+            output.message("No reader '\(wanted)' yet (there are: \(names)); it is served as soon as it is there.")
+        } else {
+            output.message("There is no reader yet; it is served as soon as it is plugged in.")
+        }
+    }
+
     private func serve(_ desk: FrontDesk) async throws {
         let backend = try LiveReaders.backend()
         let scanner = CardScanner(
@@ -109,16 +131,8 @@ struct Kiosk: ToolCommand {
         )
         var present: Set<ReaderInfo> = []
         desk.output.message("The kiosk is open, on \(database.path).")
-        if let all = try? await LiveReaders.list(backend), all.allSatisfy({ !readers.matches($0.reader) }) {
-            if let wanted = readers.reader, !all.isEmpty {
-                let names = all.map(\.reader.name).joined(separator: ", ")
-                desk.output.message(
-                    "No reader '\(wanted)' yet (there are: \(names)); it is served as soon as it is there."
-                )
-            } else {
-                desk.output.message("There is no reader yet; it is served as soon as it is plugged in.")
-            }
-        }
+        let greeting = Task { [output = desk.output] in await tellReaders(output) }
+        defer { greeting.cancel() }
         for await event in scanner.events() {
             switch event {
             case .scan(let tap):

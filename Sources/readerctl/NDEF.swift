@@ -72,7 +72,7 @@ struct NDEF: AsyncParsableCommand {
 }
 
 /// The message that a command is to encode or write.
-struct NDEFMessageOptions: ParsableArguments {
+struct NDEFMessageOptions: ParsableArguments, Sendable {
     @Option(help: "A URI record. May be given several times.")
     var uri: [String] = []
     @Option(help: "A text record. May be given several times.")

@@ -33,14 +33,19 @@ struct Record: ToolCommand {
         let recording = RecordingBackend(backend, recorder: recorder)
         defer {
             let count = recorder.capture.presentations.count
-            if count == 0 {
+            if recorder.failure != nil {
+                output.output.message("The recording in \(file) is not complete.")
+            } else if count == 0 {
                 writer.discardIfEmpty()
                 output.output.message("No card was presented, and nothing was written.")
             } else {
                 output.output.message("Recorded \(count) presentation\(count == 1 ? "" : "s") in \(file).")
             }
         }
-        try await TapLoop(output: output.output, readers: readers, limit: limit).run(recording)
-        if let failure = recorder.failure { throw failure }
+        let check: @Sendable () throws -> Void = {
+            if let failure = recorder.failure { throw failure }
+        }
+        try await TapLoop(output: output.output, readers: readers, limit: limit, check: check).run(recording)
+        try check()
     }
 }

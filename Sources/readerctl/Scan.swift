@@ -25,7 +25,7 @@ struct Scan: ToolCommand {
 }
 
 /// How long a command waits for cards.
-struct ScanLimitOptions: ParsableArguments {
+struct ScanLimitOptions: ParsableArguments, Sendable {
     @Flag(help: "End after the first card.")
     var once = false
 
@@ -44,6 +44,8 @@ struct TapLoop {
     let output: Output
     let readers: ReaderOptions
     let limit: ScanLimitOptions
+    /// Looks after each tap whether to go on.
+    var check: @Sendable () throws -> Void = {}
 
     private struct TimeoutLine: Encodable {
         var event = "timeout"
@@ -85,6 +87,7 @@ struct TapLoop {
             case .scan(let tap):
                 await activity.note()
                 try output.result(tap, text: TapText.describe(tap))
+                try check()
                 if limit.once { return }
             case .reader(.serviceLost(let error)):
                 // Started without a service, a tool for one card has nothing to wait for; a lasting one goes on.

@@ -42,12 +42,14 @@ public enum CaptureFiles {
     /// The bytes of a file, at most one more than ``CaptureLimits/fileLength``, so that a longer one is noticed and not
     /// read.
     static func bytes(of path: String) throws(CaptureFileError) -> [UInt8] {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        // A named pipe that nobody writes to would be waited for, for ever.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
             let code = errno
             throw CaptureFileError(path: path, kind: code == ENOENT ? .notFound : .notReadable, code: code)
         }
         defer { _ = close(file) }
+        _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK)
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while bytes.count <= CaptureLimits.fileLength {

@@ -53,7 +53,8 @@ public enum MemberID {
     /// The longest name that is taken over from a card, in characters.
     public static let longestName = 256
 
-    /// Whether a text may be an id: 1 to ``longest`` bytes without control characters.
+    /// Whether a text may be an id: 1 to ``longest`` bytes without control characters, and without the invisible ones that
+    /// make two ids look the same or turn their writing round.
     public static func isUsable(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= longest && !text.unicodeScalars.contains { $0.properties.isControl }
     }
@@ -61,7 +62,9 @@ public enum MemberID {
     /// A name from a card: printable, trimmed, cut at ``longestName``.
     static func name(_ text: some StringProtocol) -> String {
         var scalars = String.UnicodeScalarView()
-        scalars.append(contentsOf: text.unicodeScalars.filter { !$0.properties.isControl })
+        scalars.append(
+            contentsOf: text.unicodeScalars.filter { !$0.properties.isControl || $0 == "\u{200C}" || $0 == "\u{200D}" }
+        )
         return String(String(scalars).trimmed.prefix(longestName))
     }
 }
@@ -76,5 +79,11 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar.Properties {
-    fileprivate var isControl: Bool { generalCategory == .control || generalCategory == .surrogate }
+    /// The joiners (U+200C, U+200D) are what some scripts and emoji are written with, but no id needs them.
+    fileprivate var isControl: Bool {
+        switch generalCategory {
+        case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
 }

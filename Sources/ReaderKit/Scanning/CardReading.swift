@@ -62,7 +62,7 @@ struct CardReading: Sendable {
             throw error
         }
         // 6282: the identifier is shorter than asked for, and complete.
-        guard answer.isSuccess || answer.statusWord.rawValue == 0x6282, !answer.data.isEmpty, answer.data.count <= 16
+        guard answer.isSuccess || answer.statusWord.rawValue == 0x6282, [4, 7, 8, 10].contains(answer.data.count)
         else { return nil }
         return CardUID(readerBytes: answer.data, technology: technology)
     }
@@ -130,7 +130,7 @@ struct CardReading: Sendable {
     private static func problem(of error: ReaderError) -> ScanEvent.Problem {
         let kind: ReaderError.Kind =
             switch error.kind {
-            case .cardUnresponsive, .cardUnpowered: .communication
+            case .cardUnresponsive, .cardUnpowered, .invalidAnswer, .other: .communication
             default: error.kind
             }
         return ScanEvent.Problem(

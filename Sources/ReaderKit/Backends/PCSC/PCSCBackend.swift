@@ -100,7 +100,7 @@ public final class PCSCBackend: ReaderBackend {
         )
         defer { io.stop() }
         let now = now
-        return try await io.run { io, _ in try io.snapshot(at: now()) }
+        return try await io.run(leavesIfCancelled: true) { io, _ in try io.snapshot(at: now()) }
     }
 
     /// Runs a conversation with the card of that presentation, inside one transaction (`SCardConnect` shared,

@@ -38,9 +38,12 @@ actor PCSCCardIO {
 
     /// Runs code in this actor's isolation, and stops waiting for it when a call in it does not return.
     ///
-    /// - Parameter evenIfCancelled: whether a cancelled task waits for it all the same, as for cleaning up.
+    /// - Parameters:
+    ///   - evenIfCancelled: whether a cancelled task waits for it all the same, as for cleaning up.
+    ///   - leavesIfCancelled: whether a cancelled task does not wait for code that has begun, as for a mere question.
     nonisolated func run<Result: Sendable>(
         evenIfCancelled: Bool = false,
+        leavesIfCancelled: Bool = false,
         _ body: @escaping @Sendable (isolated PCSCCardIO, Cancellation) throws -> Result
     ) async throws -> Result {
         let cancellation = Cancellation()
@@ -54,7 +57,9 @@ actor PCSCCardIO {
                 }
                 submit { me in
                     // Given up or cancelled while this was in the queue: whoever waits was told.
-                    guard !me.watch.isAbandoned, cancellation.begin() else { return }
+                    guard !me.watch.isAbandoned,
+                        leavesIfCancelled ? !cancellation.isCancelled : cancellation.begin()
+                    else { return }
                     let result = Swift.Result { try body(me, cancellation) }
                     me.watch.removeWaiter(waiter)
                     pending.resume(with: result)

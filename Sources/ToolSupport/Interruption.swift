@@ -1,0 +1,73 @@
+import Foundation
+import ReaderKit
+import Synchronization
+
+/// Ends the work of a tool in good order when a person interrupts it.
+enum Interruption {
+    /// Runs the work; on `SIGINT` or `SIGTERM` its task is cancelled, and once it has ended this throws exit code 130.
+    ///
+    /// A second signal ends the process at once.
+    static func stopping(_ work: @escaping @Sendable () async throws -> Void) async throws {
+        let isInterrupted = Flag()
+        let task = Task { try await work() }
+        listen {
+            if isInterrupted.raise() { _exit(ToolExit.interrupted.rawValue) }
+            task.cancel()
+        }
+        do {
+            try await task.value
+        } catch {
+            guard isInterrupted.isRaised else { throw error }
+        }
+        if isInterrupted.isRaised { throw ToolExit.interrupted }
+    }
+
+    /// Calls the closure for each signal, on a thread of its own.
+    ///
+    /// The handler is there when this returns: no signal is lost in between.
+    private static func listen(_ received: @escaping @Sendable () -> Void) {
+        let pipe = SignalPipe.ends
+        DetachedThread.start(name: "signals") {
+            var byte: UInt8 = 0
+            while true {
+                let count = read(pipe.read, &byte, 1)
+                if count == 1 { received() }
+                if count == 0 || (count < 0 && errno != EINTR) { return }
+            }
+        }
+        for number in [SIGINT, SIGTERM] {
+            var action = sigaction()
+            action.__sigaction_handler.sa_handler = { _ in
+                let saved = errno
+                var byte: UInt8 = 1
+                _ = write(SignalPipe.ends.write, &byte, 1)
+                errno = saved
+            }
+            sigaction(number, &action, nil)
+        }
+    }
+
+    /// What a signal handler may do is little: it writes a byte here.
+    private enum SignalPipe {
+        static let ends: (read: Int32, write: Int32) = {
+            var ends: [Int32] = [-1, -1]
+            _ = pipe(&ends)
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            return (ends[0], ends[1])
+        }()
+    }
+
+    private final class Flag: Sendable {
+        private let value = Mutex(false)
+
+        var isRaised: Bool { value.withLock(\.self) }
+
+        /// Raises the flag and says whether it was raised before.
+        func raise() -> Bool {
+            value.withLock { value in
+                defer { value = true }
+                return value
+            }
+        }
+    }
+}
