@@ -120,7 +120,7 @@ extension CaptureParser {
                 line.advance(word.count)
                 continue
             }
-            guard name == "atr" || CaptureFacts.names.contains(name) else {
+            guard name == "atr" || CaptureFacts.allows(name, of: facts.technology) else {
                 throw line.error(.unknownFact, "'\(CaptureCursor.text(word))' is no fact of a card")
             }
             line.advance(word.count)

@@ -44,7 +44,8 @@ enum CaptureText {
         let facts = presentation.facts
         if let atr = facts.atr, !atr.isEmpty { text += " atr \(atr.hex)" }
         if let technology = facts.technology { text += " \(technology.rawValue)" }
-        for value in facts.values where CaptureFacts.names.contains(value.name) && !value.bytes.isEmpty {
+        for value in facts.values
+        where CaptureFacts.allows(value.name, of: facts.technology) && !value.bytes.isEmpty {
             text += " \(value.name) \(value.bytes.hex)"
         }
         return text + "\n"

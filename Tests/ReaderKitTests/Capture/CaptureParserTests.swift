@@ -313,4 +313,16 @@ import Testing
         #expect(capture.presentations.first?.exchanges.count == 100_000)
         #expect(time < .seconds(30))
     }
+
+    /// A backend may know more of a card than the names that are documented, except of type A.
+    @Test func factsOfOtherTechnologiesAreOpen() throws {
+        let capture = try Capture(
+            parsing: "capture 1\ncard at 0.000 iso15693 uid E007809E7960 8300 dsfid 00 afi 5A\n"
+        )
+        #expect(capture.presentations[0].facts["afi"] == [0x5A])
+        #expect(try Capture(parsing: capture.text()) == capture)
+        #expect(throws: CaptureError.self) {
+            try Capture(parsing: "capture 1\ncard at 0.000 iso14443a atqa 0044 afi 5A\n")
+        }
+    }
 }

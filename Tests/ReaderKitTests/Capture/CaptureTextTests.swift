@@ -12,7 +12,7 @@ import Testing
                     facts: CardFacts(
                         atr: [0x3B, 0x80],
                         technology: .felica,
-                        values: [.init("idm", [1, 2]), .init("unheard", [3]), .init("pmm", [])]
+                        values: [.init("idm", [1, 2]), .init("unheard", [3]), .init("No name", [4]), .init("pmm", [])]
                     ),
                     exchanges: [
                         .init(.apdu([0, 0xA4, 4, 0]), .bytes([0x90, 0]), at: .microseconds(1_500_100)),
@@ -30,7 +30,7 @@ import Testing
             empty:
             line at 1.000 $SCRDR;1  *00
 
-            card at 1.500 atr 3B80 felica idm 0102
+            card at 1.500 atr 3B80 felica idm 0102 unheard 03
             > 00 A4 04 00
             < 90 00 @ 1.5001
             >> 26/7
