@@ -81,6 +81,20 @@ package struct ReaderEventLine: Encodable {
     }
 }
 
+/// The JSON object for a reader that cannot be used, among the events of a kiosk.
+package struct ReaderErrorLine: Encodable {
+    package let event = "error"
+    package var at: String
+    package var reader: String?
+    package var error: ErrorLine
+
+    package init(_ error: ReaderError, reader: ReaderInfo? = nil, at now: Date) {
+        at = ISO8601.text(now)
+        self.reader = reader?.name
+        self.error = ErrorLine(error)
+    }
+}
+
 /// The JSON object for an error: `code`, `message`, and the raw code of the library below where there is one.
 package struct ErrorLine: Encodable {
     package var code: String

@@ -47,6 +47,12 @@ final class FrontDesk {
         }
     }
 
+    /// Tells that readers cannot be used: a message, and with `--json` an `error` line.
+    func tell(_ error: ReaderError, of reader: ReaderInfo? = nil) throws {
+        if output.isJSON { try output.result(ReaderErrorLine(error, reader: reader, at: Date()), text: "") }
+        output.message("\(error)")
+    }
+
     /// Prints how many taps there were and what became of them.
     func printAccount() throws {
         func count(_ name: String) -> Int { counts[name] ?? 0 }

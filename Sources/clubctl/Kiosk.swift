@@ -150,11 +150,11 @@ struct Kiosk: ToolCommand {
                 desk.output.message("Reader unplugged: \(reader.name)")
                 if present.isEmpty { desk.output.message("There is no reader; waiting for one.") }
             case .reader(.serviceLost(let error)):
-                desk.output.message("\(error)")
+                try desk.tell(error)
             case .reader(.serviceBack):
                 desk.output.message("The reader service is back.")
-            case .reader(.readerStuck(_, let error)):
-                desk.output.message("\(error)")
+            case .reader(.readerStuck(let reader, let error)):
+                try desk.tell(error, of: reader)
             case .reader(.failed(let error)):
                 throw error
             case .reader:
