@@ -203,6 +203,11 @@ public final class Club: Sendable {
         }
     }
 
+    /// Whether a tap with that ``ScanEvent/id`` has a receipt already, so that giving it again changes nothing.
+    public func hasReceived(_ id: UUID) async throws(ClubError) -> Bool {
+        try await openStore("look up a tap").hasReceived(id)
+    }
+
     /// Records every tap of a source, one after the other, until the source ends.
     ///
     /// A tap that cannot be recorded is told to ``events`` and the delegate, and the next one is taken.

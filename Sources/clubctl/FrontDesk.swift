@@ -22,11 +22,16 @@ final class FrontDesk {
     /// - Throws: ``ClubError`` when the tap could not be committed; it was printed as an `error` line before.
     func receive(_ tap: ScanEvent) async throws {
         do {
+            // A replay with the same ids gives the club taps that it has; they are told as what they were, not counted.
+            let isKnown = try await club.hasReceived(tap.id)
             let receipt = try await insist(tap)
             counts["taps", default: 0] += 1
-            counts[receipt.outcome.name, default: 0] += 1
+            counts[isKnown ? "known" : receipt.outcome.name, default: 0] += 1
             if output.isJSON { try output.result(tap, text: "") }
-            try output.result(ClubEvent.received(receipt), text: describe(receipt))
+            try output.result(
+                ClubEvent.received(receipt),
+                text: describe(receipt) + (isKnown ? " (received before)" : "")
+            )
         } catch let error as ClubError {
             if output.isJSON { try output.result(ClubEvent.error(error, at: tap.at), text: "") }
             output.message("\(error)")
@@ -64,7 +69,7 @@ final class FrontDesk {
             Repeats      \(count("repeat"))
             Ignored      \(count("ignored"))
             Rejected     \(count("rejected"))
-            """
+            """ + (count("known") == 0 ? "" : "\nKnown        \(count("known")), received before and not counted again")
         if output.isJSON {
             output.message(account)
         } else {

@@ -92,6 +92,15 @@ struct ReceivingTests {
         #expect(try await club.receive(tap("B", at: 30)).outcome == .repeat)
     }
 
+    @Test("The club says whether it has a tap already")
+    func hasReceived() async throws {
+        let club = try await openClub()
+        let event = tap("A")
+        #expect(try await !club.hasReceived(event.id))
+        _ = try await club.receive(event)
+        #expect(try await club.hasReceived(event.id))
+    }
+
     @Test("The time of the last visit is the latest one, also when the clock was set back")
     func lastVisit() async throws {
         let club = try await openClub()

@@ -58,6 +58,12 @@ struct KioskTests {
         _ = try await Tool.clubctl.start(["kiosk", "--replay", day, "--database", scratch.file("one")] + options)
             .finish()
         #expect(try await visits(scratch.file("one")) == before)
+        // People are told that these taps were known, and that nobody came.
+        let again = try await Tool.clubctl.start(
+            ["kiosk", "--replay", day, "--database", scratch.file("one")] + options.filter { $0 != "--json" }
+        ).finish()
+        #expect(again.output.contains("Visits       0"))
+        #expect(again.output.contains("Known        50"))
     }
 
     @Test func missingAndMalformedRecordings() async throws {

@@ -53,6 +53,17 @@ extension MemberStore {
         }
     }
 
+    /// Whether there is a receipt for a tap.
+    package func hasReceived(_ eventID: UUID) async throws(ClubError) -> Bool {
+        try await read("look up a tap") { db in
+            try Bool.fetchOne(
+                db,
+                sql: "SELECT EXISTS (SELECT 1 FROM receipt WHERE event_id = ?)",
+                arguments: [eventID]
+            ) ?? false
+        }
+    }
+
     private func take(_ event: ScanEvent, cooldown: Int64, unknown: UnknownCard, in db: Database) throws -> Answer {
         if let receipt = try Self.receipt(event.id, in: db) { return .seenBefore(receipt) }
         let time = Timestamp.microseconds(event.at)
