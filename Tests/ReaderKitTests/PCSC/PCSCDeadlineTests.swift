@@ -178,6 +178,28 @@ import Testing
         #expect(bench.fake.openHandles == 0 && bench.fake.lockedReaders == [])
     }
 
+    /// A pcscd that neither works nor ends: the watch tells it as lost and goes on when it works again.
+    @Test(arguments: [FakePCSC.Function.establish, .list, .wait])
+    func watchThatHangs(_ function: FakePCSC.Function) async throws {
+        let fake = FakePCSC(readers: ["A"])
+        let gate = Gate()
+        let abandoned = AbandonedThreads(limit: 1000)
+        let library = fake.library(hanging: function, at: gate)
+        let backend = PCSCBackend(library: library, configuration: Self.configuration, abandoned: abandoned)
+        let watcher = Watcher(backend)
+        try await watcher.until("lost")
+        #expect(abandoned.count >= 1)
+        gate.open()
+        try await watcher.until("back")
+        try await watcher.until("added A")
+        try await until("all came back") { abandoned.count == 0 }
+        // Told as lost once, however many threads hung.
+        #expect(watcher.texts.count { $0 == "lost" } == 1)
+        watcher.stop()
+        await fake.expectClean()
+        #expect(fake.complaints == [])
+    }
+
     /// Whichever call hangs: the thread is given up, and what the call gave when it returned is given back.
     @Test(arguments: [FakePCSC.Function.establish, .connect, .begin, .wait, .end, .disconnect, .reconnect, .control])
     func everyCallHasADeadline(_ function: FakePCSC.Function) async throws {

@@ -70,6 +70,7 @@ public final class PCSCBackend: ReaderBackend {
         let monitor = PCSCMonitor(
             library: library,
             configuration: configuration,
+            abandoned: abandoned,
             now: now,
             emit: { [weak self] event in
                 continuation.yield(event)

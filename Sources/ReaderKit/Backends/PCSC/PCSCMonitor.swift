@@ -9,10 +9,14 @@ final class PCSCMonitor: Sendable {
     private struct State {
         var isCancelled = false
         var hasEnded = false
+        var isServiceLost = false
+        /// The readers and cards that were told and not taken back.
+        var told = PCSCReaderTable()
     }
 
     private let library: PCSCLibrary
     private let configuration: PCSCConfiguration
+    private let abandoned: AbandonedThreads
     private let now: @Sendable () -> Date
     private let emit: @Sendable (ReaderEvent) -> Void
     private let onEnd: @Sendable () -> Void
@@ -25,19 +29,56 @@ final class PCSCMonitor: Sendable {
     init(
         library: PCSCLibrary,
         configuration: PCSCConfiguration,
+        abandoned: AbandonedThreads,
         now: @escaping @Sendable () -> Date,
         emit: @escaping @Sendable (ReaderEvent) -> Void,
         onEnd: @escaping @Sendable () -> Void
     ) {
         self.library = library
         self.configuration = configuration
+        self.abandoned = abandoned
         self.now = now
         self.emit = emit
         self.onEnd = onEnd
     }
 
     func start() {
-        DetachedThread.start(name: "pcsc-monitor") { self.run() }
+        let calls = CallWatch(deadline: configuration.callDeadline, abandoned: abandoned) { self.takeOver($0) }
+        DetachedThread.start(name: "pcsc-monitor") { self.run(calls) }
+    }
+
+    /// A call of the watch hangs, as with a pcscd that neither works nor ends: its thread is given up, what it had told
+    /// is taken back, and another thread goes on with a context of its own.
+    private func takeOver(_ error: ReaderError) {
+        let (gone, isNew) = state.withLock { state in
+            defer { state.isServiceLost = true }
+            return (state.told.clear(), !state.isServiceLost)
+        }
+        gone.forEach(emit)
+        if isNew { emit(.serviceLost(error)) }
+        if isCancelled { return end() }
+        if abandoned.isFull {
+            emit(.failed(ReaderError(.exhausted, attempting: "watch the readers")))
+            return end()
+        }
+        start()
+    }
+
+    private func end() {
+        state.withLock { $0.hasEnded = true }
+        onEnd()
+    }
+
+    /// A call that is not a wait, under the deadline.
+    private func call<Value>(
+        _ calls: CallWatch,
+        _ attempt: String,
+        late: (Value) -> Void = { _ in },
+        _ body: () -> Value
+    ) throws(ReaderError) -> Value {
+        guard let waiter = calls.addWaiter({ _ in }) else { throw ReaderError(.stuck, attempting: attempt) }
+        defer { calls.removeWaiter(waiter) }
+        return try calls.call(attempt, late: late, body)
     }
 
     /// Ends the watch. Returns at once; the thread ends within some milliseconds.
@@ -63,32 +104,51 @@ final class PCSCMonitor: Sendable {
 
     private var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    private func run() {
-        var isServiceLost = false
+    private func run(_ calls: CallWatch) {
         var backOff = configuration.firstBackOff
         while !isCancelled {
             let started = ContinuousClock.now
-            let (code, context) = library.establishContext()
-            var failure: ReaderError?
-            if code.isSuccess {
-                failure = watch(context) {
-                    if isServiceLost { emit(.serviceBack) }
-                    isServiceLost = false
-                }
-                _ = library.releaseContext(context)
-            } else {
-                failure = code.error(attempting: "reach pcscd")
+            let failure: ReaderError?
+            do throws(ReaderError) {
+                failure = try watchOnce(calls)
+            } catch {
+                // Given up: another thread has taken over.
+                return calls.comeBack()
             }
             guard let failure else { continue }
-            if !isServiceLost { emit(.serviceLost(failure)) }
-            isServiceLost = true
+            let isNew = state.withLock { state in
+                defer { state.isServiceLost = true }
+                return !state.isServiceLost
+            }
+            if isNew { emit(.serviceLost(failure)) }
             // A service that answers and fails again at once is not asked again at once.
             if ContinuousClock.now - started >= .seconds(1) { backOff = configuration.firstBackOff }
             pause(backOff)
             backOff = min(backOff * 2, configuration.lastBackOff)
         }
-        state.withLock { $0.hasEnded = true }
-        onEnd()
+        end()
+    }
+
+    /// Watches with a new context until it fails or the watch is cancelled (then `nil`).
+    ///
+    /// - Throws: ``ReaderError/Kind/stuck`` when this thread was given up; then all is cleaned up.
+    private func watchOnce(_ calls: CallWatch) throws(ReaderError) -> ReaderError? {
+        let (code, context) = try call(
+            calls,
+            "reach pcscd",
+            late: { if $0.code.isSuccess { _ = library.releaseContext($0.context) } },
+            { library.establishContext() }
+        )
+        guard code.isSuccess else { return code.error(attempting: "reach pcscd") }
+        let failure: ReaderError?
+        do throws(ReaderError) {
+            failure = try watch(context, calls)
+        } catch {
+            _ = library.releaseContext(context)
+            throw error
+        }
+        _ = try call(calls, "release the context") { library.releaseContext(context) }
+        return failure
     }
 
     /// Waits, but not for longer than until the watch is cancelled.
@@ -97,16 +157,14 @@ final class PCSCMonitor: Sendable {
         _ = wakeUp.wait(timeout: .now() + duration.seconds)
     }
 
-    /// Watches with one context until it fails or the watch is cancelled (then `nil`).
-    ///
-    /// - Parameter onReady: called once, when the service has shown its readers and before any of them is told.
-    private func watch(_ context: PCSCLibrary.Context, onReady: () -> Void) -> ReaderError? {
+    private func watch(_ context: PCSCLibrary.Context, _ calls: CallWatch) throws(ReaderError) -> ReaderError? {
         var table = PCSCReaderTable()
         var isReady = false
         var untold: [ReaderEvent] = []
         func lost(_ code: PCSCCode, _ attempt: String) -> ReaderError {
             let gone = table.clear()
             if isReady { gone.forEach(emit) }
+            state.withLock { $0.told = PCSCReaderTable() }
             return code.serviceError(attempting: attempt)
         }
         var mustList = true
@@ -115,14 +173,23 @@ final class PCSCMonitor: Sendable {
         while !isCancelled {
             let (started, told) = (ContinuousClock.now, untold.count)
             if mustList {
-                let (code, names) = library.listReaders(context)
+                let (code, names) = try call(calls, "list the readers") { library.listReaders(context) }
                 guard code.isSuccess else { return lost(code, "list the readers") }
                 untold += table.update(names: names)
                 mustList = false
             }
             // The first look only asks, so that the service counts as back when it has answered everything once.
             var states = table.query
-            let code = wait(context, isReady ? PCSCLibrary.infinite : 0, &states)
+            let code: PCSCCode
+            if isReady {
+                code = wait(context, &states)
+            } else {
+                // Not told to the canceller: what hangs must not be cancelled from elsewhere.
+                (code, states) = try call(calls, "ask for the state of the readers") { [query = states] in
+                    var states = query
+                    return (isCancelled ? .cancelled : library.getStatusChange(context, 0, &states), states)
+                }
+            }
             switch code {
             case .success:
                 failuresInARow = 0
@@ -149,12 +216,17 @@ final class PCSCMonitor: Sendable {
                 return lost(code, "watch the readers")
             }
             if !isReady, code != .cancelled {
-                onReady()
+                let isBack = state.withLock { state in
+                    defer { state.isServiceLost = false }
+                    return state.isServiceLost
+                }
+                if isBack { emit(.serviceBack) }
                 isReady = true
             }
             let isIdle = untold.count == told && ContinuousClock.now - started < .milliseconds(5)
             idleRounds = isIdle ? idleRounds + 1 : 0
             if isReady {
+                state.withLock { [table] in $0.told = table }
                 untold.forEach(emit)
                 untold = []
             }
@@ -165,14 +237,11 @@ final class PCSCMonitor: Sendable {
         return nil
     }
 
-    private func wait(
-        _ context: PCSCLibrary.Context,
-        _ milliseconds: UInt32,
-        _ states: inout [PCSCLibrary.ReaderState]
-    ) -> PCSCCode {
+    /// Waits for as long as it takes, or until the watch is cancelled.
+    private func wait(_ context: PCSCLibrary.Context, _ states: inout [PCSCLibrary.ReaderState]) -> PCSCCode {
         waiting.withLock { $0 = context }
         defer { waiting.withLock { $0 = nil } }
         // Checked after the context is known to the canceller: either it sees the context or this sees the flag.
-        return isCancelled ? .cancelled : library.getStatusChange(context, milliseconds, &states)
+        return isCancelled ? .cancelled : library.getStatusChange(context, PCSCLibrary.infinite, &states)
     }
 }
