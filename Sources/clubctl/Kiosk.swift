@@ -68,15 +68,10 @@ struct Kiosk: ToolCommand {
                 try await serve(desk)
             }
         } catch {
-            try? await close(club)
+            try? await club.close()
             throw error
         }
-        try await close(club)
-    }
-
-    private func close(_ club: Club) async throws {
-        // In a task of its own, so that an interrupted kiosk too closes its database in good order.
-        try await Task { try await club.close() }.value
+        try await club.close()
     }
 
     private func replay(_ captures: [Capture], _ desk: FrontDesk) async throws {

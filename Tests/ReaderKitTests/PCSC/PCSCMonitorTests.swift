@@ -227,6 +227,7 @@ import Testing
         #expect(times.sorted()[3] < .milliseconds(100), "\(times)")
     }
 
+    /// The delay is what is varied here: no condition tells the moments at which a cancel is lost.
     @Test func terminationAtAnyMoment() async throws {
         for delay in 0..<60 {
             let fake = FakePCSC(readers: ["A"])
