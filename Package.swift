@@ -22,21 +22,32 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
         .systemLibrary(name: "CPCSC", pkgConfig: "libpcsclite", providers: [.apt(["libpcsclite-dev"])]),
         .systemLibrary(name: "CNFC", pkgConfig: "libnfc", providers: [.apt(["libnfc-dev"])]),
+        .systemLibrary(name: "CEdit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
         .target(
             name: "ReaderKit",
             dependencies: [
                 .target(name: "CPCSC", condition: .when(traits: ["PCSC"])),
                 .target(name: "CNFC", condition: .when(traits: ["NFC"])),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: [pcsc, nfc]
         ),
-        .target(name: "ReaderKitTesting", dependencies: ["ReaderKit"]),
+        .target(
+            name: "ReaderKitTesting",
+            dependencies: [
+                "ReaderKit",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]
+        ),
         .target(
             name: "ClubKit",
             dependencies: [
@@ -56,7 +67,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "readerctl",
-            dependencies: ["ToolSupport", "ReaderKit", "ReaderKitTesting"],
+            dependencies: ["CEdit", "ToolSupport", "ReaderKit", "ReaderKitTesting"],
             swiftSettings: [pcsc, nfc]
         ),
         .executableTarget(name: "clubctl", dependencies: ["ToolSupport", "ReaderKit", "ClubKit"]),

@@ -9,6 +9,9 @@ public protocol CardChannel: AnyObject {
     /// What the reader already knows of the card without asking it.
     var facts: CardFacts { get }
 
+    /// What the reader can carry to the card.
+    var capabilities: ChannelCapabilities { get }
+
     /// The time since the conversation began: measured by a live reader, recorded in a capture.
     var elapsed: Duration { get }
 
@@ -33,6 +36,11 @@ public protocol CardChannel: AnyObject {
 }
 
 extension CardChannel {
+    /// Short APDUs by default; a channel that knows no answer to reset takes the card's own frames.
+    public var capabilities: ChannelCapabilities {
+        ChannelCapabilities(hasPseudoAPDUs: facts.atr != nil || facts["sak"] == nil)
+    }
+
     /// Not every reader exchanges raw frames: by default this throws ``ReaderError/Kind/unsupported``.
     public func transceive(_ frame: RawFrame) throws(ReaderError) -> RawFrame {
         throw ReaderError(.unsupported, attempting: "exchange a raw frame")

@@ -11,6 +11,8 @@ extension TagError {
         case .protected(_, nil), .unsupportedVersion: true
         case .protected(_, let status?): status == .securityStatusNotSatisfied
         case .link, .refused, .corrupt, .tooLong: false
+        case .tooLarge, .readOnly, .notFormatted, .cannotFormat, .unsupported, .guarded: true
+        case .wrongKey, .wrongCard, .notWritten: false
         }
     }
 
@@ -19,7 +21,7 @@ extension TagError {
         switch self {
         case .refused(_, let status): status
         case .protected(_, let status): status
-        case .link, .corrupt, .unsupportedVersion, .tooLong: nil
+        default: nil
         }
     }
 
@@ -29,6 +31,10 @@ extension TagError {
         case .link(let error): error.attempt
         case .refused(let attempt, _), .protected(let attempt, _): attempt
         case .corrupt, .unsupportedVersion, .tooLong: "read the message of the tag"
+        case .tooLarge, .readOnly, .notFormatted, .notWritten: "write the message to the tag"
+        case .cannotFormat: "format the tag"
+        case .wrongCard: "lock the tag"
+        case .unsupported(_, let attempt), .wrongKey(let attempt, _), .guarded(let attempt, _): attempt
         }
     }
 
@@ -42,6 +48,16 @@ extension TagError {
         case .corrupt(let corruption): corruption.description
         case .unsupportedVersion(_, let version): "it follows mapping version \(version), which is not known"
         case .tooLong(let length, let limit): "it has \(length) bytes, the limit is \(limit)"
+        case .tooLarge(let length, let capacity): "it has \(length) bytes, the tag has room for \(capacity)"
+        case .readOnly: "the tag may be read only"
+        case .notFormatted: "the tag has no place for a message"
+        case .cannotFormat(_, let reason), .guarded(_, let reason): reason
+        case .unsupported(let type?, _): "tags of \(type.name) cannot do so, or not with this reader"
+        case .unsupported(nil, _): "this card or this reader cannot do so"
+        case .wrongKey(_, let left?): "the card does not take this key or password (\(left) attempts left)"
+        case .wrongKey(_, nil): "the card does not take this key or password"
+        case .wrongCard: "the card on the reader is another than the one that was named"
+        case .notWritten(let offset): "byte \(offset) of what was read back is not what was written"
         }
     }
 
@@ -54,6 +70,14 @@ extension TagError {
         case .corrupt: "Write the tag anew; it may have left the reader while it was being written."
         case .unsupportedVersion: "Use a tag that was formatted for NDEF."
         case .tooLong: "Write a shorter message, or allow longer ones."
+        case .tooLarge: "Nothing was changed. Write a shorter message, or use a larger tag."
+        case .readOnly: "Nothing was changed. Use a tag that is not locked."
+        case .notFormatted: "Nothing was changed. Format the tag first ('readerctl ndef format')."
+        case .cannotFormat, .guarded: "Nothing was changed. Use another tag."
+        case .unsupported: "Use a tag or a reader that can."
+        case .wrongKey: "Do not try other keys: some cards block for ever after a few. Ask whoever issued the card."
+        case .wrongCard: "Nothing was changed. Present the card that was named, and nothing else."
+        case .notWritten: "Write the tag again; if it happens each time, the tag is worn out or a copy."
         }
     }
 }

@@ -1,4 +1,4 @@
-/// Reading the NDEF message of a tag failed.
+/// Reading or writing a tag failed.
 ///
 /// It says what was attempted, what happened and what a person can do. A tag without a message, or a card without a
 /// place for one, is not an error: see ``TagNDEF``.
@@ -21,6 +21,34 @@ public enum TagError: Error, Sendable, Hashable {
 
     /// The message is longer than the reader was told to accept. Nothing of it was read.
     case tooLong(length: Int, limit: Int)
+
+    /// The message to write is longer than the tag has room for. Nothing was written.
+    case tooLarge(length: Int, capacity: Int)
+
+    /// The tag may be read only. Nothing was written.
+    case readOnly(TagType)
+
+    /// The tag has no place for a message. Nothing was written.
+    case notFormatted(TagType)
+
+    /// The tag cannot be formatted without doing harm; `reason` says why, to be read after a colon. Nothing was written.
+    case cannotFormat(TagType, reason: String)
+
+    /// This type of tag or this reader cannot do so. `attempt` is read after "could not".
+    case unsupported(TagType?, attempt: String)
+
+    /// The key or password that was given is not the card's. `attempt` is read after "could not"; `attemptsLeft` is how
+    /// often the card may be asked again, where it tells.
+    case wrongKey(attempt: String, attemptsLeft: Int?)
+
+    /// The card on the reader is not the one that was named. Nothing was written.
+    case wrongCard(expected: CardUID)
+
+    /// An address that ordinary writing never touches, since it cannot be undone or cuts off access. Nothing was written.
+    case guarded(attempt: String, reason: String)
+
+    /// What was read back is not what was written, at that byte of the message.
+    case notWritten(offset: Int)
 
     /// What is wrong with the content of a tag, and where.
     public struct Corruption: Sendable, Hashable {

@@ -1,8 +1,28 @@
-/// Finds out what kind of tag a card is and reads its NDEF message.
+/// Finds out what kind of tag a card is, and opens it.
 public enum TagReader {
+    /// Opens the card as a tag of its kind. The reader may be asked what it knows; the card is asked nothing yet.
+    ///
+    /// - Parameters:
+    ///   - channel: the conversation with the card; ``CardChannel/facts`` decide what it is taken for.
+    ///   - limits: ``NDEFLimits/message`` is the longest message to accept.
+    /// - Returns: `nil` for a card that is no tag.
+    /// - Throws: ``TagError`` if the link to the reader fails.
+    public static func open(
+        over channel: any CardChannel,
+        limits: NDEFLimits = .default
+    ) throws(TagError) -> (any NDEFTag)? {
+        var type = type(of: channel.facts)
+        if type == nil { type = try askReader(channel) }
+        return switch type {
+        case .type2: Type2Tag(channel, limits: limits)
+        case .type4: Type4Tag(channel, limits: limits)
+        case .type1, .type3, .type5, .mifareClassic, nil: nil
+        }
+    }
+
     /// Reads the NDEF message of the card, of whatever kind it is.
     ///
-    /// Types 2 and 4 are read. On other cards no command is sent to the card and the message is ``TagNDEF/absent``.
+    /// On a card that is no tag no command is sent, and the message is ``TagNDEF/absent``.
     ///
     /// - Parameters:
     ///   - channel: the conversation with the card; ``CardChannel/facts`` decide what is asked.
@@ -12,18 +32,8 @@ public enum TagReader {
         over channel: any CardChannel,
         limits: NDEFLimits = .default
     ) throws(TagError) -> TagContent {
-        var type = type(of: channel.facts)
-        if type == nil { type = try askReader(channel) }
-        switch type {
-        case .type2:
-            var tag = Type2Tag(channel, limits: limits)
-            return try tag.readNDEF()
-        case .type4:
-            var tag = Type4Tag(channel, limits: limits)
-            return try tag.readNDEF()
-        case .type1, .type3, .type5, .mifareClassic, nil:
-            return .absent(type)
-        }
+        guard var tag = try open(over: channel, limits: limits) else { return .absent(type(of: channel.facts)) }
+        return try tag.readNDEF()
     }
 
     /// The kind of tag, as far as the reader knows it without asking the card; `nil` where it does not.

@@ -12,4 +12,16 @@ public enum TagType: String, Sendable, Hashable, Codable, CaseIterable {
     case type5
     /// MIFARE Classic with a MIFARE application directory. Not one of the NFC Forum's.
     case mifareClassic
+
+    /// The name for people: "Type 2", "MIFARE Classic".
+    public var name: String {
+        switch self {
+        case .type1: "Type 1"
+        case .type2: "Type 2"
+        case .type3: "Type 3"
+        case .type4: "Type 4"
+        case .type5: "Type 5"
+        case .mifareClassic: "MIFARE Classic"
+        }
+    }
 }

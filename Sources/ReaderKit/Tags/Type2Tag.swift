@@ -1,7 +1,10 @@
 /// Reads the NDEF message of a Type 2 tag (NFC Forum, Type 2 Tag): MIFARE Ultralight, NTAG21x and their kin.
 ///
 /// Only the pages that are needed are read, each once.
-public struct Type2Tag {
+public struct Type2Tag: NDEFTag {
+    /// The kind of tag.
+    public let type = TagType.type2
+
     /// The capability container's first byte on a formatted tag.
     static let magic: UInt8 = 0xE1
     /// The data area's first byte: page 4.

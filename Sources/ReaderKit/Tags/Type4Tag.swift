@@ -1,6 +1,9 @@
 /// Reads the NDEF message of a Type 4 tag (NFC Forum, Type 4 Tag, mapping versions 1 to 3): a smart card with the NDEF
 /// application, such as NTAG 4xx, DESFire or a phone.
-public struct Type4Tag {
+public struct Type4Tag: NDEFTag {
+    /// The kind of tag.
+    public let type = TagType.type4
+
     /// The file that describes the others.
     static let containerFile: UInt16 = 0xE103
     /// The shortest capability container.
