@@ -8,7 +8,15 @@ public struct CardPresence: Sendable, Hashable {
     public var reader: ReaderInfo
 
     /// Tells this presentation from the others of the same reader. PC/SC: the event counter of `dwEventState`.
+    ///
+    /// Numbers begin anew when the reader is plugged in again or its service restarted; ``epoch`` tells those apart.
     public var number: Int
+
+    /// Within which stay of the reader ``number`` counts, or 0 if that is not known.
+    ///
+    /// A backend gives a new one each time it finds a reader, so that a presentation of before never stands for a card
+    /// that came after. A presentation that was not announced by a watch has none, and goes by its number alone.
+    public var epoch: Int
 
     /// What is known of the card.
     public var facts: CardFacts
@@ -21,9 +29,17 @@ public struct CardPresence: Sendable, Hashable {
     public var wasAlreadyThere: Bool
 
     /// A presentation.
-    public init(reader: ReaderInfo, number: Int, facts: CardFacts, at: Date, wasAlreadyThere: Bool = false) {
+    public init(
+        reader: ReaderInfo,
+        number: Int,
+        epoch: Int = 0,
+        facts: CardFacts,
+        at: Date,
+        wasAlreadyThere: Bool = false
+    ) {
         self.reader = reader
         self.number = number
+        self.epoch = epoch
         self.facts = facts
         self.at = at
         self.wasAlreadyThere = wasAlreadyThere

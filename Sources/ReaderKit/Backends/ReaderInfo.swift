@@ -16,3 +16,23 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
         self.serial = serial
     }
 }
+
+extension ReaderInfo {
+    /// Whether both are the same device, which may have got another name when it was plugged in again.
+    ///
+    /// PC/SC names end in two numbers, that of the reader and that of its slot (` 00 00`), and the first depends on which
+    /// readers came before. A device that tells its serial number is known by that; any other one by its name alone.
+    public func isSameDevice(as other: ReaderInfo) -> Bool {
+        backend == other.backend && deviceName == other.deviceName
+    }
+
+    /// The name without what plugging in again may change.
+    package var deviceName: String {
+        guard backend == .pcsc, serial != nil else { return name }
+        let words = name.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count > 2, words.suffix(2).allSatisfy({ $0.count == 2 && $0.allSatisfy(\.isHexDigit) }) else {
+            return name
+        }
+        return (words.dropLast(2) + words.suffix(1)).joined(separator: " ")
+    }
+}

@@ -36,6 +36,17 @@ public struct CardScanner: Sendable {
         }
     }
 
+    /// Starts to watch and read one reader, and gives its taps alone: a stream of its own for each of several readers.
+    ///
+    /// The reader may be absent, go and come back, and be back under another name if it has a serial number
+    /// (``ReaderInfo/isSameDevice(as:)``). The cards on other readers are left alone.
+    public func taps(of reader: ReaderInfo) -> some AsyncSequence<ScanEvent, Never> & Sendable {
+        var configuration = configuration
+        let serves = configuration.serves
+        configuration.serves = { serves($0) && $0.isSameDevice(as: reader) }
+        return CardScanner(backend, configuration: configuration).taps()
+    }
+
     /// Reads one presented card.
     ///
     /// - Returns: one event, whatever happens: what could not be read is among its problems.

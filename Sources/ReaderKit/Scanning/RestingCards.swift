@@ -36,23 +36,23 @@ final class RestingCards: Sendable {
         cards.withLock { cards in
             switch event {
             case .cardInserted(let presence):
-                let name = presence.reader.name
+                let name = presence.reader.deviceName
                 let rested = cards[name].flatMap { $0.isLost && presence.wasAlreadyThere ? $0 : nil }
                 let before = rested.flatMap { $0.tap ?? $0.before }
                 cards[name] = Card(presence: presence, before: before)
                 return before
             case .cardRemoved(let presence):
                 // What was read of it may be told only after this.
-                cards[presence.reader.name]?.removedAt = now()
+                cards[presence.reader.deviceName]?.removedAt = now()
             case .readerRemoved(let reader):
-                guard let card = cards[reader.name], !card.isLost else { return nil }
+                guard let card = cards[reader.deviceName], !card.isLost else { return nil }
                 if let removedAt = card.removedAt, now() - removedAt <= Self.pause {
-                    cards[reader.name]?.isLost = true
+                    cards[reader.deviceName]?.isLost = true
                 } else {
-                    cards[reader.name] = nil
+                    cards[reader.deviceName] = nil
                 }
             case .cardMissed(let presence):
-                cards[presence.reader.name] = nil
+                cards[presence.reader.deviceName] = nil
             case .serviceLost, .serviceBack, .readerAdded, .readerStuck, .readerRecovered, .failed:
                 break
             }
@@ -69,7 +69,7 @@ final class RestingCards: Sendable {
             before.map { $0.uid != nil && $0.uid == tap.uid && $0.atr == tap.atr && $0.memberKey == tap.memberKey }
             ?? false
         cards.withLock { cards in
-            let name = presence.reader.name
+            let name = presence.reader.deviceName
             if cards[name]?.presence == presence { cards[name]?.tap = isSame ? before : tap }
         }
         return !isSame
