@@ -16,7 +16,11 @@ public enum TagReader {
         return switch type {
         case .type2: Type2Tag(channel, limits: limits)
         case .type4: Type4Tag(channel, limits: limits)
-        case .type1, .type3, .type5, .mifareClassic, nil: nil
+        case .type1: Type1Tag(channel, limits: limits)
+        case .type3: Type3Tag(channel, limits: limits)
+        case .type5: Type5Tag(channel, limits: limits)
+        case .mifareClassic: MIFAREClassicTag(channel, limits: limits)
+        case nil: nil
         }
     }
 

@@ -1,0 +1,51 @@
+/// A key of a MIFARE Classic sector: six bytes.
+///
+/// Its text never shows them. Classic's cipher is broken, so a key keeps nobody out for long; it is a secret of its owner
+/// all the same.
+public struct ClassicKey: Sendable, Hashable {
+    /// The six bytes.
+    public let bytes: [UInt8]
+
+    /// A key.
+    ///
+    /// - Returns: `nil` unless there are exactly six bytes.
+    public init?(_ bytes: [UInt8]) {
+        guard bytes.count == 6 else { return nil }
+        self.bytes = bytes
+    }
+
+    private init(_ number: UInt64) {
+        bytes = (0..<6).map { UInt8(truncatingIfNeeded: number >> (8 * (5 - UInt64($0)))) }
+    }
+
+    /// The public key A of the application directory (NXP AN10787): `A0A1A2A3A4A5`.
+    public static let directory = ClassicKey(0xA0A1_A2A3_A4A5)
+
+    /// The public key A of sectors that hold an NDEF message (NXP AN1305): `D3F7D3F7D3F7`.
+    public static let ndef = ClassicKey(0xD3F7_D3F7_D3F7)
+
+    /// The key with which cards leave the factory: `FFFFFFFFFFFF`.
+    public static let factory = ClassicKey(0xFFFF_FFFF_FFFF)
+
+    /// Whether the key is one of the three that everybody knows.
+    public var isPublic: Bool { self == .directory || self == .ndef || self == .factory }
+
+    /// One of the two keys of a sector.
+    public enum Side: UInt8, Sendable, Hashable, CaseIterable {
+        /// Key A; its authentication command is `60`.
+        case a = 0x60
+        /// Key B; its authentication command is `61`.
+        case b = 0x61
+    }
+}
+
+extension ClassicKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// That it is a key, not which.
+    public var description: String { "MIFARE Classic key" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing, so that no dump shows the key.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,15 @@
+/// A Type 5 tag (ISO 15693).
+public struct Type5Tag: NDEFTag {
+    /// The kind of tag.
+    public let type = TagType.type5
+
+    private let channel: any CardChannel
+
+    /// A tag at the other end of the channel.
+    public init(_ channel: any CardChannel, limits: NDEFLimits = .default) {
+        self.channel = channel
+    }
+
+    /// Reads the message.
+    public mutating func readNDEF() throws(TagError) -> TagContent { .absent(type) }
+}
