@@ -3,7 +3,8 @@
 /// A tag's READ gives four pages and begins again with page 0 behind the last page that it may give, be it the end of
 /// its memory or of what is readable without a password. What was read is therefore compared with pages 0 to 3, and
 /// pages that only repeat them are never taken for content.
-struct Type2Memory {
+struct Type2Memory: TagMemory {
+    let unit = 4
     /// The first page behind the data area. Nothing behind it is kept.
     var endPage = 4
 
@@ -51,6 +52,10 @@ struct Type2Memory {
             bytes = try load(page)
         }
         return bytes[bytes.startIndex + address % 4]
+    }
+
+    mutating func write(_ bytes: [UInt8], atUnit number: Int) throws(TagError) {
+        throw .unsupported(.type2, attempt: "write page \(number) of the tag")
     }
 
     private mutating func load(_ page: Int) throws(TagError) -> ArraySlice<UInt8> {

@@ -141,7 +141,7 @@ import Testing
         (0, 0), (1, 0), (2, 0), (3, 1), (256, 254), (257, 254), (258, 254), (259, 255), (872, 868),
     ])
     func capacity(of left: Int, is capacity: Int) {
-        #expect(Type2Tag.capacity(of: left) == capacity)
+        #expect(TLVArea.capacity(of: left) == capacity)
     }
 
     @Test(arguments: [
@@ -152,7 +152,7 @@ import Testing
         ("2A0505", false, 74..<79),
     ])
     func controlledBytes(_ value: String, locks: Bool, are range: Range<Int>) {
-        #expect(Type2Tag.controlledBytes(bytes(value), locks: locks) == range)
+        #expect(TLVArea.controlledBytes(bytes(value), locks: locks) == range)
     }
 
     @Test(arguments: [SimulatedNTAG.Model.ntag213, .ntag215, .ntag216, .ultralight])

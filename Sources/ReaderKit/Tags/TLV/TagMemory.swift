@@ -1,0 +1,21 @@
+/// The memory of a tag as a run of addresses, read byte by byte and written a unit at a time.
+///
+/// Whoever implements it keeps what it has read and asks the card only once, and refuses addresses that ordinary writing
+/// must not touch (``TagError/guarded(attempt:reason:)``). Addresses need not be the card's own: the data blocks of a
+/// MIFARE Classic's NDEF sectors count as one run from 0.
+protocol TagMemory {
+    /// How many bytes are written at once, at least 1: a page or a block. Such a write happens or does not.
+    var unit: Int { get }
+
+    /// A byte, from what was read before or from the card.
+    mutating func byte(at address: Int) throws(TagError) -> UInt8
+
+    /// Writes a unit.
+    ///
+    /// What was read of it before must be forgotten, so that it is read back from the card, also if writing failed.
+    ///
+    /// - Parameters:
+    ///   - bytes: exactly ``unit`` bytes.
+    ///   - number: the unit that begins at address `number * unit`.
+    mutating func write(_ bytes: [UInt8], atUnit number: Int) throws(TagError)
+}
