@@ -11,4 +11,14 @@ public enum ReaderLimits {
 
     /// How often one command may be answered with `6Cxx` (wrong length) before the answer is refused.
     public static let wrongLengthRounds = 1
+
+    /// How many parts one command may be sent in (command chaining). A command of 65 535 bytes takes 257 of 255.
+    public static let commandParts = 1024
+
+    /// How long one command may take with all its rounds. It is looked at between the rounds, each of which has the
+    /// deadline of its backend.
+    public static let commandDuration = Duration.seconds(30)
+
+    /// How many levels of BER-TLV objects are read or written.
+    public static let tlvDepth = 8
 }

@@ -1,0 +1,113 @@
+/// The way from a command to a card: extended lengths or command chaining, `6Cxx`, `61xx`, a trace, and limits for
+/// everything that a card decides.
+///
+/// ```text
+/// send ─▶ ResponseChaining ─▶ LengthNegotiation ─▶ CommandChaining ─▶ LengthCorrection ─▶ APDUTransport ─▶ card
+///            61xx                short, extended       parts              6Cxx            bytes, time, trace
+/// ```
+///
+/// It belongs to one conversation and remembers which form of lengths the card refused. It knows nothing of what was
+/// selected on the card.
+///
+/// ```swift
+/// let pipeline = APDUPipeline(channel)
+/// let answer = try pipeline.send(.select(aid: [0xA0, 0x00, 0x00, 0x03, 0x97]))
+/// ```
+public final class APDUPipeline {
+    private let transport: APDUTransport
+    private let negotiation: LengthNegotiation
+    private let whole: ResponseChaining<LengthNegotiation>
+    private let configuration: Configuration
+
+    /// How commands that are too long for the short form are sent.
+    public enum Lengths: String, Sendable, Hashable, CaseIterable {
+        /// As reader and card can; another way when one is refused. See ``LengthNegotiation``.
+        case automatic
+        /// Never with extended lengths.
+        case short
+        /// Always with extended lengths, whatever is known of reader and card.
+        case extended
+    }
+
+    /// What a pipeline does.
+    public struct Configuration: Sendable {
+        /// How long commands are sent.
+        public var lengths: Lengths
+
+        /// What the card takes, or `nil` for what its ATR tells.
+        public var card: CardCapabilities?
+
+        /// Whether `61xx` fetches the rest. Off for protocols in which it is a result of its own.
+        public var fetchesMoreData: Bool
+
+        /// How many times GET RESPONSE is sent for one command, 0...``ReaderLimits/moreDataRounds``.
+        public var moreDataRounds: Int
+
+        /// How often a command is repeated for `6Cxx`. 0 gives back the status word as the card sent it.
+        public var wrongLengthRounds: Int
+
+        /// How many bytes of data are taken for one command, 0...65 536.
+        public var longestAnswer: Int
+
+        /// How long a command may take with all its rounds, or `nil`. It is looked at between the rounds.
+        public var duration: Duration?
+
+        /// What is told of each exchange, or `nil` for nothing.
+        public var trace: APDUTrace?
+
+        /// A configuration; greater numbers than ``ReaderLimits`` has are brought down to it.
+        public init(
+            lengths: Lengths = .automatic,
+            card: CardCapabilities? = nil,
+            fetchesMoreData: Bool = true,
+            moreDataRounds: Int = ReaderLimits.moreDataRounds,
+            wrongLengthRounds: Int = ReaderLimits.wrongLengthRounds,
+            longestAnswer: Int = ReaderLimits.responseLength - 2,
+            duration: Duration? = ReaderLimits.commandDuration,
+            trace: APDUTrace? = nil
+        ) {
+            self.lengths = lengths
+            self.card = card
+            self.fetchesMoreData = fetchesMoreData
+            self.moreDataRounds = moreDataRounds
+            self.wrongLengthRounds = wrongLengthRounds
+            self.longestAnswer = longestAnswer
+            self.duration = duration
+            self.trace = trace
+        }
+
+        /// Everything that reader and card can do, without a trace.
+        public static let `default` = Configuration()
+    }
+
+    /// A pipeline for the conversation with one card.
+    public init(_ channel: any CardChannel, configuration: Configuration = .default) {
+        self.configuration = configuration
+        transport = APDUTransport(channel, trace: configuration.trace, limit: configuration.duration)
+        negotiation = LengthNegotiation(
+            before: transport,
+            channel: channel.capabilities,
+            card: configuration.card ?? CardCapabilities(facts: channel.facts),
+            policy: configuration.lengths,
+            wrongLengthRounds: min(max(configuration.wrongLengthRounds, 0), ReaderLimits.wrongLengthRounds)
+        )
+        whole = ResponseChaining(
+            before: negotiation,
+            rounds: min(max(configuration.moreDataRounds, 0), ReaderLimits.moreDataRounds),
+            bytes: min(max(configuration.longestAnswer, 0), ReaderLimits.responseLength - 2)
+        )
+    }
+
+    /// Whether extended lengths work with this card and reader, as far as the conversation has shown; `nil` before.
+    public var extendedLengthsWork: Bool? { negotiation.extendedLengthsWork }
+
+    /// Sends a command and returns the whole answer, whatever its status word.
+    ///
+    /// - Throws: ``ReaderError``. What goes over a limit is ``ReaderError/Kind/limitExceeded``, a command that takes too
+    ///   long with all its rounds ``ReaderError/Kind/timeout``, and one that neither way carries
+    ///   ``ReaderError/Kind/unsupported``.
+    public func send(_ command: CommandAPDU) throws(ReaderError) -> ResponseAPDU {
+        transport.begin()
+        return configuration.fetchesMoreData ? try whole.process(command) : try negotiation.process(command)
+    }
+}
