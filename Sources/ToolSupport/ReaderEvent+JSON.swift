@@ -94,16 +94,3 @@ package struct ReaderErrorLine: Encodable {
         self.error = ErrorLine(error)
     }
 }
-
-/// The JSON object for an error: `code`, `message`, and the raw code of the library below where there is one.
-package struct ErrorLine: Encodable {
-    package var code: String
-    package var message: String
-    package var rawCode: String?
-
-    package init(_ error: ReaderError) {
-        code = error.kind.rawValue
-        message = "\(error)"
-        rawCode = error.code?.description
-    }
-}

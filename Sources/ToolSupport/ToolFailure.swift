@@ -27,7 +27,9 @@ package struct ToolFailure: Error, CustomStringConvertible {
             case .notFound, .noCaptures: ToolExit.noInput
             case .exists, .notReadable, .notWritable: ToolExit.inputOutput
             }
-        case is CaptureError, is NDEFError, is ATRError, is UIDError, is APDUError: ToolExit.malformed
+        case is CaptureError, is NDEFError, is ATRError, is UIDError, is APDUError, is APDUShorthand.Failure:
+            ToolExit.malformed
+        case let error as TagError: error.readerError.map(exitCode(for:)) ?? ToolExit.failure
         case let error as ReaderError:
             switch error.kind {
             case .serviceUnavailable, .serviceStopped, .readerUnavailable, .accessDenied, .stuck, .exhausted:

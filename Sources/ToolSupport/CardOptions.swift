@@ -1,0 +1,170 @@
+import ArgumentParser
+import Foundation
+import ReaderKit
+import Synchronization
+
+/// The options of a command that needs one card: which reader, and how long to wait.
+package struct CardOptions: ParsableArguments, Sendable {
+    @OptionGroup package var readers: ReaderOptions
+
+    @Option(help: ArgumentHelp("Wait this many seconds for a card.", valueName: "seconds"))
+    package var timeout: Double = 10
+
+    package init() {}
+
+    package func validate() throws {
+        guard timeout > 0, timeout <= 86_400 * 365 else {
+            throw ValidationError("--timeout takes a number of seconds greater than 0.")
+        }
+    }
+
+    /// Waits for a card and holds a conversation with it.
+    ///
+    /// The first card on any of the chosen readers is taken, one that rests there already included.
+    ///
+    /// - Parameters:
+    ///   - output: where it says what it waits for, and the line `{"event":"timeout"}`.
+    ///   - capture: a capture file whose first card is taken in place of one on a reader.
+    /// - Throws: exit code 1 when no card came in time; ``ReaderError``, of which a missing service or a chosen reader
+    ///   that is absent are 69; whatever the conversation throws.
+    package func withCard<Result: Sendable>(
+        _ output: Output,
+        replaying capture: String? = nil,
+        perform conversation: @escaping @Sendable (CardOnReader) throws -> Result
+    ) async throws -> Result {
+        guard let capture else {
+            return try await withCard(of: LiveReaders.backend(), output, perform: conversation)
+        }
+        let backend = ReplayBackend(try CaptureFiles.load([capture]))
+        return try await withCard(of: backend, output, perform: conversation)
+    }
+
+    private func withCard<Result: Sendable>(
+        of backend: some ReaderBackend,
+        _ output: Output,
+        perform conversation: @escaping @Sendable (CardOnReader) throws -> Result
+    ) async throws -> Result {
+        guard let presence = try await firstCard(of: backend, output) else {
+            try Task.checkCancellation()
+            if output.isJSON { try output.result(TimeoutLine(), text: "") }
+            output.message(backend.isRecording ? "There is no card in the capture." : "No card within \(seconds) s.")
+            throw ToolExit.failure
+        }
+        // The conversation may block a thread that knows nothing of this task.
+        let cancellation = CardOnReader.Cancellation()
+        return try await withTaskCancellationHandler {
+            try await backend.withCard(presence) { channel in
+                try conversation(CardOnReader(presence: presence, channel: channel, cancellation: cancellation))
+            }
+        } onCancel: {
+            cancellation.cancel()
+        }
+    }
+
+    private var seconds: String {
+        timeout == timeout.rounded() ? String(Int(timeout)) : String(timeout)
+    }
+
+    private struct TimeoutLine: Encodable {
+        var event = "timeout"
+    }
+
+    private func firstCard(of backend: some ReaderBackend, _ output: Output) async throws -> CardPresence? {
+        guard !backend.isRecording else { return try await watch(backend, [], output) }
+        // Without a service there is nothing to wait for.
+        let all = try await LiveReaders.list(try LiveReaders.backend()).map(\.reader)
+        let chosen = all.filter(readers.matches)
+        if chosen.isEmpty, readers.reader != nil { throw readers.absence }
+        for reader in chosen { output.message("Waiting for a card on \(reader.name)") }
+        if chosen.isEmpty { output.message("There is no reader. Waiting for one, and for a card on it") }
+        return try await withThrowingTaskGroup(of: CardPresence?.self) { group in
+            group.addTask { try await watch(backend, chosen, output) }
+            group.addTask {
+                try await Task.sleep(for: .seconds(timeout))
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+    }
+
+    /// - Parameter told: the readers of which a person knows already that a card is waited for there.
+    private func watch(
+        _ backend: some ReaderBackend,
+        _ told: [ReaderInfo],
+        _ output: Output
+    ) async throws -> CardPresence? {
+        for await event in backend.events() {
+            switch event {
+            case .cardInserted(let presence) where readers.matches(presence.reader):
+                return presence
+            case .readerAdded(let reader) where readers.matches(reader) && !told.contains(reader):
+                if !backend.isRecording { output.message("Waiting for a card on \(reader.name)") }
+            case .readerStuck(let reader, let error) where readers.matches(reader):
+                output.message("\(error)")
+            // It may come back in time.
+            case .serviceLost(let error):
+                output.message("\(error)")
+            case .failed(let error):
+                throw error
+            default:
+                break
+            }
+        }
+        return nil
+    }
+}
+
+/// The option of a command that can do its work with a recorded card as well.
+package struct CardReplayOptions: ParsableArguments, Sendable {
+    @Option(
+        help: ArgumentHelp("Use the first card of this capture file in place of one on a reader.", valueName: "file"),
+        completion: .file(extensions: ["capture"])
+    )
+    package var replay: String?
+
+    package init() {}
+}
+
+/// A card, the reader that it is on, and the conversation with it.
+package struct CardOnReader {
+    /// The presentation.
+    package let presence: CardPresence
+    /// The conversation; it ends with the closure that it was given to.
+    package let channel: any CardChannel
+    /// Tells when the tool is to end.
+    package let cancellation: Cancellation
+
+    /// Whether the tool is to end; and a descriptor that can be polled for it.
+    package final class Cancellation: Sendable {
+        private let flag = Mutex(false)
+        private let ends: (read: Int32, write: Int32)
+
+        init() {
+            var ends: [Int32] = [-1, -1]
+            _ = pipe(&ends)
+            for end in ends where end >= 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            self.ends = (ends[0], ends[1])
+        }
+
+        deinit {
+            for end in [ends.read, ends.write] where end >= 0 { close(end) }
+        }
+
+        /// Becomes readable when the tool is to end; -1 where there was none to be had.
+        package var descriptor: Int32 { ends.read }
+
+        package var isCancelled: Bool { flag.withLock(\.self) }
+
+        func cancel() {
+            flag.withLock { $0 = true }
+            var byte: UInt8 = 1
+            _ = write(ends.write, &byte, 1)
+        }
+
+        /// Throws once the tool is to end.
+        package func check() throws {
+            if isCancelled { throw CancellationError() }
+        }
+    }
+}
