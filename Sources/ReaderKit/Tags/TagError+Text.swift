@@ -115,6 +115,7 @@ extension TagError.Corruption.Reason: CustomStringConvertible {
         case .cutHeader(let tag): "the header of a block of type \([tag].hex) is cut off"
         case .controlLength(let tag, let length): "a control block of type \([tag].hex) has \(length) bytes, not 3"
         case .endsEarly(let missing): "the file ends \(missing) bytes before the message does"
+        case .wrongChecksum: "what it says of its content fails its checksum"
         }
     }
 }

@@ -92,6 +92,8 @@ public enum TagError: Error, Sendable, Hashable {
             case controlLength(tag: UInt8, length: Int)
             /// The file or the memory ends before the message does.
             case endsEarly(missing: Int)
+            /// The checksum of the directory (MIFARE Classic) or of the attribute block (Type 3) is wrong.
+            case wrongChecksum
         }
     }
 }
