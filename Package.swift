@@ -71,9 +71,10 @@ let package = Package(
             swiftSettings: [pcsc, nfc]
         ),
         .executableTarget(name: "clubctl", dependencies: ["ToolSupport", "ReaderKit", "ClubKit"]),
+        .target(name: "TestSupport", path: "Tests/Support"),
         .testTarget(
             name: "ReaderKitTests",
-            dependencies: ["ReaderKit", "ReaderKitTesting"],
+            dependencies: ["ReaderKit", "ReaderKitTesting", "TestSupport"],
             swiftSettings: [pcsc, nfc]
         ),
         .testTarget(name: "ReaderKitTestingTests", dependencies: ["ReaderKit", "ReaderKitTesting"]),
@@ -87,7 +88,7 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "ReaderKit", "ReaderKitTesting", "ClubKit", "readerctl", "clubctl",
+                "ReaderKit", "ReaderKitTesting", "ClubKit", "readerctl", "clubctl", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [pcsc, nfc]
