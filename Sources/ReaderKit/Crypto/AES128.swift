@@ -1,0 +1,127 @@
+import Crypto
+import CryptoExtras
+
+/// AES with 128-bit keys (FIPS 197) in the modes that cards use, on the cryptographic library's primitives.
+package enum AES128 {
+    /// The length of a block, in bytes.
+    package static let blockLength = 16
+
+    /// A block of zeros: the initialisation vector with which most conversations begin.
+    package static let zeroBlock = [UInt8](repeating: 0, count: blockLength)
+
+    /// Encrypts one block (electronic code book).
+    ///
+    /// - Throws: ``CryptoFailure/wrongLength`` if it has not 16 bytes.
+    package static func encrypt(block: [UInt8], _ key: SecretKey) throws(CryptoFailure) -> [UInt8] {
+        guard block.count == blockLength else { throw .wrongLength }
+        var result = block
+        do {
+            try AES.permute(&result, key: key.symmetric)
+        } catch {
+            throw .wrongLength
+        }
+        return result
+    }
+
+    /// Encrypts whole blocks in cipher block chaining (SP 800-38A), without padding.
+    ///
+    /// - Parameter vector: 16 bytes.
+    /// - Throws: ``CryptoFailure/wrongLength``.
+    package static func encrypt(
+        _ bytes: [UInt8],
+        _ key: SecretKey,
+        vector: [UInt8] = zeroBlock
+    ) throws(CryptoFailure) -> [UInt8] {
+        guard bytes.count % blockLength == 0, vector.count == blockLength else { throw .wrongLength }
+        if bytes.isEmpty { return [] }
+        do {
+            let vector = try AES._CBC.IV(ivBytes: vector)
+            return try Array(AES._CBC.encrypt(bytes, using: key.symmetric, iv: vector, noPadding: true))
+        } catch {
+            throw .wrongLength
+        }
+    }
+
+    /// Decrypts whole blocks in cipher block chaining (SP 800-38A), without padding.
+    ///
+    /// - Parameter vector: 16 bytes.
+    /// - Throws: ``CryptoFailure/wrongLength``.
+    package static func decrypt(
+        _ bytes: [UInt8],
+        _ key: SecretKey,
+        vector: [UInt8] = zeroBlock
+    ) throws(CryptoFailure) -> [UInt8] {
+        guard bytes.count % blockLength == 0, vector.count == blockLength else { throw .wrongLength }
+        if bytes.isEmpty { return [] }
+        do {
+            let vector = try AES._CBC.IV(ivBytes: vector)
+            return try Array(AES._CBC.decrypt(bytes, using: key.symmetric, iv: vector, noPadding: true))
+        } catch {
+            throw .wrongLength
+        }
+    }
+
+    /// The message authentication code CMAC (SP 800-38B, RFC 4493), 16 bytes.
+    package static func cmac(_ message: [UInt8], _ key: SecretKey) throws(CryptoFailure) -> [UInt8] {
+        do {
+            var code = try AES.CMAC(key: key.symmetric)
+            code.update(data: message)
+            return Array(code.finalize())
+        } catch {
+            throw .wrongLength
+        }
+    }
+
+    /// CMAC that goes on from the block before, as DESFire EV1 chains it through a session: with a vector of zeros it is
+    /// ``cmac(_:_:)``.
+    ///
+    /// The library's CMAC knows no vector, and one cannot be put into the message where that is shorter than a block.
+    ///
+    /// - Parameter vector: 16 bytes.
+    /// - Throws: ``CryptoFailure/wrongLength``.
+    package static func chainedCMAC(
+        _ message: [UInt8],
+        _ key: SecretKey,
+        vector: [UInt8]
+    ) throws(CryptoFailure) -> [UInt8] {
+        guard vector.count == blockLength else { throw .wrongLength }
+        var subkey = doubled(try encrypt(block: zeroBlock, key))
+        var padded = message
+        if message.isEmpty || message.count % blockLength != 0 {
+            subkey = doubled(subkey)
+            padded = padding(message)
+        }
+        let last = padded.count - blockLength
+        for index in 0..<blockLength { padded[last + index] ^= subkey[index] }
+        return Array(try encrypt(padded, key, vector: vector).suffix(blockLength))
+    }
+
+    /// The bytes, then `80`, then zeros up to a whole block (ISO/IEC 9797-1, method 2). There is always an `80`.
+    package static func padding(_ bytes: [UInt8]) -> [UInt8] {
+        let zeros = blockLength - 1 - bytes.count % blockLength
+        return bytes + [0x80] + [UInt8](repeating: 0, count: zeros)
+    }
+
+    /// The bytes before the padding of ``padding(_:)``.
+    ///
+    /// - Throws: ``CryptoFailure/wrongPadding``.
+    package static func withoutPadding(_ bytes: [UInt8]) throws(CryptoFailure) -> [UInt8] {
+        guard let mark = bytes.lastIndex(where: { $0 != 0 }), bytes[mark] == 0x80, bytes.count - mark <= blockLength
+        else { throw .wrongPadding }
+        return Array(bytes[..<mark])
+    }
+
+    /// Twice the block in the field of 2^128 elements, from which CMAC makes its subkeys.
+    private static func doubled(_ block: [UInt8]) -> [UInt8] {
+        var result = block
+        var carry: UInt8 = 0
+        for index in result.indices.reversed() {
+            let next = result[index] >> 7
+            result[index] = result[index] << 1 | carry
+            carry = next
+        }
+        // Without a branch on the secret bit.
+        if let last = result.indices.last { result[last] ^= 0x87 & (0 &- carry) }
+        return result
+    }
+}

@@ -1,0 +1,83 @@
+/// What a card and a reader share after a key was shown. It ends with the first error, a reset, and the selection of
+/// another application.
+public struct DESFireSession: Sendable {
+    /// The number of the key that was shown.
+    public let keyNumber: UInt8
+
+    /// How commands and answers are protected.
+    public let generation: Generation
+
+    /// The generations of secure messaging.
+    public enum Generation: String, Sendable, Hashable {
+        /// DESFire EV1, with AES.
+        case ev1
+        /// DESFire EV2 and later, NTAG 424.
+        case ev2
+    }
+
+    private var messaging: Messaging
+
+    private enum Messaging {
+        case ev1(EV1Messaging)
+        case ev2(EV2Messaging)
+    }
+
+    init(keyNumber: UInt8, _ messaging: EV1Messaging) {
+        self.keyNumber = keyNumber
+        generation = .ev1
+        self.messaging = .ev1(messaging)
+    }
+
+    init(keyNumber: UInt8, _ messaging: EV2Messaging) {
+        self.keyNumber = keyNumber
+        generation = .ev2
+        self.messaging = .ev2(messaging)
+    }
+
+    /// What to send behind the instruction byte.
+    mutating func wrap(
+        _ instruction: UInt8,
+        _ header: [UInt8],
+        _ data: [UInt8],
+        _ mode: DESFireCommunication
+    ) throws(CryptoFailure) -> [UInt8] {
+        switch messaging {
+        case .ev1(var inner):
+            let bytes = try inner.wrap(instruction, header, data, mode)
+            messaging = .ev1(inner)
+            return bytes
+        case .ev2(let inner):
+            return try inner.wrap(instruction, header, data, mode)
+        }
+    }
+
+    /// The data of an answer, after it was verified.
+    mutating func unwrap(
+        _ answer: [UInt8],
+        status: UInt8,
+        _ mode: DESFireCommunication,
+        length: Int?
+    ) throws(CryptoFailure) -> [UInt8] {
+        switch messaging {
+        case .ev1(var inner):
+            let data = try inner.unwrap(answer, status: status, mode, length: length)
+            messaging = .ev1(inner)
+            return data
+        case .ev2(var inner):
+            let data = try inner.unwrap(answer, status: status, mode)
+            messaging = .ev2(inner)
+            return data
+        }
+    }
+}
+
+extension DESFireSession: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The key's number and the generation, and nothing secret.
+    public var description: String { "session of key \(keyNumber) (\(generation.rawValue))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows nothing more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
