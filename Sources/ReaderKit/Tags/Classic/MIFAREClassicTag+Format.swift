@@ -168,7 +168,7 @@ extension MIFAREClassicTag {
         let block = ClassicSize.trailer(ofSector: sector)
         let bytes = new.trailer(keyA, keyB)
         guard ClassicSector(trailer: bytes) == new else {
-            throw .guarded(attempt: "write block \(block) of the card", reason: "its access bits would block the sector")
+            throw .guarded(attempt: "write block \(block) of the card", reason: "its access bits would block it")
         }
         try memory.link.write(block, bytes)
         memory.link.close(isHalted: false)
