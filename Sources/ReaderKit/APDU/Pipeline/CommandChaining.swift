@@ -29,7 +29,12 @@ public struct CommandChaining<Part: APDUProcessor, Last: APDUProcessor>: APDUPro
     ///   ``ReaderError/Kind/limitExceeded`` before anything is sent if it takes more than ``ReaderLimits/commandParts``,
     ///   and ``ReaderError/Kind/invalidAnswer`` if the card has data to fetch before the last part.
     public func process(_ command: CommandAPDU) throws(ReaderError) -> ResponseAPDU {
-        guard command.data.count > partLength else { return try last.process(command) }
+        try processParts(command).answer
+    }
+
+    /// The same, with the number of parts that the card took before it answered.
+    func processParts(_ command: CommandAPDU) throws(ReaderError) -> (answer: ResponseAPDU, taken: Int) {
+        guard command.data.count > partLength else { return (try last.process(command), 0) }
         guard Self.canChain(cla: command.cla) else {
             throw ReaderError(
                 .unsupported,
@@ -60,18 +65,17 @@ public struct CommandChaining<Part: APDUProcessor, Last: APDUProcessor>: APDUPro
                     detail: "it answers before the last part (\(answer.statusWord))"
                 )
             }
-            guard answer.isSuccess else { return answer }
+            guard answer.isSuccess else { return (answer, offset / partLength) }
             offset += partLength
         }
-        return try last.process(
-            CommandAPDU(
-                trusted: command.cla,
-                command.ins,
-                command.p1,
-                command.p2,
-                Array(command.data[offset...]),
-                command.expectedLength
-            )
+        let rest = CommandAPDU(
+            trusted: command.cla,
+            command.ins,
+            command.p1,
+            command.p2,
+            Array(command.data[offset...]),
+            command.expectedLength
         )
+        return (try last.process(rest), count - 1)
     }
 }

@@ -100,8 +100,11 @@ public final class LengthNegotiation: APDUProcessor {
                 advice: "Split the data into commands of at most \(shortData) bytes."
             )
         }
-        let answer = try parts.process(short(command))
-        guard isRefusalOfParts(answer.statusWord), policy == .automatic, canTryExtended(command) else { return answer }
+        let (answer, taken) = try parts.processParts(short(command))
+        // After a part that the card took, another command might be joined to it.
+        guard taken == 0, isRefusalOfParts(answer.statusWord), policy == .automatic, canTryExtended(command) else {
+            return answer
+        }
         return try extendedOnly(command) ?? answer
     }
 

@@ -1,0 +1,189 @@
+/// How a reader takes a raw frame for the card within a command APDU, there being no standard that all follow.
+///
+/// | Form | Command | Answer |
+/// |---|---|---|
+/// | SpringCard | `FF FE protocol 00 Lc frame 00` | frame, `9000`; `6Fxx` with the reader's status |
+/// | ACS ACR122 | `FF 00 00 00 Lc D4 42 frame` | `D5 43`, status of the PN532, frame, `9000` |
+/// | Identiv uTrust 37xx | `FF EF 00 00 Lc frame 00` | frame, `9000` |
+/// | PC/SC 3, transparent session | `FF C2 00 01 Lc 95 length frame 00` | data objects `C0`, `92`, `96`, `97`, `9000` |
+enum FrameEncapsulation: String, Sendable, CaseIterable {
+    /// SpringCard's ENCAPSULATE; the S550 is one of theirs.
+    case springCard
+    /// The PN532 within ACS's ACR122, addressed directly.
+    case acr122
+    /// Identiv's uTrust 37xx.
+    case identiv
+    /// MANAGE SESSION and TRANSPARENT EXCHANGE of PC/SC part 3.
+    case transparentSession
+
+    /// The form of a reader that is known by its name, or `nil`.
+    init?(reader name: String) {
+        let name = name.lowercased()
+        for (part, form) in Self.readers where name.contains(part) {
+            self = form
+            return
+        }
+        return nil
+    }
+
+    private static let readers: [(String, FrameEncapsulation)] = [
+        ("springcard", .springCard), ("socket mobile", .springCard), ("prox'n'roll", .springCard),
+        ("acr122", .acr122), ("touchatag", .acr122), ("utrust 37", .identiv),
+        ("acr1251", .transparentSession), ("acr1252", .transparentSession), ("acr1255", .transparentSession),
+        ("acr1281", .transparentSession), ("acr1552", .transparentSession), ("acr1555", .transparentSession),
+        ("walletmate", .transparentSession),
+    ]
+
+    /// What a reader of unknown make is asked, in this order. The ACR122's form is not among them: other readers may take
+    /// it for a command of their own.
+    static let probed: [FrameEncapsulation] = [.springCard, .transparentSession]
+
+    /// Begins and ends a transparent session.
+    static let startSession: [UInt8] = [0xFF, 0xC2, 0x00, 0x00, 0x02, 0x81, 0x00, 0x00]
+    static let endSession: [UInt8] = [0xFF, 0xC2, 0x00, 0x00, 0x02, 0x82, 0x00, 0x00]
+
+    private static let attempt = "exchange a raw frame"
+
+    /// The command APDU that carries a frame.
+    ///
+    /// - Throws: ``ReaderError/Kind/unsupported`` for a frame that the form does not carry: one that ends in an incomplete
+    ///   byte, an empty one, or one that is too long.
+    func command(_ frame: RawFrame, technology: Technology?) throws(ReaderError) -> [UInt8] {
+        guard frame.bitsInLastByte == 8 else {
+            throw ReaderError(.unsupported, attempting: Self.attempt, detail: "it carries whole bytes only")
+        }
+        let content: [UInt8] =
+            switch self {
+            case .springCard, .identiv: frame.bytes
+            case .acr122: [0xD4, 0x42] + frame.bytes
+            case .transparentSession: (try? BERTLV(0x95, frame.bytes).encoded()) ?? []
+            }
+        guard !frame.bytes.isEmpty, let length = UInt8(exactly: content.count) else {
+            throw ReaderError(
+                .unsupported,
+                attempting: Self.attempt,
+                detail: "a frame of \(frame.bytes.count) bytes does not fit into this reader's commands"
+            )
+        }
+        switch self {
+        case .springCard: return [0xFF, 0xFE, Self.springCardProtocol(technology), 0x00, length] + content + [0x00]
+        case .acr122: return [0xFF, 0x00, 0x00, 0x00, length] + content
+        case .identiv: return [0xFF, 0xEF, 0x00, 0x00, length] + content + [0x00]
+        case .transparentSession: return [0xFF, 0xC2, 0x00, 0x01, length] + content + [0x00]
+        }
+    }
+
+    private static func springCardProtocol(_ technology: Technology?) -> UInt8 {
+        switch technology {
+        case .iso14443a, nil: 0x01
+        case .iso14443b: 0x02
+        case .iso15693: 0x04
+        case .felica: 0x07
+        }
+    }
+
+    // MARK: - Answers
+
+    /// What a reader's answer to ``command(_:technology:)`` says.
+    enum Outcome: Hashable {
+        /// The card's frame.
+        case frame(RawFrame)
+        /// The reader carried the frame and the card was silent (``ReaderError/Kind/timeout``, which is how many refuse a
+        /// command) or what it sent arrived damaged (``ReaderError/Kind/communication``).
+        case fault(ReaderError)
+        /// The reader does not know this form.
+        case unknownCommand
+        /// Something else went wrong, and whether the reader knows this form is not told.
+        case unclear(ReaderError)
+    }
+
+    /// What the reader's answer says.
+    func outcome(of answer: [UInt8], technology: Technology?) -> Outcome {
+        guard let response = try? ResponseAPDU(bytes: answer) else {
+            return .unclear(ReaderError(.invalidAnswer, attempting: Self.attempt))
+        }
+        let status = response.statusWord
+        guard response.isSuccess else {
+            if self == .springCard, status.sw1 == 0x6F, let code = status.readerStatus {
+                // 01 is a mute card, 1B one that answers too late.
+                return .fault(Self.error(code == 0x01 || code == 0x1B ? .timeout : .communication, status))
+            }
+            if Self.refusals.contains(status.rawValue) { return .unknownCommand }
+            return .unclear(Self.error(status.rawValue == 0x6401 ? .timeout : .communication, status))
+        }
+        switch self {
+        case .springCard, .identiv:
+            // They say nothing else when the card is silent.
+            guard !response.data.isEmpty else { return .unclear(ReaderError(.timeout, attempting: Self.attempt)) }
+            return .frame(Self.frame(response.data, technology))
+        case .acr122: return Self.pn532(response.data, technology)
+        case .transparentSession: return Self.session(response.data)
+        }
+    }
+
+    private static func pn532(_ data: [UInt8], _ technology: Technology?) -> Outcome {
+        guard data.count >= 3, data.starts(with: [0xD5, 0x43]) else {
+            return .unclear(
+                ReaderError(.invalidAnswer, attempting: attempt, detail: "the reader's answer is not a PN532's")
+            )
+        }
+        // The high bits tell of more data and of NAD, which no frame in this use has.
+        let status = data[2] & 0x3F
+        guard status == 0 else {
+            return .fault(error(status == 0x01 ? .timeout : .communication, status, "PN532 status"))
+        }
+        guard data.count > 3 else { return .fault(ReaderError(.timeout, attempting: attempt)) }
+        return .frame(frame(Array(data[3...]), technology))
+    }
+
+    private static func session(_ data: [UInt8]) -> Outcome {
+        let objects: [BERTLV]
+        do {
+            objects = try BERTLV.decode(data)
+        } catch {
+            return .unclear(ReaderError(.invalidAnswer, attempting: attempt, detail: error.message))
+        }
+        // C0: which object failed, and a status word. 96: bits for checksum, collision, parity and framing.
+        if let bytes = objects.find(0xC0)?.value, bytes.count == 3 {
+            let status = StatusWord(sw1: bytes[1], sw2: bytes[2])
+            switch status.rawValue {
+            case 0x9000, 0x6282: break
+            case 0x6401: return .fault(error(.timeout, status))
+            case 0x6A81, 0x6D00: return .unknownCommand
+            default: return .fault(error(.communication, status))
+            }
+        }
+        if let status = objects.find(0x96)?.value?.first, status & 0x0F != 0 {
+            return .fault(error(.communication, status, "response status"))
+        }
+        guard let bytes = objects.find(0x97)?.value, !bytes.isEmpty else {
+            return .fault(ReaderError(.timeout, attempting: attempt))
+        }
+        let bits = Int(objects.find(0x92)?.value?.first ?? 0) & 0x07
+        return .frame(RawFrame(bytes, bitsInLastByte: bits == 0 ? 8 : bits))
+    }
+
+    /// A single byte of at most 0F from a type A card is an acknowledgement of four bits: no whole frame is so short.
+    private static func frame(_ bytes: [UInt8], _ technology: Technology?) -> RawFrame {
+        let isAcknowledgement =
+            bytes.count == 1 && bytes[0] <= 0x0F && (technology == .iso14443a || technology == nil)
+        return RawFrame(bytes, bitsInLastByte: isAcknowledgement ? 4 : 8)
+    }
+
+    /// What readers, and cards to which a reader passes the command on, answer to a command that they do not know.
+    private static let refusals: Set<UInt16> = [
+        0x6700, 0x6800, 0x6881, 0x6882, 0x6900, 0x6981, 0x6985, 0x6986, 0x6A81, 0x6A86, 0x6B00, 0x6D00, 0x6E00,
+    ]
+
+    private static func error(_ kind: ReaderError.Kind, _ status: StatusWord) -> ReaderError {
+        ReaderError(
+            kind,
+            attempting: attempt,
+            code: ReaderError.Code(rawValue: Int64(status.rawValue), name: status.name)
+        )
+    }
+
+    private static func error(_ kind: ReaderError.Kind, _ status: UInt8, _ name: String) -> ReaderError {
+        ReaderError(kind, attempting: attempt, code: ReaderError.Code(rawValue: Int64(status), name: name))
+    }
+}

@@ -1,0 +1,86 @@
+/// The raw frames of one conversation: finds the form in which the reader takes them, once, and keeps to it.
+struct FrameExchange {
+    /// Sends a command APDU to the reader.
+    typealias Transmit = ([UInt8]) throws(ReaderError) -> [UInt8]
+
+    private enum Form {
+        case unknown
+        case known(FrameEncapsulation)
+        case none
+    }
+
+    private var form: Form
+    private let technology: Technology?
+    private var isInSession = false
+
+    /// For a reader of that name and a card of those facts.
+    init(reader name: String, facts: CardFacts) {
+        form = FrameEncapsulation(reader: name).map(Form.known) ?? .unknown
+        technology = facts.technology ?? facts.atr.flatMap { try? ATR($0) }?.technology
+    }
+
+    /// The form that the reader takes, once that is known.
+    var encapsulation: FrameEncapsulation? {
+        if case .known(let form) = form { form } else { nil }
+    }
+
+    /// Sends a frame and returns the card's.
+    ///
+    /// - Throws: ``ReaderError``; ``ReaderError/Kind/unsupported`` if the reader takes no frames.
+    mutating func transceive(_ frame: RawFrame, _ transmit: Transmit) throws(ReaderError) -> RawFrame {
+        let candidates: [FrameEncapsulation] =
+            switch form {
+            case .none: []
+            case .known(let encapsulation): [encapsulation]
+            case .unknown: FrameEncapsulation.probed
+            }
+        for candidate in candidates {
+            switch try exchange(frame, candidate, transmit) {
+            case .frame(let answer):
+                form = .known(candidate)
+                return answer
+            case .fault(let error):
+                form = .known(candidate)
+                throw error
+            case .unclear(let error):
+                if candidate == encapsulation { throw error }
+            case .unknownCommand:
+                break
+            }
+        }
+        if encapsulation == nil { form = .none }
+        throw ReaderError(.unsupported, attempting: "exchange a raw frame")
+    }
+
+    /// Ends a transparent session, so that the reader answers other commands again. Nothing to do in other forms.
+    mutating func endSession(_ transmit: Transmit) throws(ReaderError) {
+        if let command = takeSessionEnd() { _ = try transmit(command) }
+    }
+
+    /// The command that ends the transparent session, once, or `nil` if there is none.
+    mutating func takeSessionEnd() -> [UInt8]? {
+        guard isInSession else { return nil }
+        isInSession = false
+        return FrameEncapsulation.endSession
+    }
+
+    private mutating func exchange(
+        _ frame: RawFrame,
+        _ form: FrameEncapsulation,
+        _ transmit: Transmit
+    ) throws(ReaderError) -> FrameEncapsulation.Outcome {
+        let command = try form.command(frame, technology: technology)
+        if form == .transparentSession, !isInSession {
+            guard Self.isAccepted(try transmit(FrameEncapsulation.startSession)) else { return .unknownCommand }
+            isInSession = true
+        }
+        return form.outcome(of: try transmit(command), technology: technology)
+    }
+
+    /// Whether the answer to MANAGE SESSION is 9000 without an error in its object C0.
+    private static func isAccepted(_ answer: [UInt8]) -> Bool {
+        guard let response = try? ResponseAPDU(bytes: answer), response.isSuccess else { return false }
+        guard let status = BERTLV.decodePrefix(response.data).objects.find(0xC0)?.value else { return true }
+        return status.count == 3 && status[1] == 0x90 && status[2] == 0x00
+    }
+}
