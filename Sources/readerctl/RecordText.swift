@@ -9,6 +9,11 @@ enum RecordText {
         case .uri(let uri): "URI \(quote(uri))"
         case .smartPoster(let poster):
             "Smart Poster \(quote(poster.uri))" + (poster.title.map { " titled \(quote($0))" } ?? "")
+        case .handover(let handover):
+            "Handover \(handover.kind.rawValue) \(handover.version), \(handover.carriers.count) carriers"
+        case .handoverCarrier(let carrier): "Handover Carrier, \(carrier.data.count) bytes"
+        case .signature(let signature):
+            signature.isMarker ? "Signature marker" : "Signature (\(signature.algorithm)), not verified"
         case .mime(let type, let payload): "MIME \(quote(type)), \(payload.count) bytes"
         case .absoluteURI(let uri, let payload): "absolute URI \(quote(uri)), \(payload.count) bytes"
         case .external(let domain, let type, let payload):

@@ -12,7 +12,18 @@ public enum NDEFContent: Sendable, Hashable {
     /// A URI with titles and advice (well-known type `Sp`).
     case smartPoster(NDEFSmartPoster)
 
-    /// Data of a media type, which is given as written, with its parameters. ``NDEFRecord/isMIME(_:)`` compares it.
+    /// The carriers that are offered or chosen for going on over them (well-known types `Hr` and `Hs`).
+    /// ``NDEFMessage/handover(mode:limits:)`` finds the records that they name.
+    case handover(NDEFHandover)
+
+    /// A carrier by its type (well-known type `Hc`).
+    case handoverCarrier(NDEFHandoverCarrier)
+
+    /// A signature over the records before it (well-known type `Sig`). It is not verified.
+    case signature(NDEFSignature)
+
+    /// Data of a media type, which is given as written, with its parameters. ``NDEFRecord/isMIME(_:)`` compares it, and
+    /// ``NDEFRecord/media`` reads some of them further.
     case mime(type: String, payload: [UInt8])
 
     /// Data of a type that is named by a URI. (Some tags hold the URI they mean there, with an empty payload.)

@@ -104,6 +104,99 @@ extension NDEFError {
         /// The size of a Smart Poster is not four bytes.
         case smartPosterSizeLength
 
+        // Connection handover. Found where a record is read, not where its message is.
+
+        /// A handover record has an empty payload, so no version.
+        case handoverWithoutVersion
+        /// The major version of a handover is not 1. Making a record only.
+        case handoverVersion
+        /// A handover holds a record that holds a message itself.
+        case handoverNestedMessage
+        /// A handover has a second collision resolution or error. Strict only.
+        case handoverRepeatedRecord
+        /// The random number of a Handover Request is not two bytes.
+        case handoverCollisionLength
+        /// A Handover Request of version 1.2 or later has no random number. Strict only.
+        case handoverWithoutCollision
+        /// A Handover Request offers no carrier. Strict only.
+        case handoverWithoutCarrier
+        /// A field of a carrier is longer than what is left.
+        case handoverCarrierBeyondEnd
+        /// Bytes follow the last field of an alternative carrier. Strict only.
+        case handoverCarrierTrailingBytes
+        /// The type name format of a Handover Carrier is not one of 1 to 4.
+        case handoverCarrierFormat
+        /// The data of a handover's error does not have the length that its reason asks for.
+        case handoverErrorLength
+        /// A carrier names a record that the message does not have. Strict only.
+        case handoverReferenceMissing
+        /// A carrier names a record by an identifier that several have. Strict only.
+        case handoverReferenceAmbiguous
+        /// A carrier names a record by over 255 bytes, or over 255 records. Encoding only.
+        case handoverReferenceTooLong
+
+        // Signature. Found where a record is read.
+
+        /// A Signature record has an empty payload, so no version.
+        case signatureWithoutVersion
+        /// A field of a Signature record is longer than what is left.
+        case signatureBeyondEnd
+        /// Bytes follow the last field of a Signature record.
+        case signatureTrailingBytes
+        /// A field of a Signature record is over 65 535 bytes, or there are over 15 certificates. Encoding only.
+        case signatureTooLong
+
+        // Bluetooth. Found where a record is read.
+
+        /// A Bluetooth record ends before its address does.
+        case bluetoothTruncated
+        /// The length of a Bluetooth record is less than 8, its own and the address's.
+        case bluetoothLengthTooShort
+        /// The length of a Bluetooth record is longer than its payload.
+        case bluetoothLengthBeyondEnd
+        /// Bytes follow the end of a Bluetooth record's data. Strict only.
+        case bluetoothTrailingBytes
+        /// A structure of a Bluetooth record is longer than what is left.
+        case bluetoothStructureBeyondEnd
+        /// Bytes other than 0 follow the structure of length 0 that ends the data. Strict only.
+        case bluetoothDataAfterEnd
+        /// A Bluetooth address has another length than the standard says.
+        case bluetoothAddressLength
+        /// A structure is over 254 bytes, or all of them over 65 527. Encoding only.
+        case bluetoothTooLong
+
+        // Wi-Fi. Found where a record is read.
+
+        /// An attribute is longer than what is left.
+        case wifiAttributeBeyondEnd
+        /// An attribute of a credential has a length that the standard does not allow.
+        case wifiAttributeLength
+        /// A credential has an attribute twice. Strict only.
+        case wifiRepeatedAttribute
+        /// A credential has no name of its network.
+        case wifiWithoutSSID
+        /// An attribute is over 65 535 bytes. Encoding only.
+        case wifiAttributeTooLong
+
+        // vCard. Found where a record is read.
+
+        /// The first line is not `BEGIN:VCARD`.
+        case vCardWithoutBegin
+        /// There is no line `END:VCARD`. Strict only.
+        case vCardWithoutEnd
+        /// There is no version, or another than 2.1, 3.0 and 4.0. Strict only.
+        case vCardWithoutVersion
+        /// A line is no property. Strict only.
+        case vCardLine
+        /// The text, or a value that was quoted-printable, is not UTF-8. Strict only.
+        case vCardNotText
+        /// A `=` is not followed by two hexadecimal digits. Strict only.
+        case vCardQuotedPrintable
+        /// There are more properties than ``VCard/mostProperties``.
+        case vCardTooManyProperties
+        /// A property has a name or a parameter that cannot be written. Encoding only.
+        case vCardUnwritable
+
         // Text given by a person.
 
         /// What should be hexadecimal digits is not. The offset is that of the character in the text.
@@ -156,6 +249,45 @@ extension NDEFError.Code {
         case .smartPosterRepeatedURI: "a Smart Poster has more than one URI"
         case .smartPosterActionLength: "the action of a Smart Poster is not one byte"
         case .smartPosterSizeLength: "the size of a Smart Poster is not four bytes"
+        case .handoverWithoutVersion: "a handover record has no version"
+        case .handoverVersion: "the major version of a handover is not 1"
+        case .handoverNestedMessage: "a handover record holds a record with a message of its own"
+        case .handoverRepeatedRecord: "a handover record says the same thing twice"
+        case .handoverCollisionLength: "the random number of a Handover Request is not two bytes"
+        case .handoverWithoutCollision: "a Handover Request has no random number"
+        case .handoverWithoutCarrier: "a Handover Request offers no carrier"
+        case .handoverCarrierBeyondEnd: "a field of a carrier is longer than what is left"
+        case .handoverCarrierTrailingBytes: "bytes follow the last field of a carrier"
+        case .handoverCarrierFormat: "the type name format of a Handover Carrier is not one of 1 to 4"
+        case .handoverErrorLength: "the data of a handover's error has a wrong length"
+        case .handoverReferenceMissing: "a carrier names a record that the message does not have"
+        case .handoverReferenceAmbiguous: "a carrier names a record by an identifier that several records have"
+        case .handoverReferenceTooLong: "a reference is over 255 bytes, or there are over 255"
+        case .signatureWithoutVersion: "a Signature record has no version"
+        case .signatureBeyondEnd: "a field of a Signature record is longer than what is left"
+        case .signatureTrailingBytes: "bytes follow the last field of a Signature record"
+        case .signatureTooLong: "a field of a Signature record is over 65535 bytes, or there are over 15 certificates"
+        case .bluetoothTruncated: "a Bluetooth record is cut off before its address ends"
+        case .bluetoothLengthTooShort: "the length of a Bluetooth record does not even count its address"
+        case .bluetoothLengthBeyondEnd: "the length of a Bluetooth record is longer than its payload"
+        case .bluetoothTrailingBytes: "bytes follow the end of a Bluetooth record's data"
+        case .bluetoothStructureBeyondEnd: "a structure of a Bluetooth record is longer than what is left"
+        case .bluetoothDataAfterEnd: "data follows the end mark of a Bluetooth record"
+        case .bluetoothAddressLength: "a Bluetooth address has a wrong length"
+        case .bluetoothTooLong: "the data of a Bluetooth record is too long"
+        case .wifiAttributeBeyondEnd: "an attribute of a Wi-Fi record is longer than what is left"
+        case .wifiAttributeLength: "an attribute of a Wi-Fi credential has a wrong length"
+        case .wifiRepeatedAttribute: "a Wi-Fi credential has an attribute twice"
+        case .wifiWithoutSSID: "a Wi-Fi credential has no network name"
+        case .wifiAttributeTooLong: "an attribute of a Wi-Fi record is over 65535 bytes"
+        case .vCardWithoutBegin: "the vCard does not begin with BEGIN:VCARD"
+        case .vCardWithoutEnd: "the vCard has no END:VCARD"
+        case .vCardWithoutVersion: "the vCard has no version that is known"
+        case .vCardLine: "a line of the vCard is no property"
+        case .vCardNotText: "the vCard is not UTF-8"
+        case .vCardQuotedPrintable: "a quoted-printable value of the vCard is broken"
+        case .vCardTooManyProperties: "the number of properties of the vCard is over the limit"
+        case .vCardUnwritable: "a property of the vCard has a name or a parameter that cannot be written"
         case .notHexadecimal: "the text is not hexadecimal"
         }
     }
@@ -167,7 +299,11 @@ extension NDEFError.Code {
             "write a message to the tag"
         case .trailingBytes:
             "decode it leniently, or trim it to the length that the tag states"
-        case .missingType, .reservedTNF, .textWithoutLanguage, .uriReservedPrefix:
+        case .missingType, .reservedTNF, .textWithoutLanguage, .uriReservedPrefix, .handoverRepeatedRecord,
+            .handoverWithoutCollision, .handoverWithoutCarrier, .handoverCarrierTrailingBytes,
+            .handoverReferenceMissing, .handoverReferenceAmbiguous, .bluetoothTrailingBytes, .bluetoothDataAfterEnd,
+            .wifiRepeatedAttribute, .vCardWithoutEnd, .vCardWithoutVersion, .vCardLine, .vCardNotText,
+            .vCardQuotedPrintable:
             "decode it leniently to accept it as it is"
         case .messageTooLong, .payloadTooLong, .tooManyRecords, .nestingTooDeep:
             "if the message is to be trusted, allow more with NDEFLimits"

@@ -21,11 +21,31 @@ extension NDEFRecord {
             throw NDEFError(.payloadTooLong, at: limits.payload, value: payload.count)
         }
         if let fault = payloadFault(isStrict: mode == .strict, limits: limits, depth: 0) { throw fault.error }
+        if tnf == .wellKnown, let content = try connectionContent(mode: mode, limits: limits) { return content }
         return checkedContent(mode: mode, limits: limits, depth: 0)
     }
 
-    /// The records of the message in the payload of a Smart Poster, or `nil` if the record is none or is malformed.
+    /// The contents that are checked where the record is read: a message is not refused for a handover or a signature,
+    /// so that a fault in it does not hide the records beside it.
+    private func connectionContent(mode: NDEFMode, limits: NDEFLimits) throws(NDEFError) -> NDEFContent? {
+        switch type {
+        case NDEFType.handoverRequest, NDEFType.handoverSelect:
+            return try NDEFHandoverPayload.parse(self, mode: mode, limits: limits).map { .handover($0.handover) }
+        case NDEFType.handoverCarrier:
+            return .handoverCarrier(try NDEFHandoverPayload.handoverCarrier(payload))
+        case NDEFType.signature:
+            return try NDEFSignature(payload: payload).map { .signature($0) }
+        default:
+            return nil
+        }
+    }
+
+    /// The records of the message in the payload of a Smart Poster or a handover, or `nil` if the record is none or is
+    /// malformed.
     public var nestedRecords: [NDEFRecord]? {
+        if case .handover = content {
+            return NDEFDecoder.decode(Array(payload.dropFirst()), mode: .lenient, limits: .maximum, depth: 1).records
+        }
         guard isWellKnown(NDEFType.smartPoster),
             payloadFault(isStrict: false, limits: .maximum, depth: 0) == nil
         else { return nil }
@@ -48,7 +68,7 @@ extension NDEFRecord {
         isWellKnown(Array(type.utf8))
     }
 
-    private func isWellKnown(_ type: [UInt8]) -> Bool {
+    func isWellKnown(_ type: [UInt8]) -> Bool {
         tnf == .wellKnown && self.type == type
     }
 

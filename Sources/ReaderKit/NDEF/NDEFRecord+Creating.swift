@@ -113,6 +113,34 @@ extension NDEFRecord {
         return try .smartPoster(NDEFSmartPoster(uri: uri, titles: titles, action: action), id: id)
     }
 
+    /// A Handover Request or Handover Select record. The records that its carriers name have to be added to the message.
+    ///
+    /// - Throws: ``NDEFError/Code/handoverVersion``, ``NDEFError/Code/handoverReferenceTooLong``, or the rule that one of
+    ///   the other records breaks.
+    public static func handover(_ handover: NDEFHandover, id: [UInt8]? = nil) throws(NDEFError) -> NDEFRecord {
+        let type = handover.kind == .request ? NDEFType.handoverRequest : NDEFType.handoverSelect
+        let payload = try NDEFHandoverPayload.bytes(of: handover)
+        return NDEFRecord(tnf: .wellKnown, type: type, id: id, payload: payload)
+    }
+
+    /// A Handover Carrier record.
+    ///
+    /// - Throws: ``NDEFError/Code/handoverCarrierFormat`` or ``NDEFError/Code/typeTooLong``.
+    public static func handoverCarrier(
+        _ carrier: NDEFHandoverCarrier,
+        id: [UInt8]? = nil
+    ) throws(NDEFError) -> NDEFRecord {
+        let payload = try NDEFHandoverPayload.bytes(of: carrier)
+        return NDEFRecord(tnf: .wellKnown, type: NDEFType.handoverCarrier, id: id, payload: payload)
+    }
+
+    /// A Signature record. The signature has to be made elsewhere.
+    ///
+    /// - Throws: ``NDEFError/Code/signatureTooLong``, or the rule that a URI breaks.
+    public static func signature(_ signature: NDEFSignature, id: [UInt8]? = nil) throws(NDEFError) -> NDEFRecord {
+        NDEFRecord(tnf: .wellKnown, type: NDEFType.signature, id: id, payload: try signature.payload())
+    }
+
     /// A record of a media type, such as `text/vcard` or `text/plain; charset=utf-8`, which is kept as given.
     public static func mime(type: String, payload: [UInt8], id: [UInt8]? = nil) -> NDEFRecord {
         NDEFRecord(tnf: .mime, type: Array(type.utf8), id: id, payload: payload)

@@ -1,6 +1,7 @@
 extension NDEFRecord: Codable {
     private enum CodingKeys: String, CodingKey {
         case tnf, type, id, payload, uri, text, language, encoding, title, records
+        case handover, handoverCarrier, signature, bluetooth, wifi
     }
 
     /// The type as text: visible ASCII characters and spaces as they are, a backslash and every other byte as `\xHH`.
@@ -74,7 +75,9 @@ extension NDEFRecord: Codable {
     /// `tnf` is `empty`, `well-known`, `mime`, `uri`, `external`, `unknown` or `reserved`; `type` is ``typeName``;
     /// `payload` and `id` (if there is one) are upper-case hexadecimal. What the record says follows, as far as it is
     /// understood (``content``): `text`, `language` and `encoding` of a Text record; `uri` of a URI record, a Smart
-    /// Poster or an absolute URI; `title` (the first) and `records` (the nested message) of a Smart Poster.
+    /// Poster or an absolute URI; `title` (the first) and `records` (the nested message) of a Smart Poster; `handover`
+    /// and `records` (the nested message) of a handover; `handoverCarrier`; `signature`; `bluetooth`; `wifi` (without the
+    /// key). A vCard adds nothing.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(tnf.name, forKey: .tnf)
@@ -92,7 +95,20 @@ extension NDEFRecord: Codable {
             try container.encode(poster.uri, forKey: .uri)
             try container.encodeIfPresent(poster.title, forKey: .title)
             try container.encodeIfPresent(nestedRecords, forKey: .records)
-        case .empty, .mime, .external, .androidApplication, .unknown, .other, .malformed:
+        case .handover(let handover):
+            try container.encode(handover, forKey: .handover)
+            try container.encodeIfPresent(nestedRecords, forKey: .records)
+        case .handoverCarrier(let carrier):
+            try container.encode(carrier, forKey: .handoverCarrier)
+        case .signature(let signature):
+            try container.encode(signature, forKey: .signature)
+        case .mime:
+            switch media {
+            case .bluetooth(let device): try container.encode(device, forKey: .bluetooth)
+            case .wifi(let networks): try container.encode(networks, forKey: .wifi)
+            case .vCard, nil: break
+            }
+        case .empty, .external, .androidApplication, .unknown, .other, .malformed:
             break
         }
     }

@@ -304,8 +304,10 @@ let validVectors: [ValidVector] = [
         "N26 Handover Select",
         "D1020A487312D10204616301016300",
         [wellKnown("Hs", hex: "12D10204616301016300")],
-        .other,
-        json: #"{"payload":"12D10204616301016300","tnf":"well-known","type":"Hs"}"#
+        .handover(NDEFHandover(.select, carriers: [.init(power: .active, reference: ascii("c"))])),
+        json: #"{"handover":{"carriers":[{"auxiliary":[],"power":"active","reference":"63"}],"kind":"select","#
+            + #""version":"1.2"},"payload":"12D10204616301016300","#
+            + #""records":[{"payload":"01016300","tnf":"well-known","type":"ac"}],"tnf":"well-known","type":"Hs"}"#
     ),
     ValidVector(
         "N28 Handover Request with a carrier",
@@ -315,23 +317,39 @@ let validVectors: [ValidVector] = [
             wellKnown("Hr", hex: "1291020263721234510204616301013000"),
             .mime(type: bluetooth, payload: octets("0800665544332211"), id: ascii("0")),
         ],
-        .other,
-        json: #"{"payload":"1291020263721234510204616301013000","tnf":"well-known","type":"Hr"},"#
-            + #"{"id":"30","payload":"0800665544332211","tnf":"mime","type":"application/vnd.bluetooth.ep.oob"}"#
+        .handover(
+            NDEFHandover(
+                .request,
+                collisionResolution: 0x1234,
+                carriers: [.init(power: .active, reference: ascii("0"))]
+            )
+        ),
+        json: #"{"handover":{"carriers":[{"auxiliary":[],"power":"active","reference":"30"}],"#
+            + #""collisionResolution":4660,"kind":"request","version":"1.2"},"#
+            + #""payload":"1291020263721234510204616301013000","#
+            + #""records":[{"payload":"1234","tnf":"well-known","type":"cr"},"#
+            + #"{"payload":"01013000","tnf":"well-known","type":"ac"}],"tnf":"well-known","type":"Hr"},"#
+            + #"{"bluetooth":{"address":"11:22:33:44:55:66","addressKind":"public","structures":[],"#
+            + #""transport":"classic"},"id":"30","payload":"0800665544332211","tnf":"mime","type":"application/vnd.bluetooth.ep.oob"}"#
     ),
     ValidVector(
         "N30 signature",
         "D1034D536967" + signature,
         [wellKnown("Sig", hex: signature)],
-        .other,
-        json: #"{"payload":""# + signature + #"","tnf":"well-known","type":"Sig"}"#
+        .signature(
+            NDEFSignature(algorithm: .ecdsaP256, signature: .bytes(octets(String(signature.dropFirst(10).dropLast(2)))))
+        ),
+        json: #"{"payload":""# + signature + #"","signature":{"algorithm":"ECDSA-P256","certificateFormat":0,"#
+            + #""certificates":[],"hash":2,"signature":""# + signature.dropFirst(10).dropLast(2)
+            + #"","version":"2.0"},"tnf":"well-known","type":"Sig"}"#
     ),
     ValidVector(
         "N30 signature marker",
         "D10306536967200002000000",
         [wellKnown("Sig", hex: "200002000000")],
-        .other,
-        json: #"{"payload":"200002000000","tnf":"well-known","type":"Sig"}"#
+        .signature(NDEFSignature(algorithm: .none, signature: .bytes([]))),
+        json: #"{"payload":"200002000000","signature":{"algorithm":"none","certificateFormat":0,"certificates":[],"#
+            + #""hash":2,"signature":"","version":"2.0"},"tnf":"well-known","type":"Sig"}"#
     ),
     ValidVector(
         "N31 payload of 255, long",

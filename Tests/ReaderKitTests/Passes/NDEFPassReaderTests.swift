@@ -110,6 +110,41 @@ import Testing
         #expect(Self.found([.mime(type: type, payload: Array(#"{"id":"U1"}"#.utf8))]) == [])
     }
 
+    /// The lines of a vCard, and what is found.
+    static let cards: [([String], [String])] = [
+        (["FN:Ann", "UID:U1"], ["ndef:U1/Ann"]), (["UID:U1"], ["ndef:U1"]),
+        (["FN:Ann", "UID:urn:uuid:4fbe8971"], ["ndef:urn:uuid:4fbe8971/Ann"]),
+        (["FN:Ann", "UID:U1", "X-MEMBER-NUMBER:M1"], ["ndef:M1/Ann"]),
+        (["N:Example;Ann;;;", "X-MEMBERID:M1"], ["ndef:M1/Ann Example"]),
+        (["x-member: M1 "], ["ndef:M1"]), (["FN: \u{200B}", "UID:U1"], ["ndef:U1"]),
+        (["FN:Ann"], []), (["FN:Ann", "UID:"], []), ([], []),
+        // Any program makes up a UID, but a member's number is meant.
+        (["UID:a\u{1}b"], []), (["UID:" + String(repeating: "x", count: 257)], []),
+        (["X-MEMBER:a\u{1}b"], ["!invalidPass"]),
+        (["UID:U1", "X-MEMBER:" + String(repeating: "x", count: 257)], ["!invalidPass"]),
+    ]
+
+    @Test(arguments: cards.indices) func vCard(_ index: Int) throws {
+        let (lines, expected) = Self.cards[index]
+        for version in ["2.1", "3.0", "4.0"] {
+            let payload = VCardTests.text(lines, version: version)
+            for type in ["text/vcard", "text/x-vCard; charset=utf-8"] {
+                #expect(Self.found([.mime(type: type, payload: payload)]) == expected)
+            }
+            #expect(Self.found([.mime(type: "text/directory", payload: payload)]) == [])
+        }
+    }
+
+    /// A vCard counts only where nothing else does, so that it changes nobody's key.
+    @Test func vCardLast() throws {
+        let card = NDEFRecord.mime(type: "text/vcard", payload: VCardTests.text(["FN:Bea", "UID:U9"]))
+        #expect(Self.found([card, try .text("4|U1|x|Ann")]) == ["text:U1/Ann"])
+        #expect(Self.found([card, try .uri("https://club.example/m/U1")]) == ["ndef:U1"])
+        #expect(Self.found([card, try .text("a|b")]) == ["!invalidPass"])
+        #expect(Self.found([try .uri("https://club.example/"), card]) == ["ndef:U9/Bea"])
+        #expect(Self.found([.mime(type: "text/vcard", payload: Array("BEGIN:VCAR".utf8))]) == [])
+    }
+
     @Test func malformedText() {
         // Not UTF-8 although it says so.
         #expect(Self.found([.mime(type: "text/plain", payload: [0x55, 0xFF])]) == [])
