@@ -51,13 +51,10 @@ package struct CardOptions: ParsableArguments, Sendable {
             throw ToolExit.failure
         }
         // The conversation may block a thread that knows nothing of this task.
-        let cancellation = CardOnReader.Cancellation()
-        return try await withTaskCancellationHandler {
+        return try await CardOnReader.Cancellation.during { cancellation in
             try await backend.withCard(presence) { channel in
                 try conversation(CardOnReader(presence: presence, channel: channel, cancellation: cancellation))
             }
-        } onCancel: {
-            cancellation.cancel()
         }
     }
 
@@ -140,7 +137,19 @@ package struct CardOnReader {
         private let flag = Mutex(false)
         private let ends: (read: Int32, write: Int32)
 
-        init() {
+        /// Does some work that may block, and that looks here for the cancellation of the task.
+        package static func during<Result>(
+            _ work: (Cancellation) async throws -> Result
+        ) async throws -> Result {
+            let cancellation = Cancellation()
+            return try await withTaskCancellationHandler {
+                try await work(cancellation)
+            } onCancel: {
+                cancellation.cancel()
+            }
+        }
+
+        private init() {
             var ends: [Int32] = [-1, -1]
             _ = pipe(&ends)
             for end in ends where end >= 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -156,7 +165,7 @@ package struct CardOnReader {
 
         package var isCancelled: Bool { flag.withLock(\.self) }
 
-        func cancel() {
+        private func cancel() {
             flag.withLock { $0 = true }
             var byte: UInt8 = 1
             _ = write(ends.write, &byte, 1)
@@ -166,5 +175,27 @@ package struct CardOnReader {
         package func check() throws {
             if isCancelled { throw CancellationError() }
         }
+    }
+}
+
+extension CardOnReader {
+    /// The card's identifier, if it can be told.
+    package var uid: CardUID? { try? readUID() }
+
+    /// The card's identifier, from anticollision or from the reader (`FF CA 00 00 00`); `nil` if neither tells.
+    ///
+    /// - Throws: ``ReaderError`` if the link to the card fails.
+    package func readUID() throws(ReaderError) -> CardUID? {
+        let facts = channel.facts
+        let technology = facts.technology ?? facts.atr.flatMap { try? ATR($0) }?.technology
+        if let bytes = facts["uid"] ?? facts["idm"] ?? facts["pupi"], !bytes.isEmpty {
+            return CardUID(readerBytes: bytes, technology: technology)
+        }
+        guard channel.capabilities.hasPseudoAPDUs else { return nil }
+        let answer = try channel.exchange(.getUID)
+        // 6282: the identifier is shorter than asked for, and complete.
+        guard answer.isSuccess || answer.statusWord.rawValue == 0x6282, [4, 7, 8, 10].contains(answer.data.count)
+        else { return nil }
+        return CardUID(readerBytes: answer.data, technology: technology)
     }
 }

@@ -24,6 +24,9 @@ package struct ErrorLine: Encodable, Sendable {
             } else {
                 self.init(code: error.code, "\(error)", error.status)
             }
+        case let error as DESFireError:
+            self.init(error.tagError as any Error)
+            message = "\(error)"
         case let error as NDEFError: self.init(code: error.code.rawValue, "\(error)")
         case let error as APDUError: self.init(code: error.code.rawValue, "\(error)")
         case is APDUShorthand.Failure: self.init(code: "malformedCommand", "\(error)")

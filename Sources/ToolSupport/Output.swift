@@ -22,6 +22,22 @@ package struct Output: Sendable {
         if !isJSON { try write(TerminalText.safe(line())) }
     }
 
+    /// Runs a command whose failures are results too: with `--json` an error is a line `{"error":…}` as well.
+    package func tellingErrors(_ work: () async throws -> Void) async throws {
+        do {
+            try await work()
+        } catch {
+            if isJSON, !(error is ExitCode), !(error is CancellationError) {
+                try result(FailureLine(error: ErrorLine(error)), text: "")
+            }
+            throw error
+        }
+    }
+
+    private struct FailureLine: Encodable {
+        var error: ErrorLine
+    }
+
     /// Tells a person something that is no result. Where standard error cannot be written, nobody is there to be told.
     package func message(_ line: String) {
         Self.tell(line)

@@ -30,6 +30,7 @@ package struct ToolFailure: Error, CustomStringConvertible {
         case is CaptureError, is NDEFError, is ATRError, is UIDError, is APDUError, is APDUShorthand.Failure:
             ToolExit.malformed
         case let error as TagError: error.readerError.map(exitCode(for:)) ?? ToolExit.failure
+        case let error as DESFireError: error.readerError.map(exitCode(for:)) ?? ToolExit.failure
         case let error as ReaderError:
             switch error.kind {
             case .serviceUnavailable, .serviceStopped, .readerUnavailable, .accessDenied, .stuck, .exhausted:

@@ -15,7 +15,8 @@ struct ReaderCtl: AsyncParsableCommand {
             """,
         version: ToolVersion.text,
         subcommands: [
-            List.self, Watch.self, Scan.self, Record.self, Replay.self, DescribeATR.self, DescribeUID.self, NDEF.self,
+            List.self, Watch.self, Scan.self, Info.self, SendAPDU.self, NDEF.self, Record.self, Replay.self,
+            CaptureCommands.self, DescribeATR.self, DescribeUID.self,
         ]
     )
 }

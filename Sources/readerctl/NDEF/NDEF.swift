@@ -6,8 +6,14 @@ import ToolSupport
 struct NDEF: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ndef",
-        abstract: "Decodes and encodes NDEF messages.",
-        subcommands: [Decode.self, Encode.self]
+        abstract: "Reads, writes, decodes and encodes NDEF messages.",
+        discussion: """
+            'read', 'write', 'format', 'lock', 'repair' and 'dump' wait for a tag on a reader; 'decode' and 'encode' \
+            need none. 'readerctl help ndef write' and the like have examples.
+            """,
+        subcommands: [
+            Read.self, Write.self, Format.self, Lock.self, Repair.self, Dump.self, Decode.self, Encode.self,
+        ]
     )
 
     /// `readerctl ndef decode`
@@ -63,42 +69,16 @@ struct NDEF: AsyncParsableCommand {
             var records: [NDEFRecord]
         }
 
+        func validate() throws {
+            guard message.isGiven else {
+                throw ValidationError("Give either a message in hexadecimal, or --uri and --text.")
+            }
+        }
+
         func perform() async throws {
             let message = try message.message()
             let bytes = try message.encoded()
             try output.output.result(Line(ndef: bytes.hex, records: message.records), text: bytes.hex)
         }
-    }
-}
-
-/// The message that a command is to encode or write.
-struct NDEFMessageOptions: ParsableArguments, Sendable {
-    @Option(help: "A URI record. May be given several times.")
-    var uri: [String] = []
-    @Option(help: "A text record. May be given several times.")
-    var text: [String] = []
-    @Option(help: "The language of the texts, as in BCP 47.")
-    var language = "en"
-    @Argument(help: "A whole message in hexadecimal.")
-    var hex: [String] = []
-
-    func validate() throws {
-        if hex.isEmpty == (uri.isEmpty && text.isEmpty) {
-            throw ValidationError("Give either a message in hexadecimal, or --uri and --text.")
-        }
-    }
-
-    func message() throws -> NDEFMessage {
-        if !hex.isEmpty {
-            do {
-                return try NDEFMessage(decoding: try Hex.decode(hex.joined(separator: " ")))
-            } catch let error as Hex.Failure {
-                throw ToolFailure("\(error)", exit: ToolExit.malformed)
-            }
-        }
-        var records: [NDEFRecord] = []
-        for uri in uri { records.append(try .uri(uri)) }
-        for text in text { records.append(try .text(text, language: language)) }
-        return NDEFMessage(records)
     }
 }

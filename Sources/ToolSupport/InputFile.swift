@@ -1,0 +1,68 @@
+import Foundation
+
+/// A file that a person named, or standard input.
+package enum InputFile {
+    /// The most bytes that are taken.
+    package static let longest = 16 * 1024 * 1024
+
+    /// Reads a whole file; `-` is standard input.
+    ///
+    /// - Throws: ``ToolFailure`` with exit code 66 if there is no such file, 65 if it is longer than ``longest``, else 74.
+    package static func read(_ path: String) throws -> [UInt8] {
+        let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw failure(path, errno) }
+        defer { if path != "-" { close(file) } }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Foundation.read(file, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure(path, errno) }
+            guard count > 0 else { return bytes }
+            bytes += buffer.prefix(count)
+            guard bytes.count <= longest else {
+                throw ToolFailure(
+                    "could not read \(path): it is longer than \(longest) bytes.",
+                    exit: ToolExit.malformed
+                )
+            }
+        }
+    }
+
+    private static func failure(_ path: String, _ code: Int32) -> ToolFailure {
+        let name = path == "-" ? "standard input" : path
+        return ToolFailure(
+            "could not read \(name): \(String(cString: strerror(code))).",
+            exit: code == ENOENT ? ToolExit.noInput : ToolExit.inputOutput
+        )
+    }
+}
+
+/// A file that a person wants written.
+package enum OutputFile {
+    /// Writes a new file of mode 0600, or replaces one.
+    ///
+    /// - Throws: ``ToolFailure`` with exit code 74; also if the file exists and is not to be replaced.
+    package static func write(_ bytes: [UInt8], to path: String, overwrite: Bool) throws {
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL), 0o600)
+        guard file >= 0 else { throw failure(path, errno) }
+        defer { close(file) }
+        var status = stat()
+        if fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG { fchmod(file, 0o600) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw failure(path, errno) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private static func failure(_ path: String, _ code: Int32) -> ToolFailure {
+        let advice = code == EEXIST ? " Choose another name, or add --force." : ""
+        return ToolFailure(
+            "could not write \(path): \(String(cString: strerror(code))).\(advice)",
+            exit: ToolExit.inputOutput
+        )
+    }
+}

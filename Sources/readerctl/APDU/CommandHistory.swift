@@ -1,0 +1,70 @@
+import Foundation
+import ReaderKit
+
+/// The commands of earlier sessions, in `$XDG_STATE_HOME/clubkit/apdu-history` with mode 0600: one a line, without
+/// those that may hold a key, a password or a PIN.
+struct CommandHistory {
+    /// How many commands are kept.
+    static let longest = 1000
+
+    /// The commands, the oldest first.
+    private(set) var lines: [String] = []
+
+    private let path: String
+    private var secrets = APDUSecrets()
+
+    /// Reads the history; a file that cannot be read is none.
+    init(path: String = CommandHistory.defaultPath) {
+        self.path = path
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return }
+        let all = text.split(separator: "\n").map(String.init).filter { $0.utf8.count <= 4096 }
+        lines = all.suffix(Self.longest)
+        // A file twice as long as it need be is cut; what fails here fails again, and is told, when a line is added.
+        if all.count > 2 * Self.longest { try? write(lines, O_TRUNC) }
+    }
+
+    private static var defaultPath: String {
+        let environment = ProcessInfo.processInfo.environment
+        // A relative path is not valid there (XDG base directories).
+        let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return (state ?? NSHomeDirectory() + "/.local/state") + "/clubkit/apdu-history"
+    }
+
+    /// Keeps a line, unless it is the last one again or may hold a secret.
+    ///
+    /// - Parameter command: what the line means, or `nil` for one that is no command to the card.
+    /// - Throws: an error of Foundation, if the file cannot be written.
+    mutating func add(_ line: String, _ command: CardCommand?) throws {
+        let line = line.trimmingCharacters(in: .whitespaces)
+        guard !holdsSecret(command), line != lines.last, line.utf8.count <= 4096 else { return }
+        lines.append(line)
+        try write([line], O_APPEND)
+    }
+
+    /// Whether keys, passwords or PINs may be in a command. Better one too many than one too few.
+    private mutating func holdsSecret(_ command: CardCommand?) -> Bool {
+        switch command {
+        case nil: return false
+        case .apdu(let shorthand):
+            // Data for the reader may be keys, or a page with a password on it.
+            return secrets.isSecret(shorthand.command)
+                || shorthand.command.cla == 0xFF && !shorthand.command.data.isEmpty
+        case .frame(let frame):
+            return APDUSecrets.isSecretFrame(frame.bytes[...]) || [0xA0, 0xA2].contains(frame.bytes.first)
+        }
+    }
+
+    private func write(_ lines: [String], _ mode: Int32) throws {
+        let folder = (path as NSString).deletingLastPathComponent
+        try FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | mode, 0o600)
+        guard file >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        fchmod(file, 0o600)
+        try handle.write(contentsOf: Data(lines.map { $0 + "\n" }.joined().utf8))
+    }
+}

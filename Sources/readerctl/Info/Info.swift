@@ -1,0 +1,48 @@
+import ArgumentParser
+import Foundation
+import ReaderKit
+import ToolSupport
+
+/// `readerctl info`
+struct Info: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Tells everything that is known of the card on a reader.",
+        discussion: """
+            Each part stands for itself: one that cannot be read says why, and the others come all the same. Nothing \
+            is written, no key is tried but the public ones of MIFARE Classic, and payment cards and identity documents \
+            are recognised and left alone. No answer of a card proves what it is.
+
+            EXAMPLES
+              readerctl info
+              readerctl info --json --timeout 60
+              readerctl info --replay card.capture
+
+            JSON: one object with event ("info"), at, and the parts that apply:
+              reader     name, backend, serial, longestCommand, longestResponse, extendedLength, readerCommands
+              atr        bytes, card, technology, protocols, historicalBytes, tckValid, warnings
+              facts      what else the reader told, name to hexadecimal
+              uid        as 'readerctl uid' prints it
+              product    name, family, memory, certainty (certain, likely, possible), use, technology, tagType, and
+                         evidence (source, finding)
+              ndef       as 'readerctl ndef read' prints it
+              chip       version, product, counter, signature, signatureVerified (always false)
+              desfire    product, hardware, software, productionWeek, productionYear, freeMemory, keyCount, keyType,
+                         listsFreely, and applications (id, keyCount, keyType, listsFreely, error, and files: number,
+                         kind, size, freeToRead, communication, error)
+              directory  version, publisherSector, and sectors (sector, application, name)
+              errors     the parts that could not be read, each with code and message
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var card: CardOptions
+    @OptionGroup var source: CardReplayOptions
+
+    func perform() async throws {
+        let out = output.output
+        try await out.tellingErrors {
+            let report = try await card.withCard(out, replaying: source.replay) { try InfoReport(of: $0) }
+            try out.result(report, text: report.text)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import ArgumentParser
+import Foundation
+import ReaderKit
+import ToolSupport
+
+extension NDEF {
+    /// `readerctl ndef lock`
+    struct Lock: ToolCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Makes the message of a tag unchangeable for ever.",
+            discussion: """
+                Nothing undoes it. It wants the card's identifier, given with --confirm or typed when asked; another \
+                card on the reader is not locked. Without --confirm and without a terminal to ask on, it is a usage \
+                error (64).
+
+                EXAMPLES
+                  readerctl ndef lock
+                  readerctl ndef lock --confirm 04A1B2C3D4E580
+
+                JSON keys: those of 'ndef read', event being "locked".
+                """
+        )
+
+        @OptionGroup var output: OutputOptions
+        @OptionGroup var card: CardOptions
+        @OptionGroup var access: TagAccessOptions
+        @Option(help: ArgumentHelp("Lock the card with this identifier, for ever.", valueName: "uid"))
+        var confirm: String?
+
+        func validate() throws {
+            if confirm == nil, isatty(STDIN_FILENO) == 0 {
+                throw ValidationError(
+                    "Locking is for ever. Without a terminal to ask on, name the card: --confirm with its UID."
+                )
+            }
+        }
+
+        func perform() async throws {
+            let out = output.output
+            try await out.tellingErrors {
+                let confirmed = try confirm.map { try CardUID(text: $0) }
+                let access = try await access.access(out)
+                let line = try await card.withCard(out) { card in
+                    var tag = try access.open(card)
+                    let uid = try confirmed ?? Self.ask(card, tag.readNDEF(), out)
+                    try tag.lock(PermanentLock(ofCardWith: uid))
+                    tag = try access.open(card)
+                    return TagLine(.locked, try tag.readNDEF(), card)
+                }
+                try out.result(line, text: "Locked for ever: \(line.state.summary)")
+            }
+        }
+
+        /// Shows the card, and takes its identifier as a yes.
+        private static func ask(_ card: CardOnReader, _ content: TagContent, _ out: Output) throws -> CardUID {
+            guard let uid = card.uid else {
+                throw ToolFailure(
+                    "The reader does not tell which card it has; it cannot be locked.",
+                    exit: ToolExit.failure
+                )
+            }
+            let name = card.channel.facts.atr.flatMap { try? ATR($0) }?.cardName ?? content.type?.name ?? "card"
+            out.message(
+                """
+                Card  \(name) on \(card.presence.reader.name)
+                UID   \(uid.hex)
+                \(TagState(content).text)
+
+                Locked, this message can be changed by nobody, for ever. Nothing undoes it.
+                Type the UID to lock the card for ever, anything else to leave it as it is:
+                """
+            )
+            let answer = try InputLines(card.cancellation).next() ?? ""
+            guard let typed = try? CardUID(text: answer.trimmingCharacters(in: .whitespaces)), typed.bytes == uid.bytes
+            else {
+                throw ToolFailure("That is not the UID of this card. Nothing was changed.", exit: ToolExit.failure)
+            }
+            return uid
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import ArgumentParser
+import Foundation
+import ReaderKit
+import ToolSupport
+
+/// Keys and passwords for a tag.
+struct TagAccessOptions: ParsableArguments, Sendable {
+    @Option(
+        help: ArgumentHelp(
+            "The password of an NTAG, 8 digits; '-' asks for it. It is neither kept nor shown.",
+            discussion: "On the command line other users of this machine can see it: prefer '-'.",
+            valueName: "hex"
+        )
+    )
+    var password: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A key of a MIFARE Classic, 12 digits; '-' asks for it. It is tried before the public ones.",
+            valueName: "hex"
+        )
+    )
+    var key: String?
+
+    @Flag(help: "The key is key B of the sectors, not key A.")
+    var keyB = false
+
+    func validate() throws {
+        if keyB, key == nil { throw ValidationError("--key-b says which key --key is.") }
+        if password == "-", key == "-" { throw ValidationError("Only one of --password and --key can be asked for.") }
+    }
+
+    /// What they come to.
+    func access(_ output: Output) async throws -> TagAccess {
+        var access = TagAccess(side: keyB ? .b : .a)
+        if let password { access.password = try await Self.secret(password, 4, "password", output) }
+        if let key { access.key = ClassicKey(try await Self.secret(key, 6, "key", output)) }
+        return access
+    }
+
+    /// The message never quotes what was typed.
+    private static func secret(
+        _ text: String,
+        _ count: Int,
+        _ name: String,
+        _ output: Output
+    ) async throws -> [UInt8] {
+        var typed = text
+        if text == "-" {
+            typed = try await SecretPrompt.ask("The \(name), in hexadecimal: ")
+        } else {
+            output.message("warning: a \(name) on the command line can be seen by other users of this machine")
+        }
+        guard let bytes = try? Hex.decode(typed), bytes.count == count else {
+            throw ToolFailure("A \(name) has \(2 * count) hexadecimal digits.", exit: ToolExit.malformed)
+        }
+        return bytes
+    }
+}
+
+/// What opens a tag.
+struct TagAccess: Sendable {
+    var password: [UInt8]?
+    var key: ClassicKey?
+    var side = ClassicKey.Side.a
+
+    /// Opens the card as a tag of its kind.
+    ///
+    /// - Throws: exit code 1 for a card that is no tag or that has no use for the key or password; `TagError`.
+    func open(_ card: CardOnReader) throws -> any NDEFTag {
+        guard let tag = try TagReader.open(over: card.channel, limits: .maximum) else {
+            throw ToolFailure(
+                "The card on the reader is no tag for NDEF messages. 'readerctl info' tells what it is.",
+                exit: ToolExit.failure
+            )
+        }
+        if let key {
+            guard tag.type == .mifareClassic else {
+                throw ToolFailure(
+                    "--key is for MIFARE Classic; this is a \(tag.type.name) tag.",
+                    exit: ToolExit.failure
+                )
+            }
+            var keys = ClassicKeys.publicKeys
+            for sector in 0..<40 { keys[sector, side] = key }
+            return MIFAREClassicTag(card.channel, limits: .maximum, keys: keys)
+        }
+        if let password {
+            guard tag.type == .type2 else {
+                throw ToolFailure("--password is for NTAG; this is a \(tag.type.name) tag.", exit: ToolExit.failure)
+            }
+            var chip = NTAG(card.channel)
+            try chip.authenticate(password: password)
+        }
+        return tag
+    }
+}
+
+/// Asks for something that must not be seen.
+enum SecretPrompt {
+    /// A line from standard input, not echoed where that is a terminal.
+    static func ask(_ prompt: String) async throws -> String {
+        var before = termios()
+        let isTerminal = tcgetattr(STDIN_FILENO, &before) == 0
+        if isTerminal {
+            var silent = before
+            silent.c_lflag &= ~tcflag_t(ECHO)
+            tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
+            FileHandle.standardError.write(Data(prompt.utf8))
+        }
+        defer {
+            if isTerminal {
+                tcsetattr(STDIN_FILENO, TCSANOW, &before)
+                Output.tell("")
+            }
+        }
+        return try await CardOnReader.Cancellation.during { try InputLines($0).next() ?? "" }
+    }
+}
