@@ -7,19 +7,20 @@ struct Type2Memory: TagMemory {
     let unit = 4
     /// The first page behind the data area. Nothing behind it is kept.
     var endPage = 4
+    /// The chip, where somebody has found it out.
+    var product: Type2Product?
 
-    private let channel: any CardChannel
-    private let usesRawFrames: Bool
+    let channel: any CardChannel
+    let usesRawFrames: Bool
     /// How many bytes to ask for: 16, or 4 from a reader that gives a page at a time.
     private var step = 16
-    private var header: [UInt8] = []
+    private(set) var header: [UInt8] = []
     private var pages: [Int: ArraySlice<UInt8>] = [:]
     private var hasProbedHighPages = false
 
     init(_ channel: any CardChannel) {
         self.channel = channel
-        // A reader that gives an ATR is a PC/SC reader; others show the anticollision and take the card's own frames.
-        usesRawFrames = channel.facts.atr == nil && channel.facts["sak"] != nil
+        usesRawFrames = !channel.capabilities.hasPseudoAPDUs
     }
 
     /// Page 3, the capability container. Pages 0 to 2 are read with it where the tag gives them.
@@ -44,18 +45,55 @@ struct Type2Memory: TagMemory {
 
     /// A byte of the data area.
     mutating func byte(at address: Int) throws(TagError) -> UInt8 {
-        let page = address / 4
-        let bytes: ArraySlice<UInt8>
-        if let known = pages[page] {
-            bytes = known
-        } else {
-            bytes = try load(page)
-        }
+        let bytes = try page(address / 4)
         return bytes[bytes.startIndex + address % 4]
     }
 
-    mutating func write(_ bytes: [UInt8], atUnit number: Int) throws(TagError) {
-        throw .unsupported(.type2, attempt: "write page \(number) of the tag")
+    /// The four bytes of a page from 4 on.
+    mutating func page(_ number: Int) throws(TagError) -> ArraySlice<UInt8> {
+        if let known = pages[number] { return known }
+        return try load(number)
+    }
+
+    /// Whether the tag gives that page, from 4 on.
+    ///
+    /// A tag that was asked for a page that it does not give waits to be selected again, which PC/SC readers do by
+    /// themselves. Its "no" counts only if it still gives page 0 and then says no once more: a tag that is leaving the
+    /// field must not look like a smaller one.
+    mutating func gives(_ number: Int) throws(TagError) -> Bool {
+        for _ in 0..<2 {
+            do {
+                _ = try page(number)
+                return true
+            } catch {
+                guard isRefusal(error) else { throw error }
+                if usesRawFrames { try? channel.reset() }
+                let block = try fetch(0)
+                guard block.elementsEqual(header.prefix(block.count)) else {
+                    throw .link(ReaderError(.cardReset, attempting: attempt(0), detail: "another tag answers"))
+                }
+            }
+        }
+        return false
+    }
+
+    /// Forgets what was read of a page, or of pages 0 to 3 together.
+    mutating func forget(_ page: Int) {
+        if page < 4 { header = [] }
+        pages[page] = nil
+    }
+
+    /// Forgets all that was read.
+    mutating func forgetAll() {
+        header = []
+        pages = [:]
+    }
+
+    /// Pages 0 to 3; without all of them nothing can be written, since a roll-over could not be told.
+    mutating func readWholeHeader() throws(TagError) -> [UInt8] {
+        _ = try readContainer()
+        guard header.count == 16 else { throw .protected(attempt: attempt(0), status: nil) }
+        return header
     }
 
     private mutating func load(_ page: Int) throws(TagError) -> ArraySlice<UInt8> {
@@ -133,7 +171,7 @@ struct Type2Memory: TagMemory {
         return usesRawFrames && fault.kind == .timeout
     }
 
-    private func attempt(_ page: Int) -> String { "read page \(page) of the tag" }
+    func attempt(_ page: Int) -> String { "read page \(page) of the tag" }
 
     /// Reads 1 to 4 pages, as many as the reader gives.
     private mutating func fetch(_ page: Int) throws(TagError) -> ArraySlice<UInt8> {
@@ -172,7 +210,7 @@ struct Type2Memory: TagMemory {
             if answer.isSuccess, page < 4 { step = 4 }
         }
         guard answer.isSuccess || (answer.statusWord == .endReached && answer.data.count >= 4) else {
-            throw fault(page, answer.statusWord)
+            throw Type2Link.fault(attempt(page), answer.statusWord)
         }
         if (4..<16).contains(answer.data.count), page < 4 { step = 4 }
         return answer.data
@@ -190,25 +228,6 @@ struct Type2Memory: TagMemory {
             return try channel.send(command)
         } catch {
             throw .link(error)
-        }
-    }
-
-    /// What a status word other than `9000` means for a read through the reader.
-    private func fault(_ page: Int, _ status: StatusWord) -> TagError {
-        switch status.rawValue {
-        case 0x6300, 0x6982, 0x6A82, 0x6B00:
-            .protected(attempt: attempt(page), status: status)
-        case 0x6F01...0x6FFF:
-            // Only the reader answers here, so these are its own reports on the radio link (6F1B: no answer in time).
-            .link(
-                ReaderError(
-                    status.sw2 == 0x1B ? .timeout : .communication,
-                    attempting: attempt(page),
-                    code: ReaderError.Code(rawValue: Int64(status.rawValue), name: status.name)
-                )
-            )
-        default:
-            .refused(attempt: attempt(page), status: status)
         }
     }
 }

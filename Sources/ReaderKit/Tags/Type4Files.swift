@@ -4,16 +4,28 @@ struct Type4Files {
     static let shortAnswers = 256
 
     /// The most bytes to ask for at once.
-    var chunk: Int
+    private(set) var chunk: Int
+    /// The most bytes to write at once, data objects included.
+    private(set) var writeChunk: Int
 
     private let channel: any CardChannel
     /// Whether the card takes SELECT with P2 = 0C (no answer wanted); the first mapping version knew only 00.
     private var selectsWithoutAnswer = true
     private var shortAnswersLeft = Type4Files.shortAnswers
 
-    init(_ channel: any CardChannel, chunk: Int) {
+    /// Whether the card has once refused a write of as many bytes as it says that it takes.
+    private var hasShortenedWrites = false
+
+    init(_ channel: any CardChannel, chunk: Int, writeChunk: Int) {
         self.channel = channel
         self.chunk = chunk
+        self.writeChunk = writeChunk
+    }
+
+    /// Obeys the limits that the card sets for READ BINARY (MLe) and UPDATE BINARY (MLc).
+    mutating func limit(answers: Int, commands: Int) {
+        chunk = min(chunk, answers)
+        writeChunk = min(writeChunk, commands)
     }
 
     /// Selects the NDEF application; `false` if the card has none.
@@ -130,6 +142,67 @@ struct Type4Files {
         case 0x82 where data.count >= 4 && Int(data[2]) << 8 | Int(data[3]) == data.count - 4: return data[4...]
         default: return data[...]
         }
+    }
+
+    // MARK: Writing
+
+    /// What a card that refuses a write for its length is offered instead: what the oldest cards take.
+    private static let smallWrite = 52
+
+    /// Writes bytes of the selected file, in chunks.
+    ///
+    /// - Parameter inOneCommand: whether the bytes must not be torn apart, as those of a length.
+    mutating func write(
+        _ bytes: [UInt8],
+        at start: Int,
+        of file: UInt16,
+        inOneCommand: Bool = false
+    ) throws(TagError) {
+        let attempt = "write the file \([file].hex)"
+        var written = 0
+        while written < bytes.count {
+            let offset = start + written
+            // Above 7FFF an offset object of 5 bytes and the header of a data object of 2 or 3 come first.
+            let overhead = offset <= 0x7FFF ? 0 : writeChunk - 7 > 127 ? 8 : 7
+            let room = writeChunk - overhead
+            let count = min(room, bytes.count - written)
+            guard room > 0, !inOneCommand || count == bytes.count else {
+                throw .corrupt(.init(.smallCommands(length: writeChunk), offset: 5, file: Type4Tag.containerFile))
+            }
+            let status = try update(Array(bytes[written..<written + count]), at: offset, attempt)
+            if status == .wrongLength, !hasShortenedWrites, writeChunk > Type4Tag.containerLength, !inOneCommand {
+                hasShortenedWrites = true
+                writeChunk = max(Type4Tag.containerLength, min(writeChunk / 2, Type4Files.smallWrite))
+                continue
+            }
+            guard status.isSuccess else {
+                switch status {
+                case .securityStatusNotSatisfied, .conditionsNotSatisfied, .commandNotAllowed:
+                    throw .protected(attempt: attempt, status: status)
+                default: throw .refused(attempt: attempt, status: status)
+                }
+            }
+            written += count
+        }
+    }
+
+    private func update(_ bytes: [UInt8], at offset: Int, _ attempt: String) throws(TagError) -> StatusWord {
+        let command: CommandAPDU?
+        if offset <= 0x7FFF {
+            command = try? CommandAPDU.updateBinary(offset: offset, data: bytes)
+        } else {
+            command = Type4Files.updateBinary(objectOffset: offset, data: bytes)
+        }
+        guard let command else { throw .refused(attempt: attempt, status: .wrongP1P2) }
+        return try send(command).statusWord
+    }
+
+    /// UPDATE BINARY with data objects: `00 D7 00 00 Lc 54 03 offset 53 length data`.
+    static func updateBinary(objectOffset offset: Int, data: [UInt8]) -> CommandAPDU? {
+        guard (0...0xFF_FFFF).contains(offset), data.count <= 0xFF else { return nil }
+        let place = [0x54, 0x03] + [16, 8, 0].map { UInt8(truncatingIfNeeded: offset >> $0) }
+        let header: [UInt8] = data.count > 127 ? [0x53, 0x81, UInt8(data.count)] : [0x53, UInt8(data.count)]
+        return try? CommandAPDU(cla: 0x00, ins: 0xD7, p1: 0, p2: 0, data: place + header + data)
     }
 
     private func send(_ command: CommandAPDU) throws(TagError) -> ResponseAPDU {

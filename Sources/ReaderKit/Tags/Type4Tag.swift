@@ -1,5 +1,5 @@
-/// Reads the NDEF message of a Type 4 tag (NFC Forum, Type 4 Tag, mapping versions 1 to 3): a smart card with the NDEF
-/// application, such as NTAG 4xx, DESFire or a phone.
+/// A Type 4 tag (NFC Forum, Type 4 Tag, mapping versions 1 to 3): a smart card with the NDEF application, such as
+/// NTAG 4xx, DESFire or a phone.
 public struct Type4Tag: NDEFTag {
     /// The kind of tag.
     public let type = TagType.type4
@@ -11,8 +11,9 @@ public struct Type4Tag: NDEFTag {
     /// The file identifiers that no NDEF file may have.
     static let reservedFiles: Set<UInt16> = [0x0000, 0xE102, 0xE103, 0x3F00, 0x3FFF, 0xFFFF]
 
-    private var files: Type4Files
-    private let messageLength: Int
+    var files: Type4Files
+    let channel: any CardChannel
+    let messageLength: Int
 
     /// A card at the other end of the channel.
     ///
@@ -26,7 +27,14 @@ public struct Type4Tag: NDEFTag {
         limits: NDEFLimits = .default,
         longestAnswer: Int = 255
     ) {
-        files = Type4Files(channel, chunk: min(max(longestAnswer, Type4Tag.containerLength), 256))
+        let capabilities = channel.capabilities
+        // Short commands only: they pass everywhere, and a long message takes but a few more of them.
+        files = Type4Files(
+            channel,
+            chunk: min(max(min(longestAnswer, capabilities.longestResponse - 2), Type4Tag.containerLength), 256),
+            writeChunk: min(max(capabilities.longestCommand - 5, 1), 255)
+        )
+        self.channel = channel
         messageLength = limits.message
     }
 
@@ -34,14 +42,13 @@ public struct Type4Tag: NDEFTag {
     ///
     /// - Throws: ``TagError``.
     public mutating func readNDEF() throws(TagError) -> TagContent {
-        guard try files.selectApplication(), try files.select(Type4Tag.containerFile) else { return .absent(.type4) }
-        let file = try readContainer()
-        guard try files.select(file.id) else {
-            throw .refused(attempt: "select the file \([file.id].hex) of the message", status: .fileNotFound)
+        guard let file = try openFile() else { return .absent(.type4) }
+        let length = try readLength(of: file)
+        guard length > 0 else {
+            // A card or a recording that does not give the byte behind has an empty message all the same.
+            let isInterrupted = (try? isInterrupted(file)) ?? false
+            return TagContent(type: .type4, ndef: .empty, area: file.area, isInterrupted: isInterrupted)
         }
-        let lengthBytes = try files.read(file.lengthSize, at: 0, of: file.id)
-        let length = lengthBytes.reduce(0) { $0 << 8 | Int($1) }
-        guard length > 0 else { return TagContent(type: .type4, ndef: .empty, area: file.area) }
         guard length <= file.area.capacity else {
             throw .corrupt(
                 .init(.lengthOverCapacity(length: length, capacity: file.area.capacity), offset: 0, file: file.id)
@@ -52,12 +59,38 @@ public struct Type4Tag: NDEFTag {
         return TagContent(type: .type4, ndef: .message(message), area: file.area)
     }
 
+    // MARK: Parts
+
     /// The file of the message, as the capability container describes it.
-    private struct MessageFile {
+    struct MessageFile {
         var id: UInt16
         /// How many bytes the message's length has at the start of the file.
         var lengthSize: Int
         var area: TagArea
+        /// Where the byte of the write access stands in the capability container.
+        var writeAccessOffset: Int
+        /// How many bytes the capability container has.
+        var containerLength: Int
+    }
+
+    /// Selects the application, reads the container and selects the file of the message; `nil` for a card without the
+    /// application.
+    mutating func openFile() throws(TagError) -> MessageFile? {
+        guard try files.selectApplication(), try files.select(Type4Tag.containerFile) else { return nil }
+        let file = try readContainer()
+        guard try files.select(file.id) else {
+            throw .refused(attempt: "select the file \([file.id].hex) of the message", status: .fileNotFound)
+        }
+        return file
+    }
+
+    mutating func readLength(of file: MessageFile) throws(TagError) -> Int {
+        try files.read(file.lengthSize, at: 0, of: file.id).number(at: 0, count: file.lengthSize)
+    }
+
+    /// Whether an empty message has something behind its length: then it was being written.
+    mutating func isInterrupted(_ file: MessageFile) throws(TagError) -> Bool {
+        try files.read(1, at: file.lengthSize, of: file.id) != [0x00]
     }
 
     private mutating func readContainer() throws(TagError) -> MessageFile {
@@ -73,7 +106,7 @@ public struct Type4Tag: NDEFTag {
         guard longestAnswer >= Type4Tag.containerLength else {
             throw corrupt(.smallCommands(length: longestAnswer), at: 3)
         }
-        files.chunk = min(files.chunk, longestAnswer)
+        files.limit(answers: longestAnswer, commands: bytes.number(at: 5, count: 2))
 
         let isExtended: Bool
         switch (bytes[7], bytes[8]) {
@@ -100,7 +133,9 @@ public struct Type4Tag: NDEFTag {
                 version: version,
                 readAccess: Type4Tag.access(bytes[access]),
                 writeAccess: Type4Tag.access(bytes[access + 1])
-            )
+            ),
+            writeAccessOffset: access + 1,
+            containerLength: length
         )
     }
 
@@ -115,7 +150,7 @@ public struct Type4Tag: NDEFTag {
 
 extension [UInt8] {
     /// A number of up to 4 bytes, most significant first; bytes that are missing count as 0.
-    fileprivate func number(at offset: Int, count: Int) -> Int {
+    func number(at offset: Int, count: Int) -> Int {
         (offset..<offset + count).reduce(0) { $0 << 8 | (indices.contains($1) ? Int(self[$1]) : 0) }
     }
 }

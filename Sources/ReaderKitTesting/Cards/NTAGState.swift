@@ -50,6 +50,13 @@ struct NTAGState {
     mutating func setFactoryContent() {
         overwrite(with: [0xE1, 0x10, model.sizeByte, 0x00] + model.factoryContent, fromPage: 3)
         if let page = model.dynamicLockPage { overwrite(with: [0, 0, 0, 0xBD], fromPage: page) }
+        if model.isUltralightC {
+            // The default key of the data sheet; AUTH0 30 protects nothing.
+            let key: [UInt8] = [
+                0x42, 0x52, 0x45, 0x41, 0x4B, 0x4D, 0x45, 0x49, 0x46, 0x59, 0x4F, 0x55, 0x43, 0x41, 0x4E, 0x21,
+            ]
+            overwrite(with: [0, 0, 0, 0, 0, 0, 0, 0, 0x30, 0, 0, 0, 0, 0, 0, 0] + key, fromPage: 0x28)
+        }
         if let page = model.configurationPage {
             overwrite(
                 with: [0x04, 0x00, 0x00, 0xFF, 0x00, 0x05, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0],
@@ -88,6 +95,10 @@ struct NTAGState {
         hasCounted = false
         lockedPages = lockedPagesOfMemory
         configuration = Configuration()
+        if model.isUltralightC {
+            configuration.firstProtectedPage = Int(memory[0x2A * 4])
+            configuration.protectsReading = memory[0x2B * 4] & 0x01 == 0
+        }
         guard let page = model.configurationPage else { return }
         let access = memory[page * 4 + 4]
         configuration.firstProtectedPage = Int(memory[page * 4 + 3])
@@ -127,7 +138,8 @@ struct NTAGState {
     }
 
     private func mayRead(_ page: Int) -> Bool {
-        isAuthenticated || !configuration.protectsReading || page < configuration.firstProtectedPage
+        page < model.endOfReading
+            && (isAuthenticated || !configuration.protectsReading || page < configuration.firstProtectedPage)
     }
 
     /// A page as a reader sees it: password and its acknowledgement read as zero.
@@ -149,7 +161,7 @@ struct NTAGState {
         var data: [UInt8] = []
         var page = first
         for _ in 0..<4 {
-            if page >= model.pages || !mayRead(page) { page = 0 }
+            if !mayRead(page) { page = 0 }
             data += visible(page)
             page += 1
         }
@@ -215,11 +227,18 @@ struct NTAGState {
 
     private mutating func writeDynamicLocks(_ data: [UInt8]) {
         guard let page = model.dynamicLockPage else { return }
-        let blocks = memory[page * 4 + 2]
-        for bit in 0..<16 where blocks >> (bit / 2) & 1 == 0 {
-            memory[page * 4 + bit / 8] |= data[bit / 8] & 1 << (bit % 8)
+        let old = bits(page)
+        let wanted = Int(data[0]) | Int(data[1]) << 8 | Int(data[2]) << 16
+        var new = old
+        for lock in model.lockBits {
+            if old >> lock.frozenBy & 1 == 0 { new |= wanted & 1 << lock.place }
+            new |= wanted & 1 << lock.frozenBy
         }
-        memory[page * 4 + 2] |= data[2]
+        for index in 0..<3 { memory[page * 4 + index] = UInt8(truncatingIfNeeded: new >> (8 * index)) }
+    }
+
+    private func bits(_ page: Int) -> Int {
+        (0..<3).reduce(0) { $0 | Int(memory[page * 4 + $1]) << (8 * $1) }
     }
 
     private var lockedPagesOfMemory: Set<Int> {
@@ -229,10 +248,7 @@ struct NTAGState {
             if byte >> (page % 8) & 1 == 1 { pages.insert(page) }
         }
         guard let lockPage = model.dynamicLockPage else { return pages }
-        for bit in 0..<16 where memory[lockPage * 4 + bit / 8] >> (bit % 8) & 1 == 1 {
-            let first = 16 + bit * model.pagesPerLockBit
-            for page in first..<first + model.pagesPerLockBit where page <= model.lastUserPage { pages.insert(page) }
-        }
+        for lock in model.lockBits where bits(lockPage) >> lock.place & 1 == 1 { pages.formUnion(lock.locked) }
         return pages
     }
 }

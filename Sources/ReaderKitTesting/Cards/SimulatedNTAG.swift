@@ -1,10 +1,10 @@
 import ReaderKit
 import Synchronization
 
-/// An NTAG213, 215 or 216, or a plain MIFARE Ultralight: a Type 2 tag with its true memory layout.
+/// An NTAG21x or a MIFARE Ultralight, EV1 or C: a Type 2 tag with its true memory layout.
 ///
 /// It answers the raw frames READ, WRITE, FAST_READ, GET_VERSION, READ_CNT, READ_SIG, PWD_AUTH and HLTA as the chip
-/// does, with roll-over, one-time programmable bits, lock bits and password protection; behind a ``SimulatedReader`` also
+/// does (an Ultralight C's authentication is refused, as with a wrong key), with roll-over, one-time programmable bits, lock bits and password protection; behind a ``SimulatedReader`` also
 /// `FF B0` and `FF D6`. As on the chip, changed lock bits and configuration take effect when the tag is next powered.
 public final class SimulatedNTAG: SimulatedCard {
     /// The chip.
@@ -122,65 +122,5 @@ public final class SimulatedNTAG: SimulatedCard {
     public func receive(frame: RawFrame) -> RawFrame? {
         guard frame.bitsInLastByte == 8 else { return nil }
         return state.withLock { $0.answer(frame.bytes) }
-    }
-}
-
-extension SimulatedNTAG {
-    /// A chip and its memory layout.
-    public struct Model: Sendable, Hashable {
-        /// The number of pages of 4 bytes.
-        public let pages: Int
-        /// The last page of user memory; the first is 4.
-        public let lastUserPage: Int
-        /// The capability container's size byte: the data area in units of 8 bytes.
-        public let sizeByte: UInt8
-        /// What GET_VERSION answers, or `nil` if the chip does not know the command.
-        public let version: [UInt8]?
-        /// How many pages one dynamic lock bit locks; 0 for a chip without them.
-        public let pagesPerLockBit: Int
-        /// What the factory writes from page 4 on.
-        public let factoryContent: [UInt8]
-
-        /// The page of the dynamic lock bytes, right behind user memory.
-        public var dynamicLockPage: Int? { pagesPerLockBit > 0 ? lastUserPage + 1 : nil }
-        /// The first of the four configuration pages: CFG0, CFG1, PWD, PACK.
-        public var configurationPage: Int? { pagesPerLockBit > 0 ? lastUserPage + 2 : nil }
-
-        /// NTAG213: 144 bytes of user memory.
-        public static let ntag213 = Model(
-            pages: 45,
-            lastUserPage: 0x27,
-            sizeByte: 0x12,
-            version: [0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x0F, 0x03],
-            pagesPerLockBit: 2,
-            factoryContent: [0x01, 0x03, 0xA0, 0x0C, 0x34, 0x03, 0x00, 0xFE]
-        )
-        /// NTAG215: 504 bytes of user memory, of which the capability container counts 496.
-        public static let ntag215 = Model(
-            pages: 135,
-            lastUserPage: 0x81,
-            sizeByte: 0x3E,
-            version: [0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x11, 0x03],
-            pagesPerLockBit: 16,
-            factoryContent: [0x03, 0x00, 0xFE, 0x00]
-        )
-        /// NTAG216: 888 bytes of user memory, of which the capability container counts 872.
-        public static let ntag216 = Model(
-            pages: 231,
-            lastUserPage: 0xE1,
-            sizeByte: 0x6D,
-            version: [0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x13, 0x03],
-            pagesPerLockBit: 16,
-            factoryContent: [0x03, 0x00, 0xFE, 0x00]
-        )
-        /// MIFARE Ultralight (MF0ICU1): 48 bytes of user memory, no version, no password; formatted here.
-        public static let ultralight = Model(
-            pages: 16,
-            lastUserPage: 0x0F,
-            sizeByte: 0x06,
-            version: nil,
-            pagesPerLockBit: 0,
-            factoryContent: [0x03, 0x00, 0xFE, 0x00]
-        )
     }
 }

@@ -37,6 +37,10 @@ public final class SimulatedType4Tag: SimulatedCard {
         public var refusesSelectWithoutAnswer = false
         /// What happens when a read asks for more bytes than the file has behind its offset.
         public var overread = Overread.endReached
+        /// Whether the capability container may be written, by which a tag is made read-only.
+        public var containerIsWritable = true
+        /// The most bytes that UPDATE BINARY really takes, where that is less than the card says; `nil`: what it says.
+        public var longestWrite: Int?
         /// The most bytes in one answer; the rest is announced with `61xx`. `nil`: everything at once.
         public var partLength: Int?
 
@@ -141,7 +145,8 @@ private struct Type4State {
         case 0xB0: return read(command, offset: Int(command.p1) << 8 | Int(command.p2), asObject: false)
         case 0xB1: return readObject(command)
         case 0xC0: return part(command.expectedLength ?? 256)
-        case 0xD6: return write(command.data, offset: Int(command.p1) << 8 | Int(command.p2))
+        case 0xD6:
+            return write(command.data, offset: Int(command.p1) << 8 | Int(command.p2), length: command.data.count)
         case 0xD7: return writeObject(command)
         default: return Status.unknownInstruction
         }
@@ -220,13 +225,27 @@ private struct Type4State {
 
     // MARK: UPDATE BINARY
 
-    private mutating func write(_ data: [UInt8], offset: Int) -> [UInt8] {
-        guard selected == configuration.fileID else { return Status.notAllowed }
-        guard configuration.writeAccess == 0 else { return Status.security }
-        guard !data.isEmpty, data.count <= Int(configuration.longestCommand) else { return Status.wrongLength }
-        guard offset + data.count <= file.count else { return Status.wrongParameters }
-        file.replaceSubrange(offset..<offset + data.count, with: data)
+    /// `length` is that of the whole command data, which the card's limit is about.
+    private mutating func write(_ data: [UInt8], offset: Int, length: Int) -> [UInt8] {
+        guard let selected else { return Status.notAllowed }
+        let isContainer = selected == 0xE103
+        guard isContainer ? configuration.containerIsWritable : mayWrite else { return Status.security }
+        let longest = min(Int(configuration.longestCommand), configuration.longestWrite ?? .max)
+        guard !data.isEmpty, length <= longest else { return Status.wrongLength }
+        let count = isContainer ? container.count : file.count
+        guard offset + data.count <= count else { return Status.wrongParameters }
+        if isContainer {
+            container.replaceSubrange(offset..<offset + data.count, with: data)
+        } else {
+            file.replaceSubrange(offset..<offset + data.count, with: data)
+        }
         return Status.success
+    }
+
+    /// Whether the configuration and the container both let the file be written.
+    private var mayWrite: Bool {
+        let place = configuration.isExtended ? 16 : 14
+        return configuration.writeAccess == 0 && !(container.indices.contains(place) && container[place] == 0xFF)
     }
 
     private mutating func writeObject(_ command: CommandAPDU) -> [UInt8] {
@@ -238,6 +257,6 @@ private struct Type4State {
         let value = length == 0x81 ? object.dropFirst(3) : object.dropFirst(2)
         let size = length == 0x81 ? object.dropFirst(2).first.map(Int.init) : Int(length)
         guard value.count == size else { return Status.wrongData }
-        return write(Array(value), offset: offset)
+        return write(Array(value), offset: offset, length: command.data.count)
     }
 }

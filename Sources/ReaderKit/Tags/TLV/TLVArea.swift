@@ -101,6 +101,7 @@ struct TLVArea {
         }
         var cursor = TLVCursor(start: start, end: end)
         let plan = try TLVPlan(content, along: &cursor, in: &memory)
+        try plan.check(in: &memory)
         for unit in plan.units.reversed() where unit.isChanged { try memory.write(unit.new, atUnit: unit.number) }
         if let offset = try plan.firstDifference(in: &memory, where: { _ in true }) {
             throw .notWritten(offset: offset)

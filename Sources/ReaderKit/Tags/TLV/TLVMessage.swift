@@ -31,13 +31,19 @@ struct TLVMessage {
     }
 
     /// Whether writing was interrupted: the length is 0, and behind it stands neither terminator nor NULL nor the end of
-    /// the area, nor a well-formed run of blocks that begins with a proprietary one.
+    /// the area, nor a well-formed run of blocks that begins with a proprietary one. A NULL counts as what is left of a
+    /// length if `FF` follows it.
     func isInterrupted(in memory: inout some TagMemory) throws(TagError) -> Bool {
         guard length == 0 else { return false }
         var cursor = value
         guard let next = cursor.advance() else { return false }
         switch try memory.byte(at: next) {
-        case TLVArea.Block.null, TLVArea.Block.terminator: return false
+        case TLVArea.Block.terminator: return false
+        case TLVArea.Block.null:
+            // The long form of length 255 is FF 00 FF. Where a unit ends behind its first byte, the other two can stand
+            // there before or after their time; no block begins with FF.
+            guard next % memory.unit == 0, let following = cursor.advance() else { return false }
+            return try memory.byte(at: following) == 0xFF
         case TLVArea.Block.proprietary: return try !isRunOfBlocks(value, in: &memory)
         default: return true
         }
@@ -80,6 +86,7 @@ struct TLVMessage {
 
         var cursor = block
         let plan = try TLVPlan(content, along: &cursor, in: &memory)
+        try plan.check(in: &memory)
         var header = block
         guard header.advance() != nil, let lengthAddress = header.advance() else { return }
         let behind = header.advance()

@@ -36,6 +36,11 @@ struct TLVPlan {
         }
     }
 
+    /// Throws if any of the units to write must not be written, or is not there.
+    func check(in memory: inout some TagMemory) throws(TagError) {
+        for unit in units where unit.isChanged { try memory.checkWritable(unit: unit.number) }
+    }
+
     /// The index of the first byte in the given units that is not as planned, or `nil`.
     func firstDifference(
         in memory: inout some TagMemory,

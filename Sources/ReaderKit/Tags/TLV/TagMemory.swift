@@ -10,6 +10,10 @@ protocol TagMemory {
     /// A byte, from what was read before or from the card.
     mutating func byte(at address: Int) throws(TagError) -> UInt8
 
+    /// Throws if a unit must not or cannot be written. It is asked for every unit that will change before the first of
+    /// them is written, so that nothing is begun that cannot be ended.
+    mutating func checkWritable(unit number: Int) throws(TagError)
+
     /// Writes a unit.
     ///
     /// What was read of it before must be forgotten, so that it is read back from the card, also if writing failed.
@@ -18,4 +22,9 @@ protocol TagMemory {
     ///   - bytes: exactly ``unit`` bytes.
     ///   - number: the unit that begins at address `number * unit`.
     mutating func write(_ bytes: [UInt8], atUnit number: Int) throws(TagError)
+}
+
+extension TagMemory {
+    /// Nothing is known against it by default.
+    mutating func checkWritable(unit number: Int) throws(TagError) {}
 }
