@@ -72,9 +72,13 @@ let package = Package(
         ),
         .executableTarget(name: "clubctl", dependencies: ["ToolSupport", "ReaderKit", "ClubKit"]),
         .target(name: "TestSupport", path: "Tests/Support"),
+        // What Scripts/fuzz fuzzes, which a test runs on the inputs that once were findings.
+        .target(name: "FuzzTargets", dependencies: ["ReaderKit"], path: "Fuzz/Targets"),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
         .testTarget(
             name: "ReaderKitTests",
             dependencies: ["ReaderKit", "ReaderKitTesting", "TestSupport"],
+            exclude: ["Capture/Logs"],
             swiftSettings: [pcsc, nfc]
         ),
         .testTarget(name: "ReaderKitTestingTests", dependencies: ["ReaderKit", "ReaderKitTesting"]),
@@ -96,3 +100,8 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// The fuzzer's program has its main function in libFuzzer, so nothing else can be built with it there.
+if Context.environment["CLUBKIT_FUZZ"] != nil {
+    package.targets.append(.executableTarget(name: "Fuzz", dependencies: ["FuzzTargets"], path: "Fuzz/Driver"))
+}

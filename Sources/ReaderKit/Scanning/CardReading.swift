@@ -1,17 +1,17 @@
 /// What one conversation with a card gave: as much as could be read, and what went wrong.
-struct CardReading: Sendable {
-    var technology: Technology?
-    var card = "unknown"
-    var uid: CardUID?
-    var ndef: [NDEFRecord]?
-    var passes: [Pass] = []
-    var problems: [ScanEvent.Problem] = []
-    var duration: Duration = .zero
+package struct CardReading: Sendable {
+    package var technology: Technology?
+    package var card = "unknown"
+    package var uid: CardUID?
+    package var ndef: [NDEFRecord]?
+    package var passes: [Pass] = []
+    package var problems: [ScanEvent.Problem] = []
+    package var duration: Duration = .zero
     /// The fault of the link that ended the reading early, if one did.
-    var fault: ReaderError?
+    package var fault: ReaderError?
 
     /// What is known before the card was asked anything.
-    init(facts: CardFacts) {
+    package init(facts: CardFacts) {
         let atr = facts.atr.flatMap { try? ATR($0) }
         technology = facts.technology ?? atr?.technology
         if let atr { card = atr.cardName }
@@ -20,7 +20,7 @@ struct CardReading: Sendable {
     }
 
     /// Reads the card: identifier, then NDEF, then what both say of the member.
-    init(over channel: any CardChannel, limits: NDEFLimits) {
+    package init(over channel: any CardChannel, limits: NDEFLimits) {
         self.init(facts: channel.facts)
         do throws(ReaderError) {
             if uid == nil { uid = try Self.readUID(over: channel, technology) }
@@ -34,7 +34,7 @@ struct CardReading: Sendable {
     }
 
     /// A card with which no conversation could be had.
-    init(facts: CardFacts, fault: ReaderError) {
+    package init(facts: CardFacts, fault: ReaderError) {
         self.init(facts: facts)
         self.fault = fault
         problems.append(Self.problem(of: fault))
@@ -45,7 +45,7 @@ struct CardReading: Sendable {
     ///
     /// The identifier of the card itself counts only when all of the card was read and nothing else was found: a member
     /// whose pass could not be read this time must not become a second member under the card's identifier.
-    var member: (key: String, name: String?)? {
+    package var member: (key: String, name: String?)? {
         passes.first.map { ($0.id, $0.name) }
     }
 
