@@ -16,26 +16,56 @@ public struct SimulatedReader: Sendable, Hashable {
     /// Whether a wrong `Le` in `FF CA` and `FF B0` is answered `6Cxx`, instead of with what there is.
     public var insistsOnLength: Bool
 
-    /// The status word of `FF B0` and `FF D6` where a key is needed that nobody loaded (MIFARE Classic): `6982` by the
-    /// standard, `6300` on many readers.
+    /// The status word of `FF B0` and `FF D6` where a sector of a MIFARE Classic is not open: `6982` by the standard,
+    /// `6300` on many readers.
     public var securityStatus: UInt16
 
-    /// A reader. Without arguments it answers like most: 16 bytes a read, and no word on the kind of tag.
+    /// How raw frames for the card are carried within a command APDU.
+    public var encapsulation: SimulatedEncapsulation?
+
+    /// Whether a card is powered anew before `FF 86` if it halted after a wrong key. Otherwise the program has to do so.
+    public var selectsAgain: Bool
+
+    /// Whether `FF B0` and `FF D6` read and write cards that are neither of Type 2 nor MIFARE Classic: FeliCa and
+    /// ISO 15693. Some readers carry only frames to those.
+    public var readsOtherCards: Bool
+
+    /// Whether a service of a FeliCa card must be selected (`FF A4`) before its blocks are read or written.
+    public var wantsService: Bool
+
+    /// Whether `FF B0` reads blocks of 8 bytes of a Type 1 tag.
+    public var readsTopaz: Bool
+
+    /// What the reader keeps from one command to the next. Copies of a reader are the same reader.
+    let memory = SimulatedReaderMemory()
+
+    /// A reader. Without arguments it answers like most: 16 bytes a read, no word on the kind of tag, and frames in
+    /// SpringCard's form.
     public init(
         bytesPerRead: Int = 16,
         tellsTagType: Bool = false,
         insistsOnLength: Bool = false,
-        securityStatus: UInt16 = 0x6982
+        securityStatus: UInt16 = 0x6982,
+        encapsulation: SimulatedEncapsulation? = .springCard,
+        selectsAgain: Bool = false,
+        readsOtherCards: Bool = true,
+        wantsService: Bool = false,
+        readsTopaz: Bool = false
     ) {
         self.bytesPerRead = bytesPerRead
         self.tellsTagType = tellsTagType
         self.insistsOnLength = insistsOnLength
         self.securityStatus = securityStatus
+        self.encapsulation = encapsulation
+        self.selectsAgain = selectsAgain
+        self.readsOtherCards = readsOtherCards
+        self.wantsService = wantsService
+        self.readsTopaz = readsTopaz
     }
 
     /// Answers a command APDU: class `FF` itself, any other through the card.
     ///
-    /// - Returns: the response APDU, or `nil` if the card stays silent. A silence behind `FF B0`, `FF D6` and `FF FE`
+    /// - Returns: the response APDU, or `nil` if the card stays silent. A silence behind `FF B0`, `FF D6` and raw frames
     ///   is the reader's to report, so it gives a status word.
     public func transmit(_ command: [UInt8], to card: any SimulatedCard) -> [UInt8]? {
         guard command.count >= 4 else { return Status.wrongLength }
@@ -43,11 +73,14 @@ public struct SimulatedReader: Sendable, Hashable {
             guard case .isoDEP = card.kind else { return Status.unknownClass }
             return card.receive(apdu: command)
         }
+        if let encapsulation, let answer = encapsulation.answer(command, card, memory) { return answer }
         switch command[1] {
         case 0xCA: return getData(command, of: card)
+        case 0xA4: return selectService(command, of: card)
+        case 0x82: return loadKey(command, for: card)
+        case 0x86: return authenticate(command, to: card)
         case 0xB0: return readBinary(command, of: card)
         case 0xD6: return updateBinary(command, of: card)
-        case 0xFE: return encapsulate(command, to: card)
         default: return Status.unknownInstruction
         }
     }
@@ -74,57 +107,10 @@ public struct SimulatedReader: Sendable, Hashable {
     }
 
     /// `expected` 0 asks for all.
-    private func answer(_ data: [UInt8], expected: Int) -> [UInt8] {
+    func answer(_ data: [UInt8], expected: Int) -> [UInt8] {
         if expected == 0 || expected == data.count { return data + Status.success }
         if expected < data.count || insistsOnLength { return [0x6C, UInt8(data.count & 0xFF)] }
         return data + Status.endOfData
-    }
-
-    // MARK: FF B0 and FF D6: the card's own read and write
-
-    private func readBinary(_ command: [UInt8], of card: any SimulatedCard) -> [UInt8] {
-        guard command.count <= 5 else { return Status.wrongLength }
-        guard card.kind.isType2 else { return refusal(of: card) }
-        guard command[2] == 0 else { return Status.wrongParameters }
-        guard let frame = card.receive(frame: RawFrame([0x30, command[3]])), frame.bytes.count == 16 else {
-            return Status.failed
-        }
-        let data = Array(frame.bytes.prefix(max(1, min(bytesPerRead, 16))))
-        let expected = command.count == 5 ? Int(command[4]) : 0
-        if expected > 0, expected < data.count, !insistsOnLength {
-            return Array(data.prefix(expected)) + Status.success
-        }
-        if expected > data.count, !insistsOnLength { return data + Status.success }
-        return answer(data, expected: expected)
-    }
-
-    private func updateBinary(_ command: [UInt8], of card: any SimulatedCard) -> [UInt8] {
-        guard card.kind.isType2 else { return refusal(of: card) }
-        guard command[2] == 0 else { return Status.wrongParameters }
-        guard command.count == 9, command[4] == 4 else { return Status.wrongLength }
-        let frame = card.receive(frame: RawFrame([0xA2, command[3]] + command[5...]))
-        return frame == RawFrame.acknowledgement ? Status.success : Status.failed
-    }
-
-    private func refusal(of card: any SimulatedCard) -> [UInt8] {
-        switch card.kind {
-        case .storage(0x03, 0x0001), .storage(0x03, 0x0002), .storage(0x03, 0x0026):
-            [UInt8(securityStatus >> 8), UInt8(securityStatus & 0xFF)]
-        case .storage: Status.unsupported
-        case .isoDEP: Status.wrongCard
-        }
-    }
-
-    // MARK: FF FE: a raw frame (SpringCard's ENCAPSULATE, protocol 01)
-
-    private func encapsulate(_ command: [UInt8], to card: any SimulatedCard) -> [UInt8] {
-        guard command[2] == 0x01 else { return Status.unsupported }
-        guard command.count > 5, command[4] > 0, command.count >= 5 + Int(command[4]) else {
-            return Status.wrongLength
-        }
-        let frame = card.receive(frame: RawFrame(Array(command[5..<5 + Int(command[4])])))
-        guard let frame else { return Status.mute }
-        return frame.bytes + Status.success
     }
 }
 
@@ -137,6 +123,25 @@ extension RawFrame {
 }
 
 extension SimulatedCardKind {
+    var isClassic: Bool {
+        switch self {
+        case .storage(0x03, 0x0001), .storage(0x03, 0x0002), .storage(0x03, 0x0026): true
+        default: false
+        }
+    }
+
+    var isFeliCa: Bool {
+        if case .storage(0x11, _) = self { true } else { false }
+    }
+
+    var isVicinity: Bool {
+        if case .storage(0x09...0x0C, _) = self { true } else { false }
+    }
+
+    var isTopaz: Bool {
+        if case .storage(0x03, 0x0030) = self { true } else { false }
+    }
+
     var isType2: Bool {
         switch self {
         case .storage(0x03, 0x0003), .storage(0x03, 0x003A), .storage(0x03, 0x003D): true

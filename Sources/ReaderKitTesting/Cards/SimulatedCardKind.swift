@@ -11,10 +11,14 @@ public enum SimulatedCardKind: Sendable, Hashable {
 
     /// MIFARE Ultralight and NTAG.
     public static let ultralight = SimulatedCardKind.storage(standard: 0x03, name: 0x0003)
+    /// MIFARE Mini.
+    public static let classicMini = SimulatedCardKind.storage(standard: 0x03, name: 0x0026)
     /// MIFARE Classic with 1 KiB.
     public static let classic1K = SimulatedCardKind.storage(standard: 0x03, name: 0x0001)
     /// MIFARE Classic with 4 KiB.
     public static let classic4K = SimulatedCardKind.storage(standard: 0x03, name: 0x0002)
+    /// Topaz.
+    public static let topaz = SimulatedCardKind.storage(standard: 0x03, name: 0x0030)
     /// FeliCa.
     public static let feliCa = SimulatedCardKind.storage(standard: 0x11, name: 0x003B)
     /// ICODE SLI, a card of ISO 15693.

@@ -24,16 +24,25 @@ struct ClassicLink {
 
     // MARK: Authentication
 
+    /// Whether the card said no to the last key, which is silence: a card that was taken away says the same.
+    var wasRefused: Bool { isHalted }
+
+    /// Makes sure that the card is still there after it said no.
+    ///
+    /// - Throws: ``TagError`` if it is not.
+    mutating func confirmPresence() throws(TagError) {
+        session = nil
+        try link.confirmPresence()
+        isHalted = false
+    }
+
     /// Opens a sector with a key; `false` if the key is not the card's.
     ///
     /// - Throws: ``TagError``; ``TagError/unsupported(_:attempt:)`` if the reader does not know how.
     mutating func authenticate(_ wanted: Session) throws(TagError) -> Bool {
         if session == wanted, !isHalted { return true }
         session = nil
-        if isHalted {
-            try link.confirmPresence()
-            isHalted = false
-        }
+        if isHalted { try confirmPresence() }
         guard let block = UInt8(exactly: ClassicSize.trailer(ofSector: wanted.sector)) else { return false }
         // Should the exchange fail, nobody knows what state the card is in.
         isHalted = true

@@ -59,17 +59,6 @@ struct ClassicMemory: TagMemory {
         throw .wrongKey(attempt: "write to sector \(number)", attemptsLeft: nil)
     }
 
-    /// Makes sure that the first so many bytes may be written, before any of them is.
-    mutating func checkWritable(upTo end: Int) throws(TagError) {
-        var checked: Int?
-        for block in blocks.prefix((min(max(0, end), size) + unit - 1) / unit) {
-            let number = ClassicSize.sector(ofBlock: block)
-            if checked == number { continue }
-            checked = number
-            guard try sector(number).writeAccess != .never else { throw .readOnly(.mifareClassic) }
-        }
-    }
-
     // MARK: TagMemory
 
     mutating func byte(at address: Int) throws(TagError) -> UInt8 {
@@ -82,6 +71,14 @@ struct ClassicMemory: TagMemory {
         let bytes = try link.read(block)
         content[block] = bytes
         return bytes[address % unit]
+    }
+
+    /// Opens the unit's sector for writing, so that a sector that is locked or whose key is not known shows before
+    /// anything is written.
+    mutating func checkWritable(unit number: Int) throws(TagError) {
+        guard blocks.indices.contains(number) else { return }
+        try ClassicMemory.guardBlock(blocks[number])
+        try openToWrite(ClassicSize.sector(ofBlock: blocks[number]))
     }
 
     mutating func write(_ bytes: [UInt8], atUnit number: Int) throws(TagError) {

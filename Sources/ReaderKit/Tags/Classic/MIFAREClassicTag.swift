@@ -87,7 +87,11 @@ public struct MIFAREClassicTag: NDEFTag {
             // The reader cannot authenticate, so what is on the card stays unknown to it.
             return .absent(.mifareClassic)
         }
-        guard let (_, area, first) = place else { return .absent(.mifareClassic) }
+        guard let (_, area, first) = place else {
+            // To be without a place for a message and to be gone looks the same so far.
+            if memory.link.wasRefused { try memory.link.confirmPresence() }
+            return .absent(.mifareClassic)
+        }
         let content = try area.read(from: &memory, limit: messageLength)
         return TagContent(
             type: .mifareClassic,
@@ -107,11 +111,8 @@ public struct MIFAREClassicTag: NDEFTag {
     /// - Throws: ``TagError``; ``TagError/readOnly(_:)`` before anything was written if any sector that the message needs
     ///   is locked.
     public mutating func writeNDEF(_ message: [UInt8]) throws(TagError) {
-        guard let (_, area, _) = try openArea() else { throw .notFormatted(.mifareClassic) }
-        guard let place = try area.find(in: &memory) else { throw .notFormatted(.mifareClassic) }
-        // A header of up to four bytes, the longer of the two messages, a terminator, and whatever stands before them.
-        let before = max(0, area.end - place.capacity)
-        try memory.checkWritable(upTo: before + max(message.count, place.length) + 5)
+        guard let (_, area, first) = try openArea() else { throw .notFormatted(.mifareClassic) }
+        guard first.writeAccess == .free else { throw .readOnly(.mifareClassic) }
         try area.write(message, to: &memory)
     }
 

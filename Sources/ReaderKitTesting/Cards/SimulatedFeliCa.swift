@@ -1,0 +1,154 @@
+import ReaderKit
+import Synchronization
+
+/// A FeliCa card whose blocks may be read and written without encryption, as FeliCa Lite's: a Type 3 tag.
+///
+/// It takes polling, Read Without Encryption (`06`) and Write Without Encryption (`08`) with the services 000B and 0009.
+/// Frames begin with their length. A command that asks for more blocks than the card allows, for a service or a block
+/// that it does not have, or that writes what is locked, is answered with the status flags of the standard.
+public final class SimulatedFeliCa: SimulatedCard {
+    /// The IDm, 8 bytes.
+    public let uid: [UInt8]
+
+    /// What differs between cards.
+    public let configuration: Configuration
+
+    private let state: Mutex<[UInt8]>
+
+    /// What differs between cards.
+    public struct Configuration: Sendable, Hashable {
+        /// How many blocks of 16 bytes there are, block 0 included: 14 on a FeliCa Lite.
+        public var blocks = 14
+        /// Nbr: the most blocks in one read.
+        public var blocksPerRead = 4
+        /// Nbw: the most blocks in one write.
+        public var blocksPerWrite = 1
+        /// The systems that answer a poll; `12FC` is NDEF's.
+        public var systems: [UInt16] = [0x88B4, 0x12FC]
+        /// The first so many blocks that may not be written.
+        public var lockedBlocks = 0
+
+        /// A FeliCa Lite with NDEF. Change what shall differ.
+        public init() {}
+    }
+
+    /// The IDm that cards have unless told otherwise.
+    public static let sampleIDm: [UInt8] = [0x01, 0x2E, 0x4C, 0xE7, 0x91, 0x83, 0x5A, 0x06]
+
+    /// A card whose blocks are all zero.
+    public init(configuration: Configuration = .init(), uid: [UInt8] = SimulatedFeliCa.sampleIDm) {
+        self.configuration = configuration
+        self.uid = Array((uid + Array(repeating: 0, count: 8)).prefix(8))
+        state = Mutex(Array(repeating: 0, count: max(1, configuration.blocks) * 16))
+    }
+
+    /// A formatted tag that holds the message.
+    ///
+    /// - Returns: `nil` if the message is too long for the card.
+    public static func formatted(
+        message: [UInt8] = [],
+        configuration: Configuration = .init(),
+        uid: [UInt8] = SimulatedFeliCa.sampleIDm
+    ) -> SimulatedFeliCa? {
+        let card = SimulatedFeliCa(configuration: configuration, uid: uid)
+        let blocks = max(1, configuration.blocks) - 1
+        guard message.count <= blocks * 16 else { return nil }
+        var first: [UInt8] = [0x10, UInt8(configuration.blocksPerRead & 0xFF)]
+        first += [UInt8(configuration.blocksPerWrite & 0xFF), UInt8(blocks >> 8 & 0xFF), UInt8(blocks & 0xFF)]
+        first += [0, 0, 0, 0, 0x00, 0x01]
+        first += [UInt8(message.count >> 16 & 0xFF), UInt8(message.count >> 8 & 0xFF), UInt8(message.count & 0xFF)]
+        let sum = first.reduce(0) { $0 + Int($1) }
+        card.overwrite(block: 0, with: first + [UInt8(sum >> 8 & 0xFF), UInt8(sum & 0xFF)])
+        card.overwrite(block: 1, with: message)
+        return card
+    }
+
+    /// A FeliCa card.
+    public var kind: SimulatedCardKind { .feliCa }
+
+    /// All blocks as they are now.
+    public var memory: [UInt8] { state.withLock { $0 } }
+
+    /// Changes memory as no reader could; what does not fit is left out.
+    public func overwrite(block: Int, with bytes: [UInt8]) {
+        state.withLock { memory in
+            guard block >= 0, block * 16 < memory.count else { return }
+            let count = min(bytes.count, memory.count - block * 16)
+            memory.replaceSubrange(block * 16..<block * 16 + count, with: bytes.prefix(count))
+        }
+    }
+
+    /// Answers a frame of the card's own protocol; `nil` is silence.
+    public func receive(frame: RawFrame) -> RawFrame? {
+        let bytes = frame.bytes
+        guard frame.bitsInLastByte == 8, bytes.count >= 2, Int(bytes[0]) == bytes.count else { return nil }
+        switch bytes[1] {
+        case 0x00: return poll(bytes)
+        case 0x06, 0x08: return command(bytes)
+        default: return nil
+        }
+    }
+
+    private func poll(_ bytes: [UInt8]) -> RawFrame? {
+        guard bytes.count == 6 else { return nil }
+        func matches(_ system: UInt16) -> Bool {
+            let (high, low) = (UInt8(system >> 8), UInt8(system & 0xFF))
+            return (bytes[2] == 0xFF || bytes[2] == high) && (bytes[3] == 0xFF || bytes[3] == low)
+        }
+        guard let system = configuration.systems.first(where: matches) else { return nil }
+        var answer = [0x01] + uid + [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]
+        if bytes[4] == 0x01 { answer += [UInt8(system >> 8), UInt8(system & 0xFF)] }
+        return RawFrame([UInt8(answer.count + 1)] + answer)
+    }
+
+    /// What a command names: blocks, and the data behind them.
+    private struct Request {
+        var service: UInt16
+        var blocks: [Int]
+        var data: [UInt8]
+    }
+
+    /// Reads service and block list, of one service as on these cards.
+    private static func request(_ bytes: [UInt8]) -> Request? {
+        guard bytes.count >= 14, bytes[10] == 1 else { return nil }
+        let service = UInt16(bytes[12]) << 8 | UInt16(bytes[11])
+        var rest = bytes[14...]
+        var blocks: [Int] = []
+        for _ in 0..<Int(bytes[13]) {
+            guard let first = rest.popFirst(), let low = rest.popFirst() else { return nil }
+            if first & 0x80 != 0 {
+                blocks.append(Int(low))
+            } else {
+                guard let high = rest.popFirst() else { return nil }
+                blocks.append(Int(high) << 8 | Int(low))
+            }
+        }
+        return Request(service: service, blocks: blocks, data: Array(rest))
+    }
+
+    private func command(_ bytes: [UInt8]) -> RawFrame? {
+        guard bytes.count >= 10, Array(bytes[2..<10]) == uid else { return nil }
+        let isRead = bytes[1] == 0x06
+        func answer(_ flags: [UInt8], _ data: [UInt8] = []) -> RawFrame {
+            let body = [bytes[1] + 1] + uid + flags + data
+            return RawFrame([UInt8(body.count + 1)] + body)
+        }
+        guard let request = SimulatedFeliCa.request(bytes) else { return nil }
+        guard request.service == 0x0009 || (isRead && request.service == 0x000B) else { return answer([0x01, 0xA6]) }
+        let most = isRead ? configuration.blocksPerRead : configuration.blocksPerWrite
+        guard (1...max(1, most)).contains(request.blocks.count) else { return answer([0xFF, 0xA2]) }
+        guard isRead || request.data.count == request.blocks.count * 16 else { return nil }
+        return state.withLock { memory in
+            for block in request.blocks where block * 16 >= memory.count { return answer([0x01, 0xA8]) }
+            if isRead {
+                let data = request.blocks.flatMap { memory[$0 * 16..<$0 * 16 + 16] }
+                return answer([0, 0], [UInt8(request.blocks.count)] + data)
+            }
+            for block in request.blocks where block < configuration.lockedBlocks { return answer([0x01, 0xA8]) }
+            for (index, block) in request.blocks.enumerated() {
+                memory.replaceSubrange(block * 16..<block * 16 + 16, with: request.data[index * 16..<index * 16 + 16])
+            }
+            return answer([0, 0])
+        }
+    }
+}

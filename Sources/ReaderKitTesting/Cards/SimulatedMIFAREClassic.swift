@@ -1,0 +1,118 @@
+import ReaderKit
+import Synchronization
+
+/// A MIFARE Classic Mini, 1K or 4K with its sectors, keys and access bits.
+///
+/// It takes authentication (`60` or `61`, block, key, the identifier's last four bytes: the form in which a reader chip
+/// is told; the cipher itself is the reader's part), READ (`30`) and WRITE (`A0`, in one frame or in two). The access
+/// bits hold for every block, key B is no key where it can be read, a trailer whose access bits contradict each other
+/// closes its sector for ever, and after a wrong key or a refused command the card is silent until it is powered anew.
+public final class SimulatedMIFAREClassic: SimulatedCard {
+    /// The size of the card.
+    public let size: ClassicSize
+
+    /// The identifier, 4 or 7 bytes.
+    public let uid: [UInt8]
+
+    private let state: Mutex<ClassicState>
+
+    /// The identifier that cards have unless told otherwise.
+    public static let sampleUID: [UInt8] = [0x3A, 0x5B, 0x7C, 0x9D]
+
+    /// A card as it leaves the factory: the key `FFFFFFFFFFFF` everywhere, no data.
+    ///
+    /// - Parameters:
+    ///   - size: the size of the card.
+    ///   - uid: the identifier, 4 or 7 bytes.
+    public init(_ size: ClassicSize = .oneK, uid: [UInt8] = SimulatedMIFAREClassic.sampleUID) {
+        self.size = size
+        self.uid = uid
+        var memory = [UInt8](repeating: 0, count: size.blocks * 16)
+        let manufacturer = uid + (uid.count == 4 ? [uid.reduce(0, ^)] : []) + [0x08, 0x04, 0x00]
+        memory.replaceSubrange(0..<min(16, manufacturer.count), with: manufacturer.prefix(16))
+        for sector in 0..<size.sectors {
+            let start = ClassicSize.trailer(ofSector: sector) * 16
+            let key = ClassicKey.factory.bytes
+            memory.replaceSubrange(start..<start + 16, with: key + AccessConditions.transport.bytes + [0x69] + key)
+        }
+        state = Mutex(ClassicState(uid: uid, memory: memory))
+    }
+
+    /// A card whose sectors all belong to NDEF, and that holds the message.
+    ///
+    /// - Parameters:
+    ///   - size: the size of the card.
+    ///   - message: the message; none makes an empty one.
+    ///   - keyB: the key B of all sectors.
+    ///   - uid: the identifier, 4 or 7 bytes.
+    /// - Returns: `nil` if the message is too long for the card.
+    public static func formatted(
+        _ size: ClassicSize = .oneK,
+        message: [UInt8] = [],
+        keyB: ClassicKey = .factory,
+        uid: [UInt8] = SimulatedMIFAREClassic.sampleUID
+    ) -> SimulatedMIFAREClassic? {
+        let card = SimulatedMIFAREClassic(size, uid: uid)
+        var directory = MAD(hasSecondHalf: size.sectors > 16)
+        let sectors = (1..<size.sectors).filter { $0 != 16 }
+        for sector in sectors { directory[sector] = .ndef }
+        let header: [UInt8] =
+            message.count < 255
+            ? [0x03, UInt8(message.count)]
+            : [0x03, 0xFF, UInt8(message.count >> 8 & 0xFF), UInt8(message.count & 0xFF)]
+        var content = header + message
+        let blocks = sectors.flatMap { ClassicSize.blocks(ofSector: $0).dropLast() }
+        guard message.count < 65_535, content.count <= blocks.count * 16 else { return nil }
+        if content.count < blocks.count * 16 { content.append(0xFE) }
+        content += Array(repeating: 0, count: blocks.count * 16 - content.count)
+        card.state.withLock { state in
+            for (index, block) in blocks.enumerated() {
+                state[block] = Array(content[index * 16..<index * 16 + 16])
+            }
+            let first = directory.firstBytes
+            for index in 0..<2 { state[1 + index] = Array(first[index * 16..<index * 16 + 16]) }
+            if let second = directory.secondBytes {
+                for index in 0..<3 { state[64 + index] = Array(second[index * 16..<index * 16 + 16]) }
+            }
+            for sector in 0..<size.sectors {
+                let isDirectory = sector == 0 || sector == 16
+                let key = isDirectory ? ClassicKey.directory : .ndef
+                let access = isDirectory ? AccessConditions.directory : .ndef
+                let purpose: UInt8 = isDirectory ? (directory.hasSecondHalf ? 0xC2 : 0xC1) : 0x40
+                state[ClassicSize.trailer(ofSector: sector)] = key.bytes + access.bytes + [purpose] + keyB.bytes
+            }
+        }
+        return card
+    }
+
+    /// What readers take the card for.
+    public var kind: SimulatedCardKind {
+        switch size {
+        case .mini: .classicMini
+        case .oneK: .classic1K
+        case .fourK: .classic4K
+        case .twoK: .storage(standard: 0x03, name: 0x0036)
+        }
+    }
+
+    /// The whole memory as it is now, block 0 first, the keys not hidden.
+    public var memory: [UInt8] { state.withLock { $0.memory } }
+
+    /// Changes a block as no reader could. What is no block, or not 16 bytes, changes nothing.
+    public func overwrite(block: Int, with bytes: [UInt8]) {
+        guard (0..<size.blocks).contains(block), bytes.count == 16 else { return }
+        state.withLock { $0[block] = bytes }
+    }
+
+    /// Gives the card power: it is selected, no sector open.
+    public func powerOn() { state.withLock { $0.activate() } }
+
+    /// Closes all sectors.
+    public func powerOff() { state.withLock { $0.deactivate() } }
+
+    /// Answers a frame of the card's own protocol; `nil` is silence.
+    public func receive(frame: RawFrame) -> RawFrame? {
+        guard frame.bitsInLastByte == 8 else { return nil }
+        return state.withLock { $0.answer(frame.bytes) }
+    }
+}

@@ -1,0 +1,176 @@
+import ReaderKit
+import Synchronization
+
+/// A vicinity card of ISO 15693, such as ICODE SLIX or ST25TV: a Type 5 tag.
+///
+/// It takes inventory, READ and WRITE SINGLE BLOCK, LOCK BLOCK, READ MULTIPLE BLOCKS and GET SYSTEM INFORMATION, the
+/// extended commands with block numbers of two bytes, to any card or addressed to this one.
+public final class SimulatedVicinityTag: SimulatedCard {
+    /// The identifier, 8 bytes, most significant (E0) first.
+    public let uid: [UInt8]
+
+    /// What differs between cards.
+    public let configuration: Configuration
+
+    private let state: Mutex<State>
+
+    private struct State {
+        var memory: [UInt8]
+        var locked: Set<Int> = []
+    }
+
+    /// What differs between cards.
+    public struct Configuration: Sendable, Hashable {
+        /// How many bytes a block has, 1...32.
+        public var blockSize = 4
+        /// How many blocks there are: 28 on an ICODE SLIX. Above 256 the extended commands are needed.
+        public var blocks = 28
+        /// Whether GET SYSTEM INFORMATION is known.
+        public var tellsSystemInformation = true
+        /// Whether the extended commands are known.
+        public var knowsExtendedCommands = true
+        /// The number that PC/SC gives the card.
+        public var name: UInt16 = 0x0014
+
+        /// An ICODE SLIX. Change what shall differ.
+        public init() {}
+    }
+
+    /// The identifier that cards have unless told otherwise.
+    public static let sampleUID: [UInt8] = [0xE0, 0x04, 0x01, 0x50, 0x2B, 0x7C, 0x91, 0x3D]
+
+    /// A card whose blocks are all zero.
+    public init(configuration: Configuration = .init(), uid: [UInt8] = SimulatedVicinityTag.sampleUID) {
+        self.configuration = configuration
+        self.uid = Array((uid + Array(repeating: 0, count: 8)).prefix(8))
+        state = Mutex(State(memory: Array(repeating: 0, count: configuration.blockSize * configuration.blocks)))
+    }
+
+    /// A formatted tag that holds the message, with a capability container of 4 bytes, or 8 where the size needs it.
+    ///
+    /// - Parameters:
+    ///   - message: the message; none makes an empty one.
+    ///   - configuration: what differs between cards.
+    ///   - isReadOnly: whether the capability container says that the message may not be written.
+    ///   - uid: the identifier.
+    /// - Returns: `nil` if the message is too long for the card.
+    public static func formatted(
+        message: [UInt8] = [],
+        configuration: Configuration = .init(),
+        isReadOnly: Bool = false,
+        uid: [UInt8] = SimulatedVicinityTag.sampleUID
+    ) -> SimulatedVicinityTag? {
+        let card = SimulatedVicinityTag(configuration: configuration, uid: uid)
+        let total = configuration.blockSize * configuration.blocks
+        let magic: UInt8 = configuration.blocks > 256 ? 0xE2 : 0xE1
+        let access: UInt8 = isReadOnly ? 0x43 : 0x40
+        let isLong = (total - 4) / 8 > 255
+        let size = (total - (isLong ? 8 : 4)) / 8
+        var content: [UInt8] =
+            isLong
+            ? [magic, access, 0, 0x01, 0, 0, UInt8(size >> 8 & 0xFF), UInt8(size & 0xFF)]
+            : [magic, access, UInt8(size & 0xFF), 0x01]
+        let start = content.count
+        content +=
+            message.count < 255
+            ? [0x03, UInt8(message.count)]
+            : [0x03, 0xFF, UInt8(message.count >> 8 & 0xFF), UInt8(message.count & 0xFF)]
+        content += message
+        guard message.count < 65_535, content.count <= start + size * 8 else { return nil }
+        if content.count < start + size * 8 { content.append(0xFE) }
+        card.overwrite(block: 0, with: content)
+        return card
+    }
+
+    /// A card of ISO 15693, part 3.
+    public var kind: SimulatedCardKind { .storage(standard: 0x0B, name: configuration.name) }
+
+    /// All blocks as they are now.
+    public var memory: [UInt8] { state.withLock { $0.memory } }
+
+    /// Changes memory as no reader could; what does not fit is left out.
+    public func overwrite(block: Int, with bytes: [UInt8]) {
+        let start = block * configuration.blockSize
+        state.withLock { state in
+            guard block >= 0, start < state.memory.count else { return }
+            let count = min(bytes.count, state.memory.count - start)
+            state.memory.replaceSubrange(start..<start + count, with: bytes.prefix(count))
+        }
+    }
+
+    /// Locks a block, as LOCK BLOCK does.
+    public func lock(block: Int) { state.withLock { _ = $0.locked.insert(block) } }
+
+    /// Answers a frame of the card's own protocol; `nil` is silence.
+    public func receive(frame: RawFrame) -> RawFrame? {
+        guard frame.bitsInLastByte == 8, frame.bytes.count >= 2 else { return nil }
+        let flags = frame.bytes[0]
+        let command = frame.bytes[1]
+        var parameters = frame.bytes[2...]
+        if flags & 0x04 != 0 {
+            // Inventory with one slot: the identifier, least significant byte first.
+            return command == 0x01 && flags & 0x20 != 0 ? RawFrame([0x00, 0x00] + uid.reversed()) : nil
+        }
+        if flags & 0x20 != 0 {
+            guard parameters.count >= 8, parameters.prefix(8).elementsEqual(uid.reversed()) else { return nil }
+            parameters = parameters.dropFirst(8)
+        }
+        return RawFrame(answer(command, Array(parameters), option: flags & 0x40 != 0))
+    }
+
+    private enum Failure {
+        static let unknownCommand: [UInt8] = [0x01, 0x01]
+        static let unknownFormat: [UInt8] = [0x01, 0x02]
+        static let noBlock: [UInt8] = [0x01, 0x10]
+        static let alreadyLocked: [UInt8] = [0x01, 0x11]
+        static let locked: [UInt8] = [0x01, 0x12]
+    }
+
+    private func answer(_ command: UInt8, _ parameters: [UInt8], option: Bool) -> [UInt8] {
+        switch command {
+        case 0x20...0x23: return blocks(command, parameters, addressLength: 1, option: option)
+        case 0x30...0x33 where configuration.knowsExtendedCommands:
+            return blocks(command - 0x10, parameters, addressLength: 2, option: option)
+        case 0x2B where configuration.tellsSystemInformation: return systemInformation
+        default: return Failure.unknownCommand
+        }
+    }
+
+    private var systemInformation: [UInt8] {
+        // The number of blocks has one byte; a larger card leaves the field out.
+        let hasSize = configuration.blocks <= 256
+        let size = [UInt8((configuration.blocks - 1) & 0xFF), UInt8((configuration.blockSize - 1) & 0x1F)]
+        return [0x00, hasSize ? 0x0F : 0x0B] + uid.reversed() + [0x00, 0x00] + (hasSize ? size : []) + [0x01]
+    }
+
+    private func blocks(_ command: UInt8, _ parameters: [UInt8], addressLength: Int, option: Bool) -> [UInt8] {
+        guard parameters.count >= addressLength else { return Failure.unknownFormat }
+        let number = (0..<addressLength).reduce(0) { $0 | Int(parameters[$1]) << (8 * $1) }
+        let data = Array(parameters.dropFirst(addressLength))
+        let size = configuration.blockSize
+        return state.withLock { state in
+            func read(_ block: Int) -> [UInt8] {
+                let security: [UInt8] = option ? [state.locked.contains(block) ? 0x01 : 0x00] : []
+                return security + state.memory[block * size..<(block + 1) * size]
+            }
+            guard number < configuration.blocks else { return Failure.noBlock }
+            switch command {
+            case 0x20:
+                return data.isEmpty ? [0x00] + read(number) : Failure.unknownFormat
+            case 0x21:
+                guard data.count == size else { return Failure.unknownFormat }
+                guard !state.locked.contains(number) else { return Failure.locked }
+                state.memory.replaceSubrange(number * size..<(number + 1) * size, with: data)
+                return [0x00]
+            case 0x22:
+                guard data.isEmpty else { return Failure.unknownFormat }
+                return state.locked.insert(number).inserted ? [0x00] : Failure.alreadyLocked
+            default:
+                guard data.count == addressLength else { return Failure.unknownFormat }
+                let count = (0..<addressLength).reduce(0) { $0 | Int(data[$1]) << (8 * $1) } + 1
+                guard number + count <= configuration.blocks else { return Failure.noBlock }
+                return [0x00] + (number..<number + count).flatMap(read)
+            }
+        }
+    }
+}

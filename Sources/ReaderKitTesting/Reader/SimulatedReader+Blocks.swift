@@ -1,0 +1,159 @@
+import ReaderKit
+
+/// `FF B0` and `FF D6`: the card's own read and write.
+extension SimulatedReader {
+    func readBinary(_ command: [UInt8], of card: any SimulatedCard) -> [UInt8] {
+        guard command.count <= 5 else { return Status.wrongLength }
+        let block = Int(command[2]) << 8 | Int(command[3])
+        let expected = command.count == 5 ? Int(command[4]) : 0
+        let kind = card.kind
+        if kind.isType2 { return readPages(command, expected, of: card) }
+        if kind.isClassic { return readSectorBlock(block, expected, of: card) }
+        if kind.isFeliCa, readsOtherCards { return readFeliCa(block, expected, of: card) }
+        if kind.isVicinity, readsOtherCards { return readVicinity(block, expected, of: card) }
+        if kind.isTopaz, readsTopaz { return readTopazBlock(block, expected, of: card) }
+        if case .isoDEP = kind { return Status.wrongCard }
+        return Status.unsupported
+    }
+
+    func updateBinary(_ command: [UInt8], of card: any SimulatedCard) -> [UInt8] {
+        let kind = card.kind
+        if case .isoDEP = kind { return Status.wrongCard }
+        guard command.count > 5, command.count == 5 + Int(command[4]) else { return Status.wrongLength }
+        let data = Array(command[5...])
+        let block = Int(command[2]) << 8 | Int(command[3])
+        if kind.isType2 {
+            guard command[2] == 0 else { return Status.wrongParameters }
+            guard data.count == 4 else { return Status.wrongLength }
+            let frame = card.receive(frame: RawFrame([0xA2, command[3]] + data))
+            return frame == RawFrame.acknowledgement ? Status.success : Status.failed
+        }
+        if kind.isClassic {
+            guard command[2] == 0 else { return Status.wrongParameters }
+            guard data.count == 16 else { return Status.wrongLength }
+            let frame = card.receive(frame: RawFrame([0xA0, command[3]] + data))
+            guard let frame else { return security }
+            return frame == RawFrame.acknowledgement ? Status.success : Status.failed
+        }
+        if kind.isFeliCa, readsOtherCards { return writeFeliCa(block, data, to: card) }
+        if kind.isVicinity, readsOtherCards { return writeVicinity(block, data, to: card) }
+        return Status.unsupported
+    }
+
+    private var security: [UInt8] { [UInt8(securityStatus >> 8), UInt8(securityStatus & 0xFF)] }
+
+    /// Cuts an answer to what was asked for, where the reader does not insist on the length.
+    private func cut(_ data: [UInt8], _ expected: Int) -> [UInt8] {
+        if expected > 0, expected < data.count, !insistsOnLength {
+            return Array(data.prefix(expected)) + Status.success
+        }
+        if expected > data.count, !insistsOnLength { return data + Status.success }
+        return answer(data, expected: expected)
+    }
+
+    // MARK: Type A
+
+    private func readPages(_ command: [UInt8], _ expected: Int, of card: any SimulatedCard) -> [UInt8] {
+        guard command[2] == 0 else { return Status.wrongParameters }
+        guard let frame = card.receive(frame: RawFrame([0x30, command[3]])), frame.bytes.count == 16 else {
+            return Status.failed
+        }
+        return cut(Array(frame.bytes.prefix(max(1, min(bytesPerRead, 16)))), expected)
+    }
+
+    private func readSectorBlock(_ block: Int, _ expected: Int, of card: any SimulatedCard) -> [UInt8] {
+        guard let address = UInt8(exactly: block) else { return Status.wrongParameters }
+        guard let frame = card.receive(frame: RawFrame([0x30, address])) else { return security }
+        guard frame.bytes.count == 16 else { return Status.failed }
+        return cut(frame.bytes, expected)
+    }
+
+    private func readTopazBlock(_ block: Int, _ expected: Int, of card: any SimulatedCard) -> [UInt8] {
+        guard let address = UInt8(exactly: block) else { return Status.wrongParameters }
+        let identifier = card.receive(frame: RawFrame([0x78, 0, 0, 0, 0, 0, 0]))?.bytes ?? []
+        guard identifier.count == 6 else { return Status.mute }
+        if block < 15 {
+            let all = card.receive(frame: RawFrame([0x00, 0, 0] + identifier[2...]))?.bytes ?? []
+            guard all.count == 122 else { return Status.mute }
+            return cut(Array(all[2 + block * 8..<10 + block * 8]), expected)
+        }
+        let padding: [UInt8] = Array(repeating: 0, count: 8)
+        let frame = card.receive(frame: RawFrame([0x02, address] + padding + identifier[2...]))
+        guard let frame, frame.bytes.count == 9 else { return Status.failed }
+        return cut(Array(frame.bytes[1...]), expected)
+    }
+
+    // MARK: FeliCa
+
+    /// The reader found the card by any of its systems.
+    private func identifier(of card: any SimulatedCard) -> [UInt8]? {
+        let answer = card.receive(frame: RawFrame([0x06, 0x00, 0xFF, 0xFF, 0x00, 0x00]))?.bytes ?? []
+        return answer.count >= 18 ? Array(answer[2..<10]) : nil
+    }
+
+    private func feliCa(
+        _ code: UInt8,
+        _ service: UInt16,
+        _ block: Int,
+        _ data: [UInt8],
+        _ card: any SimulatedCard
+    ) -> [UInt8]? {
+        guard let idm = identifier(of: card) else { return nil }
+        let (low, high) = (UInt8(block & 0xFF), UInt8(block >> 8 & 0xFF))
+        var body = [code] + idm
+        body += [0x01, UInt8(service & 0xFF), UInt8(service >> 8), 0x01]
+        body += block < 256 ? [0x80, low] : [0x00, low, high]
+        body += data
+        return card.receive(frame: RawFrame([UInt8(body.count + 1)] + body))?.bytes ?? []
+    }
+
+    private func readFeliCa(_ block: Int, _ expected: Int, of card: any SimulatedCard) -> [UInt8] {
+        let service = memory[card].service
+        if wantsService, service == nil { return Status.notAllowed }
+        guard let answer = feliCa(0x06, service ?? 0x000B, block, [], card) else { return Status.unsupported }
+        guard !answer.isEmpty else { return Status.mute }
+        guard answer.count == 29, answer[10] == 0 else { return Status.failed }
+        return cut(Array(answer[13...]), expected)
+    }
+
+    private func writeFeliCa(_ block: Int, _ data: [UInt8], to card: any SimulatedCard) -> [UInt8] {
+        guard data.count == 16 else { return Status.wrongLength }
+        let service = memory[card].service
+        if wantsService, service == nil { return Status.notAllowed }
+        guard let answer = feliCa(0x08, service ?? 0x0009, block, data, card) else { return Status.unsupported }
+        guard !answer.isEmpty else { return Status.mute }
+        return answer.count == 12 && answer[10] == 0 ? Status.success : Status.failed
+    }
+
+    // MARK: ISO 15693
+
+    private func block(_ number: Int, of card: any SimulatedCard) -> [UInt8]? {
+        let (low, high) = (UInt8(number & 0xFF), UInt8(number >> 8 & 0xFF))
+        let frame: [UInt8] = number < 256 ? [0x02, 0x20, low] : [0x02, 0x30, low, high]
+        guard let answer = card.receive(frame: RawFrame(frame)), answer.bytes.first == 0 else { return nil }
+        return Array(answer.bytes.dropFirst())
+    }
+
+    /// As many whole blocks as the length asks for.
+    private func readVicinity(_ first: Int, _ expected: Int, of card: any SimulatedCard) -> [UInt8] {
+        guard card.receive(frame: RawFrame([0x26, 0x01, 0x00])) != nil else { return Status.unsupported }
+        guard var data = block(first, of: card), !data.isEmpty else { return Status.notFound }
+        let size = data.count
+        if expected > size, expected % size == 0 {
+            for number in first + 1..<first + expected / size {
+                guard let next = block(number, of: card) else { break }
+                data += next
+            }
+        }
+        return cut(data, expected)
+    }
+
+    private func writeVicinity(_ block: Int, _ data: [UInt8], to card: any SimulatedCard) -> [UInt8] {
+        guard card.receive(frame: RawFrame([0x26, 0x01, 0x00])) != nil else { return Status.unsupported }
+        guard let old = self.block(block, of: card) else { return Status.notFound }
+        guard data.count == old.count else { return Status.wrongLength }
+        let (low, high) = (UInt8(block & 0xFF), UInt8(block >> 8 & 0xFF))
+        let address: [UInt8] = block < 256 ? [0x02, 0x21, low] : [0x02, 0x31, low, high]
+        return card.receive(frame: RawFrame(address + data))?.bytes.first == 0 ? Status.success : Status.failed
+    }
+}
