@@ -41,7 +41,7 @@ public enum CaptureFiles {
 
     /// The bytes of a file, at most one more than ``CaptureLimits/fileLength``, so that a longer one is noticed and not
     /// read.
-    static func bytes(of path: String) throws(CaptureFileError) -> [UInt8] {
+    package static func bytes(of path: String) throws(CaptureFileError) -> [UInt8] {
         // A named pipe that nobody writes to would be waited for, for ever.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {

@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import ReaderKit
+import ToolSupport
+
+/// `readerctl capture`
+struct CaptureCommands: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "capture",
+        abstract: "Checks, redacts, compares and converts capture files.",
+        subcommands: [CaptureCheck.self, CaptureRedact.self, CaptureDiff.self, CaptureConvert.self]
+    )
+}
+
+/// Where a command puts the capture that it made.
+enum CaptureDestination {
+    /// Standard output.
+    case output
+    /// A file, which is replaced only if that was asked for.
+    case file(String, force: Bool)
+
+    func write(_ capture: Capture) throws {
+        let text = capture.text()
+        switch self {
+        case .output:
+            var rest = Array(text.utf8)[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+                if count < 0 && errno == EINTR { continue }
+                guard count > 0 else {
+                    let reason = String(cString: strerror(errno))
+                    throw ToolFailure("could not write to standard output: \(reason)", exit: ToolExit.inputOutput)
+                }
+                rest = rest.dropFirst(count)
+            }
+        case .file(let path, let force):
+            let exists = FileManager.default.fileExists(atPath: path)
+            let writer = try CaptureWriter(creating: path, overwrite: force)
+            defer { writer.close() }
+            // A file that is there keeps its content until the new one is whole.
+            if exists { try writer.replace(with: text) } else { try writer.append(text) }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import ArgumentParser
+import Foundation
+import ReaderKit
+import ToolSupport
+
+/// `readerctl capture convert`
+struct CaptureConvert: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert",
+        abstract: "Makes a capture from a log of pcscd or libnfc, or from a transcript.",
+        discussion: """
+            pcscd: what 'pcscd --foreground --apdu --debug' prints, with or without colours, or as the journal keeps it. \
+            libnfc: what a program prints with LIBNFC_LOG_LEVEL=3. A transcript: commands and answers behind marks such \
+            as '>' and '<', as scriptor, opensc-tool, pyscard and people write them.
+
+            Lines that say nothing of a conversation are skipped and counted. Malformed bytes are an error with line and \
+            column (exit code 65). What cards said is kept as it is: redact it before it is given away.
+
+            JSON keys (with --output): file, output, format, presentations, exchanges, lines, skippedLines.
+            """
+    )
+
+    /// The forms of logs.
+    enum Source: String, ExpressibleByArgument, CaseIterable {
+        case auto, pcscd, libnfc, transcript
+
+        var format: CaptureConversion.Format? { CaptureConversion.Format(rawValue: rawValue) }
+    }
+
+    @OptionGroup var output: OutputOptions
+    @Option(name: .customLong("from"), help: "The form of the log; 'auto' finds out.")
+    var source: Source = .auto
+    @Option(
+        name: [.short, .customLong("output")],
+        help: "The file to write.",
+        completion: .file(extensions: ["capture"])
+    )
+    var destination: String?
+    @Flag(help: "Replace the output file if it exists.")
+    var force = false
+    @Option(help: "The name of the reader, where the log has none.")
+    var reader: String?
+    @Option(
+        help: "The ATR of the cards in hexadecimal, where the log has none.",
+        transform: { text in
+            guard let bytes = try? Hex.decode(text), (2...ReaderLimits.atrLength).contains(bytes.count) else {
+                throw ValidationError("'\(text)' is no ATR in hexadecimal.")
+            }
+            return bytes
+        }
+    )
+    var atr: [UInt8]?
+    @Option(help: "A title for the capture.")
+    var title: String?
+    @Option(help: "The licence of the capture, as in SPDX.")
+    var license: String?
+    @Argument(help: "The log; '-' is standard input.", completion: .file())
+    var file: String
+
+    private struct Line: Encodable {
+        var file: String
+        var output: String
+        var format: CaptureConversion.Format
+        var presentations: Int
+        var exchanges: Int
+        var lines: Int
+        var skippedLines: Int
+    }
+
+    func validate() throws {
+        if output.json, destination == nil {
+            throw ValidationError("With --json the capture needs another place: give --output.")
+        }
+    }
+
+    func perform() async throws {
+        let out = output.output
+        let text = try CaptureFiles.bytes(of: file == "-" ? "/dev/stdin" : file)
+        let conversion = try CaptureConversion(text, format: source.format, file: file, reader: reader, atr: atr)
+        var capture = conversion.capture
+        if let license { capture.headers.append(.init("license", license)) }
+        if let title { capture.headers.insert(.init("title", title), at: 0) }
+        let place = destination.map { CaptureDestination.file($0, force: force) } ?? .output
+        try place.write(capture)
+        let exchanges = capture.presentations.reduce(0) { $0 + $1.exchanges.count }
+        if let destination {
+            try out.result(
+                Line(
+                    file: file,
+                    output: destination,
+                    format: conversion.format,
+                    presentations: capture.presentations.count,
+                    exchanges: exchanges,
+                    lines: conversion.lines,
+                    skippedLines: conversion.skippedLines
+                ),
+                text: "\(destination): \(capture.presentations.count) presentations, \(exchanges) exchanges"
+            )
+        }
+        out.message(
+            "Read as \(conversion.format.title); \(conversion.skippedLines) of \(conversion.lines) lines skipped."
+        )
+    }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import ReaderKit
+import ToolSupport
+
+/// `readerctl capture diff`
+struct CaptureDiff: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff",
+        abstract: "Compares two captures by what they mean.",
+        discussion: """
+            Cards, facts, commands and answers are compared in order, with those that were put in or left out found; \
+            spaces, the case of digits, comments, times and headers do not count. Exit code 0 if both are the same, 1 if \
+            they differ, 65 if one is malformed, 66 if one is missing.
+
+            JSON keys, one object a difference: kind (header, presentation, reader, fact, connectFault, exchange, \
+            answer, removal, time, line), and where they apply name, left, right (what each has, absent where it has \
+            nothing), leftPresentation, rightPresentation, leftLine, rightLine. Where both are the same nothing is \
+            printed.
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @Flag(help: "Compare the times too.")
+    var times = false
+    @Flag(help: "Compare the header lines too.")
+    var headers = false
+    @Argument(help: "The first capture file.", completion: .file(extensions: ["capture"]))
+    var left: String
+    @Argument(help: "The second capture file.", completion: .file(extensions: ["capture"]))
+    var right: String
+
+    func perform() async throws {
+        let comparison = CaptureComparison(
+            try Capture(contentsOf: left),
+            try Capture(contentsOf: right),
+            comparingTimes: times,
+            comparingHeaders: headers
+        )
+        let out = output.output
+        if !comparison.isSame { try out.text("--- A: \(left)\n+++ B: \(right)") }
+        for difference in comparison.differences {
+            try Task.checkCancellation()
+            try out.result(difference, text: "\(difference)")
+        }
+        if !comparison.isSame { throw ToolExit.failure }
+    }
+}

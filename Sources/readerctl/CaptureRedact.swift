@@ -1,0 +1,95 @@
+import ArgumentParser
+import Foundation
+import ReaderKit
+import ToolSupport
+
+/// `readerctl capture redact`
+struct CaptureRedact: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "redact",
+        abstract: "Replaces in a capture what identifies people and opens cards.",
+        discussion: """
+            Identifiers, texts and addresses in NDEF messages, keys, proofs of keys and what phones' passes say get \
+            stand-ins of the same length, the same one everywhere, so that the capture replays to the same kind of taps. \
+            Titles and other headers lose the same words. Comments are left out; ATRs and the names of readers stay.
+
+            The result goes to standard output, to a file (--output), or takes the original's place (--in-place). \
+            With a seed that others know they can check guesses: a short member number is then not hidden.
+
+            JSON keys (with --output or --in-place): file, output, values (identifiers, keys and payloads replaced), \
+            words (words of texts replaced), secrets (lines and kinds of what was found), unexaminedLines (commands with \
+            answers that are not understood, and stay: look at them), replaysAlike.
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @Option(
+        name: [.short, .customLong("output")],
+        help: "The file to write.",
+        completion: .file(extensions: ["capture"])
+    )
+    var destination: String?
+    @Flag(help: "Replace the original.")
+    var inPlace = false
+    @Flag(help: "Replace the output file if it exists.")
+    var force = false
+    @Option(help: "Make the stand-ins from this number; without it they depend on the whole capture.")
+    var seed: UInt64?
+    @Argument(help: "The capture file.", completion: .file(extensions: ["capture"]))
+    var file: String
+
+    private struct Line: Encodable {
+        var file: String
+        var output: String
+        var values: Int
+        var words: Int
+        var secrets: [Secret]
+        var unexaminedLines: [Int]
+        var replaysAlike: Bool
+    }
+
+    private struct Secret: Encodable {
+        var kind: String
+        var line: Int?
+    }
+
+    func validate() throws {
+        if inPlace, destination != nil { throw ValidationError("Give either --output or --in-place.") }
+        if output.json, !inPlace, destination == nil {
+            throw ValidationError("With --json the capture needs another place: give --output or --in-place.")
+        }
+    }
+
+    func perform() async throws {
+        let out = output.output
+        let original = try Capture(contentsOf: file)
+        let redaction = CaptureRedaction(of: original, seed: seed)
+        let isAlike = await CaptureRedaction.replaysAlike(original, redaction.capture)
+        try Task.checkCancellation()
+        let path = inPlace ? file : destination
+        let place = path.map { CaptureDestination.file($0, force: force || inPlace) } ?? .output
+        try place.write(redaction.capture)
+        if let path {
+            try out.result(
+                Line(
+                    file: file,
+                    output: path,
+                    values: redaction.replacedValues,
+                    words: redaction.replacedWords,
+                    secrets: redaction.secrets.map { Secret(kind: $0.kind.rawValue, line: $0.line) },
+                    unexaminedLines: redaction.unexaminedLines,
+                    replaysAlike: isAlike
+                ),
+                text: "\(path): \(redaction.replacedValues) values and \(redaction.replacedWords) words replaced"
+            )
+        }
+        if !redaction.unexaminedLines.isEmpty {
+            let lines = redaction.unexaminedLines.prefix(20).map(String.init).joined(separator: ", ")
+            out.message(
+                "warning: these commands have answers that are not understood, and were left as they are; look at them: "
+                    + "line \(lines)\(redaction.unexaminedLines.count > 20 ? ", …" : "") of \(file)"
+            )
+        }
+        if !isAlike { out.message("warning: the redacted capture does not replay to the same kind of taps") }
+    }
+}
