@@ -53,21 +53,24 @@ extension DESFireCard {
         )
     }
 
-    /// Gives a file other rights and another communication (CHANGE FILE SETTINGS, `5F`). Secure dynamic messaging, where
-    /// the card has it, is switched off.
-    mutating func changeFileSettings(
-        _ file: UInt8,
-        communication: DESFireCommunication,
-        rights: DESFireAccessRights,
-        isFree: Bool
+    /// Gives a file other rights (CHANGE FILE SETTINGS, `5F`). How its content travels, and its secure dynamic
+    /// messaging, stay as they are.
+    mutating func changeRights(
+        _ rights: DESFireAccessRights,
+        of file: UInt8,
+        with settings: DESFireFileSettings
     ) throws(DESFireError) {
-        let attempt = "change the settings of file \(file)"
+        let attempt = "change the access rights of file \(file)"
         try check(file, attempt)
-        let settings = [communication.fileOption] + [UInt8].littleEndian(Int(rights.number), count: 2)
+        var options = settings.communication.fileOption
+        if settings.sdm != nil { options |= 0x40 }
+        let data = [options] + [UInt8].littleEndian(Int(rights.number), count: 2) + (settings.sdm?.encoded ?? [])
+        // Where anybody may change them, the command travels in clear even in a session.
+        let isFree = settings.accessRights.change == .free
         _ = try execute(
             0x5F,
             header: [file],
-            data: settings,
+            data: data,
             protection: isFree ? .plain : .encrypted,
             answer: isFree ? .plain : .authenticated,
             attempt: attempt

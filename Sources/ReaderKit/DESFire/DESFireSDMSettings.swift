@@ -26,6 +26,8 @@ public struct DESFireSDMSettings: Sendable, Hashable {
     public var macOffset: Int?
     /// How many taps the card answers with dynamic data.
     public var counterLimit: Int?
+    /// The settings as the card sent them, from the options byte on: what it takes to set them again unchanged.
+    public var encoded: [UInt8] = []
 
     /// Whether the identifier is mirrored.
     public var mirrorsUID: Bool { options & 0x80 != 0 }
@@ -61,6 +63,7 @@ public struct DESFireSDMSettings: Sendable, Hashable {
             read(\.macOffset, if: signs),
             read(\.counterLimit, if: options & 0x20 != 0)
         else { return nil }
+        settings.encoded = Array(bytes.prefix(rest.offset))
         return (settings, rest.offset)
     }
 }

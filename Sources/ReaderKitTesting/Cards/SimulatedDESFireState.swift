@@ -1,0 +1,230 @@
+import ReaderKit
+
+/// What a DESFire keeps and does: the frames, the session, and what concerns the card and its applications.
+struct DESFireState {
+    let configuration: SimulatedDESFire.Configuration
+    var applications: [SimulatedDESFireApplication]
+    var session: DESFireCardSession?
+    private(set) var shownUID: [UInt8]
+    private(set) var failedAuthentications = 0
+
+    /// The index of the selected application; `nil` is the card itself.
+    var selected: Int?
+    /// The number of the file that an ISO command selected.
+    var isoFile: UInt8?
+    /// What was written to backup files and is not committed, by file number.
+    var uncommitted: [UInt8: [UInt8]] = [:]
+
+    private var pending = Pending.nothing
+    private var activations = 0
+    private var random: UInt64
+
+    /// What the card waits for, or still has to say.
+    private enum Pending {
+        case nothing
+        case parts([[UInt8]])
+        case input(UInt8, [UInt8])
+        case proof(instruction: UInt8, keyNumber: UInt8, SecretKey, challenge: [UInt8], sent: [UInt8])
+    }
+
+    /// The outcome of a command: data and how it is protected, or a status.
+    enum Reply {
+        case data([UInt8], DESFireCommunication = .authenticated, isWhole: Bool = false)
+        case status(UInt8)
+        /// Needs no session, ends the one there was.
+        case bare([UInt8])
+    }
+
+    init(_ configuration: SimulatedDESFire.Configuration) {
+        self.configuration = configuration
+        applications = configuration.applications
+        shownUID = configuration.uid
+        random = configuration.seed
+    }
+
+    var isLight: Bool { configuration.model == .light || configuration.model == .ntag424 }
+
+    // MARK: Power
+
+    mutating func powerOn() {
+        forget()
+        guard configuration.showsRandomUID else { return }
+        activations += 1
+        shownUID = [0x08] + bytes(3)
+    }
+
+    mutating func forget() {
+        selected = nil
+        isoFile = nil
+        session = nil
+        uncommitted = [:]
+        pending = .nothing
+    }
+
+    /// SplitMix64: enough to look random, and the same in every run.
+    private mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in
+            random &+= 0x9E37_79B9_7F4A_7C15
+            var value = random
+            value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+            value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+            return UInt8(truncatingIfNeeded: value ^ value >> 31)
+        }
+    }
+
+    // MARK: Frames
+
+    mutating func answer(_ command: CommandAPDU) -> [UInt8] {
+        switch command.cla {
+        case 0x00:
+            pending = .nothing
+            return answerISO(command)
+        case 0x90:
+            guard command.p1 == 0, command.p2 == 0 else { return [0x91, 0x9E] }
+            return answerNative(command.ins, command.data)
+        default: return Status.unknownClass
+        }
+    }
+
+    private mutating func answerNative(_ instruction: UInt8, _ data: [UInt8]) -> [UInt8] {
+        let before = pending
+        pending = .nothing
+        switch (instruction, before) {
+        case (0xAF, .parts(let parts)) where data.isEmpty: return send(parts)
+        case (0xAF, .input(let first, let received)): return take(first, received + data)
+        case (0xAF, .proof(let first, let number, let key, let challenge, let sent)):
+            return finish(first, number, key, challenge, sent, data)
+        case (0xAF, _): return fail(0x1C)
+        case (0xAA, _) where !isLight, (0x71, _) where configuration.model != .ev1:
+            return challenge(instruction, data)
+        default: return take(instruction, data)
+        }
+    }
+
+    /// Carries a command out once all of it is there.
+    private mutating func take(_ instruction: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        if instruction == 0x3D || instruction == 0x8D, let needed = lengthOfWriting(payload, instruction) {
+            guard payload.count <= needed else { return fail(0x7E) }
+            if payload.count < needed {
+                writeThrough(payload)
+                pending = .input(instruction, payload)
+                return [0x91, 0xAF]
+            }
+        }
+        switch run(instruction, payload) {
+        case .status(let status): return fail(status)
+        case .bare(let data):
+            session = nil
+            return send([data])
+        case .data(let data, let mode, let isWhole):
+            let sent = session?.wrap(data, mode, isWhole: isWhole) ?? data
+            if instruction == 0x60 { return send([Array(sent[..<7]), Array(sent[7..<14]), Array(sent[14...])]) }
+            guard !isLight else { return send([sent]) }
+            return send(
+                stride(from: 0, to: max(1, sent.count), by: 59).map { Array(sent[$0..<min($0 + 59, sent.count)]) }
+            )
+        }
+    }
+
+    private mutating func send(_ parts: [[UInt8]]) -> [UInt8] {
+        guard let first = parts.first else { return [0x91, 0x00] }
+        guard parts.count > 1 else { return first + [0x91, 0x00] }
+        pending = .parts(Array(parts.dropFirst()))
+        return first + [0x91, 0xAF]
+    }
+
+    /// Any error ends the session.
+    mutating func fail(_ status: UInt8) -> [UInt8] {
+        session = nil
+        uncommitted = [:]
+        return [0x91, status]
+    }
+
+    // MARK: Authentication
+
+    private mutating func challenge(_ instruction: UInt8, _ data: [UInt8]) -> [UInt8] {
+        session = nil
+        guard data.count >= 1, instruction == 0x71 || data.count == 1 else { return fail(0x7E) }
+        let number = data[0]
+        let key: SecretKey
+        if let selected {
+            let keys = applications[selected].keys
+            guard keys.indices.contains(Int(number)) else { return fail(0x40) }
+            key = keys[Int(number)]
+        } else {
+            guard number == 0 else { return fail(0x40) }
+            guard let master = configuration.masterKey else { return fail(0xAE) }
+            key = master
+        }
+        let challenge = bytes(16)
+        guard let sent = try? AES128.encrypt(challenge, key) else { return fail(0x97) }
+        pending = .proof(instruction: instruction, keyNumber: number, key, challenge: challenge, sent: sent)
+        return sent + [0x91, 0xAF]
+    }
+
+    private mutating func finish(
+        _ instruction: UInt8,
+        _ number: UInt8,
+        _ key: SecretKey,
+        _ challenge: [UInt8],
+        _ sent: [UInt8],
+        _ data: [UInt8]
+    ) -> [UInt8] {
+        guard data.count == 32 else { return fail(0x7E) }
+        let isEV1 = instruction == 0xAA
+        let clear = (try? AES128.decrypt(data, key, vector: isEV1 ? sent : AES128.zeroBlock)) ?? []
+        let readers = Array(clear.prefix(16))
+        guard clear.count == 32, Array(clear[16...]) == Array(challenge[1...]) + [challenge[0]] else {
+            failedAuthentications += 1
+            return fail(0xAE)
+        }
+        let rotated = Array(readers[1...]) + [readers[0]]
+        let proof: [UInt8]?
+        if isEV1 {
+            session = DESFireCardSession(keyNumber: number, readers: readers, cards: challenge)
+            proof = try? AES128.encrypt(rotated, key, vector: Array(data.suffix(16)))
+        } else {
+            let transaction = bytes(4)
+            session = DESFireCardSession(
+                keyNumber: number,
+                key: key,
+                readers: readers,
+                cards: challenge,
+                transaction: transaction
+            )
+            let capabilities = [UInt8](repeating: 0, count: 12)
+            proof = try? AES128.encrypt(transaction + rotated + capabilities, key)
+        }
+        return (proof ?? []) + [0x91, 0x00]
+    }
+
+    // MARK: What a command may do
+
+    /// The session's data behind a header, or what stands there without one. `nil`: the card sees a forgery.
+    mutating func open(
+        _ instruction: UInt8,
+        _ payload: [UInt8],
+        headerLength: Int,
+        _ mode: DESFireCommunication = .authenticated
+    ) -> (header: [UInt8], data: [UInt8])? {
+        guard headerLength >= 0, payload.count >= headerLength else { return nil }
+        let header = Array(payload[..<headerLength])
+        guard session != nil else { return (header, Array(payload[headerLength...])) }
+        return session?.unwrap(instruction, payload, headerLength: headerLength, mode).map { (header, $0) }
+    }
+
+    /// Whether the master key's settings or the master key itself allow something.
+    func allows(_ option: UInt8) -> Bool {
+        let options = selected.map { applications[$0].options } ?? configuration.options
+        return options & option != 0 || session?.keyNumber == 0
+    }
+
+    /// The status of a command that is not allowed: it takes a key, or another one.
+    var refusal: UInt8 { session == nil ? 0xAE : 0x9D }
+
+    /// How much memory is free.
+    var freeMemory: Int {
+        let files = applications.flatMap(\.files).reduce(0) { $0 + $1.footprint }
+        return max(0, configuration.memory - files - 32 * applications.count)
+    }
+}

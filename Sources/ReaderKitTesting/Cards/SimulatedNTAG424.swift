@@ -1,0 +1,72 @@
+import ReaderKit
+
+/// An NTAG 424 DNA: a ``SimulatedDESFire`` with one application, three files and five keys of its own.
+///
+/// Secure dynamic messaging can be set and is shown; the message that is read has nothing mirrored into it.
+public enum SimulatedNTAG424 {
+    /// A tag as it leaves the factory, with a message.
+    ///
+    /// The capability container (file 1, E103) names the NDEF file (file 2, E104, 256 bytes) and the proprietary file
+    /// (file 3, E105, 128 bytes, which takes keys 2 and 3).
+    ///
+    /// - Parameters:
+    ///   - message: what is cut off behind 254 bytes.
+    ///   - keys: the application's five keys, all zeros at first. Missing ones are.
+    ///   - uid: the fixed identifier, 7 bytes.
+    ///   - showsRandomUID: whether it shows another identifier at each activation.
+    public static func card(
+        message: [UInt8] = [],
+        keys: [SecretKey] = [],
+        uid: [UInt8] = [0x04, 0x95, 0x8C, 0xAA, 0x5C, 0x5E, 0x80],
+        showsRandomUID: Bool = false
+    ) -> SimulatedDESFire {
+        var configuration = SimulatedDESFire.Configuration()
+        configuration.model = .ntag424
+        configuration.uid = uid
+        configuration.showsRandomUID = showsRandomUID
+        configuration.memory = 416
+        configuration.applications = [application(message: message, keys: keys)]
+        return SimulatedDESFire(configuration)
+    }
+
+    /// The factory's capability container: 23 bytes, and zeros up to the file's 32.
+    public static let container: [UInt8] =
+        [0x00, 0x17, 0x20, 0x01, 0x00, 0x00, 0xFF, 0x04, 0x06, 0xE1, 0x04, 0x01, 0x00, 0x00, 0x00]
+        + [0x05, 0x06, 0xE1, 0x05, 0x00, 0x80, 0x82, 0x83] + [UInt8](repeating: 0, count: 9)
+
+    /// The number under which the simulated card keeps its one application. The card itself gives it no number.
+    public static let applicationID: UInt32 = 0x00_E110
+
+    private static func application(message: [UInt8], keys: [SecretKey]) -> SimulatedDESFireApplication {
+        let kept = Array(message.prefix(254))
+        let content = [UInt8(kept.count >> 8), UInt8(kept.count & 0xFF)] + kept
+        let zeros = [UInt8](repeating: 0, count: 256 - content.count)
+        return SimulatedDESFireApplication(
+            id: applicationID,
+            name: SimulatedDESFireApplication.ndefName,
+            keys: (0..<5).map { keys.indices.contains($0) ? keys[$0] : .factory },
+            options: 0x02,
+            files: [
+                SimulatedDESFireFile(
+                    1,
+                    .standard(container),
+                    isoFile: 0xE103,
+                    rights: DESFireAccessRights(read: .free, write: .key(0), readWrite: .key(0), change: .key(0))
+                ),
+                SimulatedDESFireFile(
+                    2,
+                    .standard(content + zeros),
+                    isoFile: 0xE104,
+                    rights: DESFireAccessRights(read: .free, write: .free, readWrite: .free, change: .key(0))
+                ),
+                SimulatedDESFireFile(
+                    3,
+                    .standard([UInt8](repeating: 0, count: 128)),
+                    isoFile: 0xE105,
+                    communication: .encrypted,
+                    rights: DESFireAccessRights(read: .key(2), write: .key(3), readWrite: .key(3), change: .key(0))
+                ),
+            ]
+        )
+    }
+}
