@@ -1,8 +1,8 @@
 /// What is known of a card, and how surely.
 ///
 /// No answer of a card proves what it is: identifiers, versions and ATRs can be copied by chips that are made for it.
-/// ``certainty`` says how much the answers agree on, not that they are true.
-public struct Card: Sendable, Hashable {
+/// ``certainty`` says how much the answers agree on, not that they are true. Its JSON has the properties as keys.
+public struct Card: Sendable, Hashable, Encodable {
     /// The product, or the closest that is known of it.
     public var product: CardProduct
 
@@ -22,7 +22,7 @@ public struct Card: Sendable, Hashable {
     public var technology: Technology?
 
     /// How surely a product is known.
-    public enum Certainty: String, Sendable, Hashable, CaseIterable, Comparable {
+    public enum Certainty: String, Sendable, Hashable, Encodable, CaseIterable, Comparable {
         /// Nothing tells it apart from others.
         case possible
         /// What was found is usual for the product and for few others, or comes from the reader's own table.
@@ -37,7 +37,7 @@ public struct Card: Sendable, Hashable {
     }
 
     /// What a card is for.
-    public enum Use: String, Sendable, Hashable, CaseIterable {
+    public enum Use: String, Sendable, Hashable, Encodable, CaseIterable {
         /// Anything: a club may have handed it out.
         case general
         /// A phone or a watch: it has passes for those who know how to ask, and no memory of its own.
@@ -52,7 +52,7 @@ public struct Card: Sendable, Hashable {
     }
 
     /// One thing that was found.
-    public struct Evidence: Sendable, Hashable {
+    public struct Evidence: Sendable, Hashable, Encodable {
         /// Where it comes from.
         public var source: Source
 
@@ -67,7 +67,7 @@ public struct Card: Sendable, Hashable {
     }
 
     /// Where something that was found comes from. The raw values are what JSON shows.
-    public enum Source: String, Sendable, Hashable, CaseIterable {
+    public enum Source: String, Sendable, Hashable, Encodable, CaseIterable {
         /// The answer to reset that the reader gave or built.
         case atr
         /// ATQA and SAK of anticollision.

@@ -1,5 +1,5 @@
 /// A family of cards that are spoken to in the same way. The raw values are what JSON shows.
-public enum CardFamily: String, Sendable, Hashable, CaseIterable {
+public enum CardFamily: String, Sendable, Hashable, Encodable, CaseIterable {
     /// MIFARE Ultralight in all its kinds.
     case ultralight
     /// NTAG 203 and 21x.
