@@ -31,7 +31,7 @@ struct CaptureConvert: ToolCommand {
     @Option(name: .customLong("from"), help: "The form of the log; 'auto' finds out.")
     var source: Source = .auto
     @Option(
-        name: [.short, .customLong("output")],
+        name: [.customShort("o"), .customLong("output")],
         help: "The file to write.",
         completion: .file(extensions: ["capture"])
     )

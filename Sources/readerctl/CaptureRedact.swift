@@ -24,7 +24,7 @@ struct CaptureRedact: ToolCommand {
 
     @OptionGroup var output: OutputOptions
     @Option(
-        name: [.short, .customLong("output")],
+        name: [.customShort("o"), .customLong("output")],
         help: "The file to write.",
         completion: .file(extensions: ["capture"])
     )

@@ -135,7 +135,8 @@ public struct CaptureRedaction: Sendable {
         for index in capture.headers.indices {
             let key = capture.headers[index].key.lowercased()
             let isReader = key == "reader" || key.hasPrefix("reader ")
-            guard !isReader, key != "started", key != "license" else { continue }
+            let isSynthetic = key == "source" && capture.headers[index].value.lowercased() == "synthetic"
+            guard !isReader, !isSynthetic, key != "started", key != "license" else { continue }
             capture.headers[index].value = identifiers.replace(in: capture.headers[index].value, vocabulary)
         }
         let source = capture.source ?? "unknown"

@@ -114,7 +114,9 @@ final class RedactionIdentifiers {
             }
             let end = bytes[place...].firstIndex { !Self.isWord($0) } ?? bytes.count
             let word = Array(bytes[place..<end])
-            if let standIn = vocabulary.known(word: word) ?? decimal(word) {
+            // Words such as 'of' and 'the' are nobody's name.
+            let isSmall = word.count <= 3 && word.allSatisfy { (0x61...0x7A).contains($0) }
+            if !isSmall, let standIn = vocabulary.known(word: word) ?? decimal(word) {
                 bytes.replaceSubrange(place..<end, with: standIn)
             }
             place = end
