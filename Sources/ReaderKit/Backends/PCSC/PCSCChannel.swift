@@ -12,6 +12,8 @@ final class PCSCChannel: CardChannel {
     private var activeProtocol: UInt32
     private var isLocked = false
     private var isClosed = false
+    /// How raw frames go through this reader.
+    private var frames: FrameExchange
     /// Taken once per card, since a response may be 64 KiB long and most are a few bytes.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: ReaderLimits.responseLength,
@@ -32,6 +34,7 @@ final class PCSCChannel: CardChannel {
         self.handle = handle
         self.activeProtocol = activeProtocol
         self.cancellation = cancellation
+        frames = FrameExchange(reader: presence.reader.name, facts: presence.facts)
     }
 
     deinit {
@@ -43,6 +46,17 @@ final class PCSCChannel: CardChannel {
     var elapsed: Duration { ContinuousClock.now - start }
 
     func transmit(_ command: [UInt8]) throws(ReaderError) -> [UInt8] {
+        // A reader in a transparent session does not serve other commands.
+        try frames.endSession(exchange)
+        return try exchange(command)
+    }
+
+    /// Wraps the frame in the command that this reader takes it in.
+    func transceive(_ frame: RawFrame) throws(ReaderError) -> RawFrame {
+        try frames.transceive(frame, exchange)
+    }
+
+    private func exchange(_ command: [UInt8]) throws(ReaderError) -> [UInt8] {
         let attempt = "exchange an APDU with the card"
         try checkUsable(attempt)
         try checkLocked(attempt)
@@ -69,6 +83,7 @@ final class PCSCChannel: CardChannel {
     }
 
     func reset() throws(ReaderError) {
+        try frames.endSession(exchange)
         try reconnect(.reset)
     }
 
@@ -92,6 +107,12 @@ final class PCSCChannel: CardChannel {
         guard !isClosed, !watch.isAbandoned else { return }
         isClosed = true
         do {
+            if isLocked, let command = frames.takeSessionEnd() {
+                // Sent although the conversation may be cancelled: a reader in a session sees no further card.
+                _ = try watch.call("end the session") {
+                    command.withUnsafeBytes { library.transmit(handle, activeProtocol, $0, buffer) }
+                }
+            }
             if isLocked { _ = try watch.call("unlock the card") { library.endTransaction(handle, .leave) } }
             let code = try watch.call("let the card go") { library.disconnect(handle, disposition) }
             // Whatever the reason: a handle that cannot be given back must not stay, and its context takes it along.
