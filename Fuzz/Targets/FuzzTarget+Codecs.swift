@@ -107,6 +107,10 @@ extension FuzzTarget {
         }
         let text = capture.text()
         let again = try unfailing("what was parsed can be written and parsed") { try Capture(parsing: text) }
-        try require(again == capture, "a capture comes back from its text")
+        try require(again.text() == text, "the text of a capture stays as it is")
+        // Control characters cannot be written; they become spaces.
+        if bytes.allSatisfy({ $0 == 0x0A || ($0 >= 0x20 && $0 != 0x7F) }) {
+            try require(again == capture, "a capture comes back from its text")
+        }
     }
 }
