@@ -1,43 +1,42 @@
+import Dispatch
 import Synchronization
 
 /// Whether somebody has lost interest in work that waits in a queue, or is under way there.
 ///
-/// Work that has not begun is told at once, and is then not begun; work under way looks between two calls.
+/// Whoever waits for the work is told at once. The work itself is not begun any more, or looks between two calls.
 final class Cancellation: Sendable {
     private struct State {
         var isCancelled = false
-        var hasBegun = false
-        var whenCancelledBefore: (@Sendable () -> Void)?
+        var tell: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
+    private let signal = DispatchSemaphore(value: 0)
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     func cancel() {
         let tell = state.withLock { state in
             state.isCancelled = true
-            defer { state.whenCancelledBefore = nil }
-            return state.hasBegun ? nil : state.whenCancelledBefore
+            defer { state.tell = nil }
+            return state.tell
         }
+        signal.signal()
         tell?()
     }
 
-    /// Sets whom to tell when the work is cancelled before it has begun. Tells at once if that has happened already.
-    func whenCancelledBeforeItBegins(_ tell: @escaping @Sendable () -> Void) {
+    /// Sets whom to tell when the work is cancelled. Tells at once if that has happened already.
+    func whenCancelled(_ tell: @escaping @Sendable () -> Void) {
         let isCancelled = state.withLock { state in
-            if !state.isCancelled { state.whenCancelledBefore = tell }
+            if !state.isCancelled { state.tell = tell }
             return state.isCancelled
         }
         if isCancelled { tell() }
     }
 
-    /// Begins the work, unless it was cancelled before.
-    func begin() -> Bool {
-        state.withLock { state in
-            state.hasBegun = true
-            state.whenCancelledBefore = nil
-            return !state.isCancelled
-        }
+    /// Blocks the thread for that many seconds, or until the work is cancelled.
+    func wait(atMost seconds: Double) {
+        guard !isCancelled else { return }
+        _ = signal.wait(timeout: .now() + seconds)
     }
 }

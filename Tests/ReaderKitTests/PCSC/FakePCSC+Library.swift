@@ -255,7 +255,7 @@ extension FakePCSC {
         guard let index = index(name) else { return nil }
         let reader = readers[index]
         if reader.isUnavailable { return UInt32(reader.counter) << 16 | PCSCState.unavailable }
-        let isInUse = handles.values.contains { $0.reader == name }
+        let isInUse = reader.isInUse || handles.values.contains { $0.reader == name }
         return UInt32(reader.counter) << 16 | (reader.card == nil ? 0x10 : PCSCState.present | (isInUse ? 0x100 : 0))
     }
 
@@ -267,6 +267,7 @@ extension FakePCSC {
             waitsOnDeadContexts += 1
             return code
         }
+        guard states.count <= 16 else { return .invalidParameter }
         guard states.allSatisfy({ state(of: $0.name) != nil }) else { return .unknownReader }
         let end = milliseconds == PCSCLibrary.infinite ? nil : Date(timeIntervalSinceNow: Double(milliseconds) / 1000)
         let daemon = generation

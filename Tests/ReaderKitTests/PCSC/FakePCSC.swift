@@ -47,6 +47,8 @@ final class FakePCSC: @unchecked Sendable {
         var owner: Int?
         var locks = 0
         var isUnavailable = false
+        /// Whether another program is connected.
+        var isInUse = false
     }
 
     struct ContextState {
@@ -141,6 +143,9 @@ final class FakePCSC: @unchecked Sendable {
     func setUnavailable(_ name: String, _ flag: Bool) {
         change { index(name).map { readers[$0].isUnavailable = flag } }
     }
+
+    /// Another program connects, or lets go.
+    func setInUse(_ name: String, _ flag: Bool) { change { index(name).map { readers[$0].isInUse = flag } } }
 
     func kill() { change { isServing = false } }
 

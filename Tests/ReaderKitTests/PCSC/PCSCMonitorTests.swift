@@ -126,6 +126,22 @@ import Testing
         await fake.expectClean()
     }
 
+    /// Unplugged just before a wait, which then fails for the unknown name; nothing else happens afterwards.
+    @Test func readerGoesBetweenTwoWaits() async throws {
+        let fake = FakePCSC(readers: ["A", "B"])
+        fake.insert(into: "A")
+        var library = fake.library
+        let wait = library.getStatusChange
+        library.getStatusChange = { context, milliseconds, states in
+            if fake.count(.wait) == 1 { fake.unplug("A") }
+            return wait(context, milliseconds, &states)
+        }
+        let watcher = Watcher(PCSCBackend(library: library, configuration: FakePCSC.configuration))
+        await watcher.expect(["added A", "added B", "inserted A 1", "removed A 1", "gone A"])
+        watcher.stop()
+        await fake.expectClean()
+    }
+
     /// An unavailable reader loses its card, and its return is seen.
     @Test func unavailableReader() async throws {
         let fake = FakePCSC(readers: ["A"])

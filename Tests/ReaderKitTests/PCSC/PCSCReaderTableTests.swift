@@ -76,6 +76,7 @@ import Testing
         let card = CardPresence(
             reader: ReaderInfo(name: "A", backend: .pcsc),
             number: 300,
+            epoch: 1,
             facts: CardFacts(atr: SampleATR.type2),
             at: Self.now,
             wasAlreadyThere: true

@@ -29,6 +29,8 @@ public final class PCSCBackend: ReaderBackend {
     private let configuration: PCSCConfiguration
     private let now: @Sendable () -> Date
     private let abandoned: AbandonedThreads
+    private let epochs = PCSCEpochs()
+    private let clients: PCSCClients
     private let state = Mutex(State())
 
     /// The PC/SC readers of this machine.
@@ -47,10 +49,12 @@ public final class PCSCBackend: ReaderBackend {
         library: PCSCLibrary,
         configuration: PCSCConfiguration = PCSCConfiguration(),
         abandoned: AbandonedThreads = .ofProcess,
+        clients: PCSCClients = PCSCClients(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.library = library
         self.abandoned = abandoned
+        self.clients = clients
         self.configuration = configuration
         self.now = now
     }
@@ -71,6 +75,7 @@ public final class PCSCBackend: ReaderBackend {
             library: library,
             configuration: configuration,
             abandoned: abandoned,
+            epochs: epochs,
             now: now,
             emit: { [weak self] event in
                 continuation.yield(event)
@@ -97,11 +102,13 @@ public final class PCSCBackend: ReaderBackend {
             library: library,
             configuration: configuration,
             abandoned: abandoned,
+            epochs: epochs,
+            clients: clients,
             onStuck: { _ in }
         )
         defer { io.stop() }
         let now = now
-        return try await io.run(leavesIfCancelled: true) { io, _ in try io.snapshot(at: now()) }
+        return try await io.run { io, _ in try io.snapshot(at: now()) }
     }
 
     /// Runs a conversation with the card of that presentation, inside one transaction (`SCardConnect` shared,
@@ -158,6 +165,8 @@ public final class PCSCBackend: ReaderBackend {
                 library: library,
                 configuration: configuration,
                 abandoned: abandoned,
+                epochs: epochs,
+                clients: clients,
                 onStuck: { [weak self] in self?.giveUp(reader, number, $0) }
             )
             state.conversations[reader.name] = (number, io)

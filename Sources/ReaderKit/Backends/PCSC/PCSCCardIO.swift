@@ -11,8 +11,12 @@ actor PCSCCardIO {
     nonisolated let configuration: PCSCConfiguration
     private nonisolated let executor: ThreadExecutor
     nonisolated let library: PCSCLibrary
+    private nonisolated let epochs: PCSCEpochs
+    private nonisolated let clients: PCSCClients
     /// The number of the presentation of the last conversation; what hangs, hangs there.
     nonisolated let presentation = Mutex<Int?>(nil)
+    /// What the driver told of the reader.
+    nonisolated let capabilities = Mutex<ChannelCapabilities?>(nil)
     private var context: PCSCLibrary.Context?
     /// Whether this was stopped: what comes late is still served, but leaves no context and no thread behind.
     private var isRetired = false
@@ -27,23 +31,27 @@ actor PCSCCardIO {
         library: PCSCLibrary,
         configuration: PCSCConfiguration,
         abandoned: AbandonedThreads,
+        epochs: PCSCEpochs,
+        clients: PCSCClients,
         onStuck: @escaping @Sendable (ReaderError) -> Void
     ) {
         self.reader = reader
         self.library = library
         self.configuration = configuration
+        self.epochs = epochs
+        self.clients = clients
         executor = ThreadExecutor(name: "pcsc-card")
         watch = CallWatch(deadline: configuration.callDeadline, abandoned: abandoned, onExpiry: onStuck)
     }
 
     /// Runs code in this actor's isolation, and stops waiting for it when a call in it does not return.
     ///
-    /// - Parameters:
-    ///   - evenIfCancelled: whether a cancelled task waits for it all the same, as for cleaning up.
-    ///   - leavesIfCancelled: whether a cancelled task does not wait for code that has begun, as for a mere question.
+    /// A cancelled task does not wait for code that has begun either: a call may be blocked for as long as another program
+    /// holds the card. The code ends by itself, at its next exchange, and nobody else is served by this thread before.
+    ///
+    /// - Parameter evenIfCancelled: whether a cancelled task waits all the same, as for cleaning up.
     nonisolated func run<Result: Sendable>(
         evenIfCancelled: Bool = false,
-        leavesIfCancelled: Bool = false,
         _ body: @escaping @Sendable (isolated PCSCCardIO, Cancellation) throws -> Result
     ) async throws -> Result {
         let cancellation = Cancellation()
@@ -51,17 +59,15 @@ actor PCSCCardIO {
             try await withCheckedThrowingContinuation { continuation in
                 let pending = PendingResult(continuation)
                 guard let waiter = watch.addWaiter({ pending.resume(with: .failure($0)) }) else { return }
-                cancellation.whenCancelledBeforeItBegins { [watch] in
-                    watch.removeWaiter(waiter)
+                cancellation.whenCancelled {
                     pending.resume(with: .failure(ReaderError(.cancelled, attempting: "use the reader")))
                 }
                 submit { me in
+                    // Until then somebody waits, even if the task has left: a call that hangs must be noticed.
+                    defer { me.watch.removeWaiter(waiter) }
                     // Given up or cancelled while this was in the queue: whoever waits was told.
-                    guard !me.watch.isAbandoned,
-                        leavesIfCancelled ? !cancellation.isCancelled : cancellation.begin()
-                    else { return }
+                    guard !me.watch.isAbandoned, !cancellation.isCancelled else { return }
                     let result = Swift.Result { try body(me, cancellation) }
-                    me.watch.removeWaiter(waiter)
                     pending.resume(with: result)
                 }
             }
@@ -187,7 +193,7 @@ actor PCSCCardIO {
             case .noReader: return .noReader
             case .unchanged: break
             case .state(let state):
-                guard look.shows(presence.number) else { return .removed }
+                guard look.shows(presence.number), epochs.isCurrent(presence.epoch) else { return .removed }
                 // Programs that come and go change the state too, again and again perhaps.
                 if current != 0 { Thread.sleep(forTimeInterval: 0.005) }
                 current = state
@@ -207,7 +213,7 @@ actor PCSCCardIO {
             guard !names.isEmpty else { return [] }
             let (stateCode, states) = try watch.call(attempt) {
                 var states = names.map { PCSCLibrary.ReaderState(name: $0) }
-                let code = library.getStatusChange(context, 0, &states)
+                let code = library.getStatusChange(context, 0, ofAll: &states)
                 return (code, states)
             }
             // Unplugged since it was listed.
@@ -252,12 +258,13 @@ actor PCSCCardIO {
         var (code, handle, activeProtocol) = try connectOnce()
         var pause = 0.02
         for _ in 0..<max(0, configuration.sharingRetries) where code == .sharingViolation {
-            Thread.sleep(forTimeInterval: pause)
+            cancellation.wait(atMost: pause)
             pause = min(pause * 2, 1)
             guard !cancellation.isCancelled else { throw ReaderError(.cancelled, attempting: attempt) }
             (code, handle, activeProtocol) = try connectOnce()
         }
         guard code.isSuccess else {
+            if code == .sharingViolation { throw clients.sharingError(attempting: attempt) }
             guard code.meansServiceLost else { throw code.error(attempting: attempt) }
             dropContext()
             throw code.serviceError(attempting: attempt)
@@ -273,7 +280,8 @@ actor PCSCCardIO {
             try channel.lock()
             let look = try look()
             if case .noReader = look { throw PCSCCode.unknownReader.error(attempting: attempt) }
-            guard look.shows(presence.number) else {
+            // Asked last: a watch that notices the end of pcscd does so before a new one can have answered.
+            guard look.shows(presence.number), epochs.isCurrent(presence.epoch) else {
                 throw ReaderError(.cardRemoved, attempting: attempt, detail: "that presentation is over")
             }
         } catch {

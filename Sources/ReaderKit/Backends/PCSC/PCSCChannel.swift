@@ -43,6 +43,38 @@ final class PCSCChannel: CardChannel {
 
     var facts: CardFacts { presence.facts }
 
+    /// What the driver tells of the reader, asked once for each reader.
+    var capabilities: ChannelCapabilities {
+        if let known = io.capabilities.withLock(\.self) { return known }
+        guard let told = try? askForCapabilities() else { return PCSCFeatures.capabilities(dataSize: nil, input: nil) }
+        io.capabilities.withLock { $0 = told }
+        return told
+    }
+
+    /// Fails when something else than a refusal came in between, so that the answer is not kept.
+    private func askForCapabilities() throws(ReaderError) -> ChannelCapabilities {
+        let attempt = "ask what the reader carries"
+        try checkUsable(attempt)
+        try checkLocked(attempt)
+        func ask(_ call: () -> (PCSCCode, [UInt8])) throws(ReaderError) -> [UInt8] {
+            let (code, answer) = try watch.call(attempt, call)
+            switch code {
+            case .success: return answer
+            case .unsupportedFeature, .notTransacted, .invalidParameter, .invalidValue, .insufficientBuffer: return []
+            default: throw code.error(attempting: attempt)
+            }
+        }
+        let features = try ask { library.control(handle, PCSCFeatures.request, []) }
+        if let code = PCSCFeatures.controlCode(of: PCSCFeatures.properties, in: features) {
+            let properties = try ask { library.control(handle, code, []) }
+            if let size = PCSCFeatures.property(PCSCFeatures.maxAPDUDataSize, in: properties) {
+                return PCSCFeatures.capabilities(dataSize: size, input: nil)
+            }
+        }
+        let input = try ask { library.getAttribute(handle, PCSCFeatures.maxInput) }
+        return PCSCFeatures.capabilities(dataSize: nil, input: PCSCFeatures.number(input))
+    }
+
     var elapsed: Duration { ContinuousClock.now - start }
 
     func transmit(_ command: [UInt8]) throws(ReaderError) -> [UInt8] {
@@ -77,7 +109,7 @@ final class PCSCChannel: CardChannel {
         let (code, answer) = try watch.call(attempt) { library.control(handle, controlCode, data) }
         guard code.isSuccess else {
             // A refused control code says nothing of the card, so only a reset is looked into.
-            throw code == .resetCard ? failure(code, attempt) : code.error(attempting: attempt)
+            throw code == .resetCard ? failure(code, attempt) : code.controlError(attempting: attempt)
         }
         return answer
     }

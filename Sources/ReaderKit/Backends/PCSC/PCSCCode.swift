@@ -15,12 +15,14 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
     static let success = PCSCCode(0)
     static let cancelled = PCSCCode(0x8010_0002)
     static let invalidHandle = PCSCCode(0x8010_0003)
+    static let invalidParameter = PCSCCode(0x8010_0004)
     static let insufficientBuffer = PCSCCode(0x8010_0008)
     static let unknownReader = PCSCCode(0x8010_0009)
     static let timeout = PCSCCode(0x8010_000A)
     static let sharingViolation = PCSCCode(0x8010_000B)
     static let noSmartcard = PCSCCode(0x8010_000C)
     static let protocolMismatch = PCSCCode(0x8010_000F)
+    static let invalidValue = PCSCCode(0x8010_0011)
     static let communicationError = PCSCCode(0x8010_0013)
     static let notTransacted = PCSCCode(0x8010_0016)
     static let readerUnavailable = PCSCCode(0x8010_0017)
@@ -66,6 +68,21 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
     func serviceError(attempting attempt: String) -> ReaderError {
         var error = error(attempting: attempt)
         if self == .communicationError { error.kind = .serviceStopped }
+        return error
+    }
+
+    /// The typed error for this code from a control code for the reader.
+    ///
+    /// The driver for CCID readers answers `SCARD_E_NOT_TRANSACTED` to an escape command that it does not let through.
+    func controlError(attempting attempt: String) -> ReaderError {
+        var error = error(attempting: attempt)
+        if self == .notTransacted {
+            error.kind = .unsupported
+            error.detail = "the driver lets no such command through to the reader"
+            error.advice =
+                "Set bit 0 of ifdDriverOptions (0x0001) in /etc/libccid_Info.plist and restart pcscd: it allows"
+                + " commands to the reader itself (escape commands)."
+        }
         return error
     }
 
@@ -136,7 +153,7 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
             "SCARD_E_NOT_TRANSACTED",
             .communication,
             "the exchange did not take place",
-            "Hold the card still. For a control code: the driver refuses it unless ifdDriverOptions in its Info.plist has bit 1."
+            "Hold the card still and closer to the reader."
         ),
         0x8010_0017: Entry("SCARD_E_READER_UNAVAILABLE", .readerUnavailable),
         0x8010_0018: Entry("SCARD_P_SHUTDOWN", .serviceStopped),

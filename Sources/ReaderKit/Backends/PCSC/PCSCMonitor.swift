@@ -11,7 +11,7 @@ final class PCSCMonitor: Sendable {
         var hasEnded = false
         var isServiceLost = false
         /// The readers and cards that were told and not taken back.
-        var told = PCSCReaderTable()
+        var told: PCSCReaderTable
     }
 
     private let library: PCSCLibrary
@@ -20,7 +20,9 @@ final class PCSCMonitor: Sendable {
     private let now: @Sendable () -> Date
     private let emit: @Sendable (ReaderEvent) -> Void
     private let onEnd: @Sendable () -> Void
-    private let state = Mutex(State())
+    private let epochs: PCSCEpochs
+    private let id = UUID()
+    private let state: Mutex<State>
     /// The context, from before a wait until after it: what a cancel is to be sent to. Locked while one is sent, so that
     /// the context is not released meanwhile.
     private let waiting = Mutex<PCSCLibrary.Context?>(nil)
@@ -30,6 +32,7 @@ final class PCSCMonitor: Sendable {
         library: PCSCLibrary,
         configuration: PCSCConfiguration,
         abandoned: AbandonedThreads,
+        epochs: PCSCEpochs,
         now: @escaping @Sendable () -> Date,
         emit: @escaping @Sendable (ReaderEvent) -> Void,
         onEnd: @escaping @Sendable () -> Void
@@ -37,6 +40,8 @@ final class PCSCMonitor: Sendable {
         self.library = library
         self.configuration = configuration
         self.abandoned = abandoned
+        self.epochs = epochs
+        state = Mutex(State(told: PCSCReaderTable(epochs: epochs, watch: id)))
         self.now = now
         self.emit = emit
         self.onEnd = onEnd
@@ -66,6 +71,7 @@ final class PCSCMonitor: Sendable {
 
     private func end() {
         state.withLock { $0.hasEnded = true }
+        epochs.leave(id)
         onEnd()
     }
 
@@ -157,26 +163,38 @@ final class PCSCMonitor: Sendable {
         _ = wakeUp.wait(timeout: .now() + duration.seconds)
     }
 
+    private var emptyTable: PCSCReaderTable { PCSCReaderTable(epochs: epochs, watch: id) }
+
     private func watch(_ context: PCSCLibrary.Context, _ calls: CallWatch) throws(ReaderError) -> ReaderError? {
-        var table = PCSCReaderTable()
+        var table = emptyTable
         var isReady = false
         var untold: [ReaderEvent] = []
         func lost(_ code: PCSCCode, _ attempt: String) -> ReaderError {
             let gone = table.clear()
             if isReady { gone.forEach(emit) }
-            state.withLock { $0.told = PCSCReaderTable() }
+            state.withLock { $0.told = emptyTable }
             return code.serviceError(attempting: attempt)
+        }
+        func tell() {
+            guard isReady else { return }
+            state.withLock { [table] in $0.told = table }
+            untold.forEach(emit)
+            untold = []
         }
         var mustList = true
         var failuresInARow = 0
         var idleRounds = 0
         while !isCancelled {
-            let (started, told) = (ContinuousClock.now, untold.count)
+            let started = ContinuousClock.now
+            var news: [ReaderEvent] = []
             if mustList {
                 let (code, names) = try call(calls, "list the readers") { library.listReaders(context) }
                 guard code.isSuccess else { return lost(code, "list the readers") }
-                untold += table.update(names: names)
+                news = table.update(names: names)
+                untold += news
                 mustList = false
+                // Before the wait, which may last: that a reader is gone may be all there is to tell.
+                tell()
             }
             // The first look only asks, so that the service counts as back when it has answered everything once.
             var states = table.query
@@ -187,7 +205,7 @@ final class PCSCMonitor: Sendable {
                 // Not told to the canceller: what hangs must not be cancelled from elsewhere.
                 (code, states) = try call(calls, "ask for the state of the readers") { [query = states] in
                     var states = query
-                    return (isCancelled ? .cancelled : library.getStatusChange(context, 0, &states), states)
+                    return (isCancelled ? .cancelled : library.getStatusChange(context, 0, ofAll: &states), states)
                 }
             }
             switch code {
@@ -198,7 +216,9 @@ final class PCSCMonitor: Sendable {
                         ? state.event & PCSCState.changed != 0
                         : state.event & (PCSCState.unknown | PCSCState.unavailable) != 0
                 }
-                untold += table.update(states: states, at: now())
+                let edges = table.update(states: states, at: now())
+                news += edges
+                untold += edges
                 // A name that is listed and yet unknown, again and again, must not turn this into a busy loop.
                 if states.contains(where: { $0.event & PCSCState.unknown != 0 && $0.name != PCSCLibrary.plugAndPlay }) {
                     pause(.milliseconds(20))
@@ -223,13 +243,9 @@ final class PCSCMonitor: Sendable {
                 if isBack { emit(.serviceBack) }
                 isReady = true
             }
-            let isIdle = untold.count == told && ContinuousClock.now - started < .milliseconds(5)
+            let isIdle = news.isEmpty && ContinuousClock.now - started < .milliseconds(5)
             idleRounds = isIdle ? idleRounds + 1 : 0
-            if isReady {
-                state.withLock { [table] in $0.told = table }
-                untold.forEach(emit)
-                untold = []
-            }
+            tell()
             // Other programs that use a card end the wait without news. A wait that keeps ending for nothing, though,
             // must not use up the processor.
             if idleRounds > 8 { pause(min(.milliseconds(5 * (idleRounds - 8)), .milliseconds(200))) }
@@ -242,6 +258,7 @@ final class PCSCMonitor: Sendable {
         waiting.withLock { $0 = context }
         defer { waiting.withLock { $0 = nil } }
         // Checked after the context is known to the canceller: either it sees the context or this sees the flag.
-        return isCancelled ? .cancelled : library.getStatusChange(context, PCSCLibrary.infinite, &states)
+        if isCancelled { return .cancelled }
+        return library.getStatusChange(context, PCSCLibrary.infinite, ofAll: &states) { isCancelled }
     }
 }

@@ -7,11 +7,24 @@ import Foundation
 struct PCSCReaderTable {
     private struct Entry {
         var reader: ReaderInfo
+        var epoch: Int
         var state: UInt32 = 0
         var card: CardPresence?
     }
 
     private var entries: [Entry] = []
+    private let epochs: PCSCEpochs
+    private let watch: UUID
+
+    /// A table without readers.
+    ///
+    /// - Parameters:
+    ///   - epochs: where the stays of readers are numbered.
+    ///   - watch: whose table this is.
+    init(epochs: PCSCEpochs = PCSCEpochs(), watch: UUID = UUID()) {
+        self.epochs = epochs
+        self.watch = watch
+    }
 
     /// The most edges that may lie between two looks. More of them is a counter that went back.
     private static let mostSteps = 0x7FFF
@@ -28,12 +41,12 @@ struct PCSCReaderTable {
     mutating func update(names: [String]) -> [ReaderEvent] {
         var events: [ReaderEvent] = []
         for entry in entries where !names.contains(entry.reader.name) {
-            events += Self.leaving(entry)
+            events += leaving(entry)
         }
         entries.removeAll { !names.contains($0.reader.name) }
         for name in names where !entries.contains(where: { $0.reader.name == name }) {
             let reader = ReaderInfo(pcscName: name)
-            entries.append(Entry(reader: reader))
+            entries.append(Entry(reader: reader, epoch: epochs.begin(in: watch)))
             events.append(.readerAdded(reader))
         }
         return events
@@ -46,9 +59,11 @@ struct PCSCReaderTable {
             guard let index = entries.firstIndex(where: { $0.reader.name == state.name }) else { continue }
             if state.event & PCSCState.unknown != 0 {
                 // Gone. It is forgotten here, since the next list may already have a new reader of the same name.
-                events += Self.leaving(entries.remove(at: index))
+                events += leaving(entries.remove(at: index))
             } else {
-                events += Self.edges(&entries[index], state, now)
+                var entry = entries[index]
+                events += edges(&entry, state, now)
+                entries[index] = entry
             }
         }
         return events
@@ -57,22 +72,23 @@ struct PCSCReaderTable {
     /// Forgets all readers, as when pcscd is gone.
     mutating func clear() -> [ReaderEvent] {
         defer { entries = [] }
-        return entries.flatMap(Self.leaving)
+        return entries.flatMap(leaving)
     }
 
-    private static func leaving(_ entry: Entry) -> [ReaderEvent] {
-        (entry.card.map { [.cardRemoved($0)] } ?? []) + [.readerRemoved(entry.reader)]
+    private func leaving(_ entry: Entry) -> [ReaderEvent] {
+        epochs.end(entry.epoch)
+        return (entry.card.map { [.cardRemoved($0)] } ?? []) + [.readerRemoved(entry.reader)]
     }
 
-    private static func edges(_ entry: inout Entry, _ new: PCSCLibrary.ReaderState, _ now: Date) -> [ReaderEvent] {
+    private func edges(_ entry: inout Entry, _ new: PCSCLibrary.ReaderState, _ now: Date) -> [ReaderEvent] {
         let isFirst = entry.state == 0
         let counter = PCSCState.counter(new.event)
         // The counter wraps at 16 bits.
         let steps = isFirst ? 0 : (counter - PCSCState.counter(entry.state)) & 0xFFFF
-        if steps > mostSteps {
+        if steps > Self.mostSteps {
             // It went back: the reader was pulled out and plugged in again, and counts from the start.
             let left = leaving(entry)
-            entry = Entry(reader: entry.reader)
+            entry = Entry(reader: entry.reader, epoch: epochs.begin(in: watch))
             return left + [.readerAdded(entry.reader)] + edges(&entry, new, now)
         }
         let isPresent = new.event & PCSCState.present != 0
@@ -82,6 +98,7 @@ struct PCSCReaderTable {
             CardPresence(
                 reader: entry.reader,
                 number: number & 0xFFFF,
+                epoch: entry.epoch,
                 facts: CardFacts(atr: atr.isEmpty ? nil : atr),
                 at: now
             )
