@@ -39,6 +39,7 @@ public struct CaptureFileError: Error, Sendable, Hashable {
         case .noCaptures: "Name a directory with files whose names end in '.capture'."
         case .exists: "Choose another name, or replace it (readerctl: --force)."
         case .notReadable: "Check who may read it."
+        case .notWritable where code == EFBIG: "A capture ends at 16 MiB; record the rest in another file."
         case .notWritable: "Check who may write there, and whether the disk is full."
         }
     }

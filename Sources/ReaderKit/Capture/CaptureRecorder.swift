@@ -3,11 +3,15 @@ import Synchronization
 
 /// Collects what a ``RecordingBackend`` sees and hears into one capture, and writes it as it goes.
 ///
+/// A recording ends where a capture would become longer than one may be (``CaptureLimits/fileLength``): what was kept
+/// until then is whole, and ``failure`` says so.
+///
 /// Times are kept so that a replay gives the same scan events: a presentation to the millisecond, an answer to a tenth
 /// of a millisecond, never going backwards.
 public final class CaptureRecorder: Sendable {
     private let now: @Sendable () -> Date
     private let writer: CaptureWriter?
+    private let limit: Int
     private let state: Mutex<State>
 
     /// The moment of time 0, in whole milliseconds.
@@ -22,6 +26,10 @@ public final class CaptureRecorder: Sendable {
         /// The presentation to which the last lines of the file belong.
         var block: Int?
         var failure: CaptureFileError?
+        /// The most bytes that the text of the capture can have by now.
+        var size = 0
+        /// Whether what comes no longer fits, so that nothing more is kept.
+        var isFull = false
     }
 
     private struct Key: Hashable {
@@ -46,18 +54,21 @@ public final class CaptureRecorder: Sendable {
     /// - Parameters:
     ///   - headers: header lines; `started` and the readers are added.
     ///   - writer: the file to write, or `nil` to collect only. Nothing is written before the first presentation.
+    ///   - limit: the most bytes that the recording may have; more than ``CaptureLimits/fileLength`` cannot be read.
     ///   - now: the clock; by default one that starts with the time of day and then runs evenly.
     public init(
         headers: [Capture.Header] = [],
         writer: CaptureWriter? = nil,
+        limit: Int = CaptureLimits.fileLength,
         now: @escaping @Sendable () -> Date = CaptureRecorder.steadyClock()
     ) {
         self.now = now
         self.writer = writer
+        self.limit = limit
         started = CaptureTime.wholeMilliseconds(now())
         var capture = Capture(headers: headers)
         capture.started = started
-        state = Mutex(State(capture: capture))
+        state = Mutex(State(capture: capture, size: capture.text().utf8.count))
     }
 
     /// A clock that starts with the time of day and is not moved by corrections of it.
@@ -86,6 +97,9 @@ public final class CaptureRecorder: Sendable {
                 // Another watch of the same backend told it already.
                 return state.notes[index].recorded
             }
+            // Besides the line of the card: its removal, a fault, and the name of a new reader with its number.
+            let length = CaptureText.card(.init(at: .zero, facts: presence.facts)).utf8.count
+            guard fits(length + presence.reader.name.utf8.count + 160, in: &state) else { return presence }
             let isNew = declare(presence.reader.name, in: &state)
             let number = state.capture.readers.count > 1 ? state.numbers[presence.reader.name] : nil
             let earlier = state.notes.indices.last { state.notes[$0].original.reader.name == presence.reader.name }
@@ -176,11 +190,39 @@ public final class CaptureRecorder: Sendable {
             // What comes after the removal was noted belongs before it.
             if let end { time = min(time, end) }
             guard let exchange = Self.writable(request, answer, at: time) else { return time - start }
+            let text = CaptureText.exchange(exchange)
+            // A line that goes over to another reader may stand before it.
+            guard fits(text.utf8.count + 16, in: &state) else { return time - start }
             state.notes[index].latest = time
             state.capture.presentations[index].exchanges.append(exchange)
-            appendTo(index, CaptureText.exchange(exchange), in: &state)
+            appendTo(index, text, in: &state)
             return time - start
         }
+    }
+
+    /// Notes that the card was powered anew. The format has no line for it, so it is a comment in the file.
+    func noteReset(_ index: Int) {
+        state.withLock { state in
+            let presentation = state.capture.presentations[index]
+            let comment = "# reset\n"
+            guard presentation.removedAt == nil, state.block == index, fits(comment.utf8.count, in: &state) else {
+                return
+            }
+            append(comment, to: &state)
+        }
+    }
+
+    /// Whether that many bytes more can be kept; when they cannot, the recording is over.
+    private func fits(_ count: Int, in state: inout State) -> Bool {
+        guard !state.isFull else { return false }
+        guard state.size + count <= limit else {
+            state.isFull = true
+            let path = writer?.path ?? "the recording"
+            state.failure = state.failure ?? CaptureFileError(path: path, kind: .notWritable, code: EFBIG)
+            return false
+        }
+        state.size += count
+        return true
     }
 
     /// An exchange as the format can hold it, or `nil` if it cannot.
@@ -253,7 +295,8 @@ public final class CaptureRecorder: Sendable {
     }
 
     private func append(_ text: String, to state: inout State) {
-        guard let writer, state.failure == nil else { return }
+        // The removals of cards that are kept still have their place where the recording is full.
+        guard let writer, state.failure == nil || state.failure?.code == EFBIG && state.isFull else { return }
         do throws(CaptureFileError) {
             try writer.append(text)
         } catch {
@@ -262,7 +305,7 @@ public final class CaptureRecorder: Sendable {
     }
 
     private func rewrite(_ state: inout State) {
-        guard let writer, state.failure == nil else { return }
+        guard let writer, state.failure == nil || state.failure?.code == EFBIG && state.isFull else { return }
         do throws(CaptureFileError) {
             try writer.replace(with: state.capture.text())
         } catch {

@@ -49,7 +49,11 @@ public struct RecordingBackend: ReaderBackend {
             let result = try await base.withCard(original) { channel in
                 recorder.connected(index)
                 return try conversation(
-                    RecordingChannel(channel) { request, answer in recorder.note(index, request, answer) }
+                    RecordingChannel(
+                        channel,
+                        reset: { recorder.noteReset(index) },
+                        record: { request, answer in recorder.note(index, request, answer) }
+                    )
                 )
             }
             recorder.end(index, nil)

@@ -5,6 +5,7 @@
 public final class RecordingChannel: CardChannel {
     private let channel: any CardChannel
     private let sink: (Capture.Exchange.Request, Capture.Exchange.Answer) -> Duration
+    private let sinkReset: () -> Void
 
     private var isRemoved = false
 
@@ -18,13 +19,16 @@ public final class RecordingChannel: CardChannel {
     ///
     /// - Parameters:
     ///   - channel: the channel to the card.
+    ///   - reset: notes that the card was powered anew.
     ///   - record: keeps an exchange and gives the time since the presentation of the card under which it was kept.
     public init(
         _ channel: any CardChannel,
+        reset: @escaping () -> Void = {},
         record: @escaping (Capture.Exchange.Request, Capture.Exchange.Answer) -> Duration
     ) {
         self.channel = channel
         sink = record
+        sinkReset = reset
     }
 
     /// Sends a command APDU and records it with its answer.
@@ -60,9 +64,10 @@ public final class RecordingChannel: CardChannel {
         }
     }
 
-    /// Powers the card anew. Captures have no line for it.
+    /// Powers the card anew. Captures have no line for it; the file gets a comment.
     public func reset() throws(ReaderError) {
         try channel.reset()
+        sinkReset()
     }
 
     private func note(_ request: Capture.Exchange.Request, _ answer: Capture.Exchange.Answer) {
