@@ -60,6 +60,9 @@ public final class SimulatedDESFire: SimulatedCard {
     /// A card with ISO/IEC 14443-4 and the one historical byte of the family.
     public var kind: SimulatedCardKind { .isoDEP(historicalBytes: [0x80]) }
 
+    /// How the card was made.
+    public var configuration: Configuration { state.withLock { $0.configuration } }
+
     /// What the card has now. What is not committed is not in it.
     public var applications: [SimulatedDESFireApplication] {
         get { state.withLock { $0.applications } }
