@@ -10,23 +10,23 @@ struct RedactionConversation {
         var isMessage = false
     }
 
-    private(set) var spans: [Span] = []
-    private(set) var memory = RedactionMemory()
+    var spans: [Span] = []
+    var memory = RedactionMemory()
     /// Identifiers that the facts, the reader or the card told.
-    private(set) var identifiers: [[UInt8]] = []
+    var identifiers: [[UInt8]] = []
     /// Exchanges whose answers hold data that are not understood.
-    private(set) var unexamined: [Int] = []
+    var unexamined: [Int] = []
 
-    private let technology: Technology?
-    private let isClassic: Bool
-    private var selected: UInt16?
-    private var sector = 0
-    private var wantsSector = false
+    let technology: Technology?
+    let isClassic: Bool
+    var selected: UInt16?
+    var sector = 0
+    var wantsSector = false
     /// Where the next part of an announced answer belongs.
-    private var following: (space: RedactionMemory.Space, address: Int)?
+    var following: (space: RedactionMemory.Space, address: Int)?
     /// A native DESFire or Type 2 command that goes on with `AF`.
-    private var chain: (command: UInt8, part: Int)?
-    private var isPass = false
+    var chain: (command: UInt8, part: Int)?
+    var isPass = false
 
     init(_ presentation: Capture.Presentation) {
         let facts = presentation.facts
@@ -46,7 +46,7 @@ struct RedactionConversation {
 
     // MARK: Exchanges
 
-    private mutating func take(_ index: Int, _ exchange: Capture.Exchange) {
+    mutating func take(_ index: Int, _ exchange: Capture.Exchange) {
         switch (exchange.request, exchange.answer) {
         case (.apdu(let command), let answer):
             var bytes: [UInt8] = []
@@ -60,7 +60,7 @@ struct RedactionConversation {
         }
     }
 
-    private mutating func span(
+    mutating func span(
         _ index: Int,
         command: Bool,
         _ range: Range<Int>,
@@ -71,7 +71,7 @@ struct RedactionConversation {
         spans.append(Span(exchange: index, isCommand: command, range: range, kind: kind, isMessage: isMessage))
     }
 
-    private mutating func takeAPDU(_ index: Int, _ command: [UInt8], _ answer: [UInt8]) {
+    mutating func takeAPDU(_ index: Int, _ command: [UInt8], _ answer: [UInt8]) {
         guard command.count >= CaptureLimits.shortestCommand else { return }
         let layout = try? APDULayout(command)
         let data = layout?.data ?? (min(5, command.count)..<command.count)
@@ -112,7 +112,7 @@ struct RedactionConversation {
         if command[1] != 0xC0, command[1] != 0xB0, command[0] != 0x90 { following = nil }
     }
 
-    private mutating func select(_ command: [UInt8], _ data: Range<Int>) {
+    mutating func select(_ command: [UInt8], _ data: Range<Int>) {
         let name = Array(command[data])
         if command[2] == 0x04 {
             selected = nil
@@ -123,7 +123,7 @@ struct RedactionConversation {
         }
     }
 
-    private mutating func touch(
+    mutating func touch(
         _ space: RedactionMemory.Space,
         _ address: Int,
         _ bytes: ArraySlice<UInt8>,
@@ -136,7 +136,7 @@ struct RedactionConversation {
 
     // MARK: Storage cards through the reader
 
-    private mutating func readBlock(_ index: Int, _ block: Int, _ answer: [UInt8], _ body: Range<Int>) {
+    mutating func readBlock(_ index: Int, _ block: Int, _ answer: [UInt8], _ body: Range<Int>) {
         guard isClassic else {
             let space: RedactionMemory.Space = technology == .iso15693 ? .type5 : .pages(sector: 0)
             return touch(space, 4 * block, answer[body], index, isCommand: false, isWrite: false)
@@ -147,7 +147,7 @@ struct RedactionConversation {
         }
     }
 
-    private mutating func writeBlock(_ index: Int, _ block: Int, _ command: [UInt8], _ data: Range<Int>) {
+    mutating func writeBlock(_ index: Int, _ block: Int, _ command: [UInt8], _ data: Range<Int>) {
         guard isClassic else {
             let space: RedactionMemory.Space = technology == .iso15693 ? .type5 : .pages(sector: 0)
             touch(space, 4 * block, command[data], index, isCommand: true, isWrite: true)
@@ -157,7 +157,7 @@ struct RedactionConversation {
         takeClassic(index, block, command, data, isCommand: true)
     }
 
-    private mutating func takeClassic(
+    mutating func takeClassic(
         _ index: Int,
         _ block: Int,
         _ bytes: [UInt8],
@@ -178,7 +178,7 @@ struct RedactionConversation {
     }
 
     /// Pages that hold a tag's password: where it lies depends on the tag, which its capability container tells.
-    private mutating func findPassword(_ index: Int, page: Int, _ data: Range<Int>) {
+    mutating func findPassword(_ index: Int, page: Int, _ data: Range<Int>) {
         let size = memory.image(.pages(sector: 0))[14]
         let pages: [Int] =
             switch size {
@@ -192,318 +192,10 @@ struct RedactionConversation {
         if pages.contains(page) { span(index, command: true, data, .key) }
     }
 
-    // MARK: Frames of cards
-
-    /// A frame to a PN53x behind a reader: `D4 42 FRAME` or `D4 40 01 FRAME`.
-    private mutating func takeChip(
-        _ index: Int,
-        _ command: [UInt8],
-        _ data: Range<Int>,
-        _ answer: [UInt8],
-        _ body: Range<Int>
-    ) {
-        let code = command[data.lowerBound + 1]
-        guard code == 0x40 || code == 0x42, body.count >= 3 else {
-            if code == 0x4A, body.count > 8 { span(index, command: false, body.dropFirst(4), .identifier) }
-            return
-        }
-        let start = data.lowerBound + (code == 0x40 ? 3 : 2)
-        guard start <= data.upperBound else { return }
-        takeFrame(index, Array(command[start..<data.upperBound]), start, answer, body.dropFirst(3))
-    }
-
-    /// A frame of the card's own protocol, which begins at `start` in the command; its answer is a part of `answer`.
-    private mutating func takeFrame(
-        _ index: Int,
-        _ frame: [UInt8],
-        _ start: Int,
-        _ answer: [UInt8],
-        _ body: Range<Int>
-    ) {
-        guard let first = frame.first else { return }
-        func place(_ range: Range<Int>) -> Range<Int> {
-            (start + min(range.lowerBound, frame.count))..<(start + min(range.upperBound, frame.count))
-        }
-        if wantsSector {
-            wantsSector = false
-            if frame.count == 4 {
-                sector = Int(first)
-                return
-            }
-        }
-        switch technology {
-        case .felica: return takeFeliCa(index, frame, start, answer, body)
-        case .iso15693: return takeVicinity(index, frame, start, answer, body)
-        default: break
-        }
-        let space = RedactionMemory.Space.pages(sector: sector)
-        // The frame stands somewhere in the command, and so do the bytes that it writes.
-        let command = [UInt8](repeating: 0, count: start) + frame
-        switch (first, frame.count) {
-        case (0x30, 2):
-            touch(space, 4 * Int(frame[1]), answer[body], index, isCommand: false, isWrite: false)
-        case (0x3A, 3), (0x21, 3):
-            touch(space, 4 * Int(frame[1]), answer[body], index, isCommand: false, isWrite: false)
-        case (0xA2, 6):
-            touch(space, 4 * Int(frame[1]), command[place(2..<6)], index, isCommand: true, isWrite: true)
-            if sector == 0 { findPassword(index, page: Int(frame[1]), place(2..<6)) }
-        case (0xC2, 2): wantsSector = true
-        case (0x1B, 5), (0x1B, 17):
-            span(index, command: true, place(1..<frame.count), .key)
-            span(index, command: false, body, .key)
-        case (0x60, 12), (0x61, 12): span(index, command: true, place(2..<8), .key)
-        case (0x60, 1):
-            // GET_VERSION of Type 2 tags, or the first part of DESFire's.
-            if body.first.map({ answer[$0] }) == 0xAF { chain = (0x60, 1) }
-        case (0x26, 1), (0x52, 1), (0x50, 2), (0x39, 2), (0x93, _), (0x95, _), (0x97, _), (0xE0, 2): break
-        case (0x3C, 2): break
-        case (0x00, _) where frame.count >= 4, (0x90, _) where frame.count >= 4, (0xFF, _) where frame.count >= 4:
-            if start == 0 { takeAPDU(index, frame, Array(answer[body])) }
-        default:
-            let status = body.first.map { answer[$0] } ?? 0
-            takeNative(index, first, command, place(1..<frame.count), answer, body.dropFirst(), status: status)
-        }
-    }
-
-    /// A native command of DESFire or Ultralight C, wrapped or not; `body` is the answer without its status.
-    private mutating func takeNative(
-        _ index: Int,
-        _ code: UInt8,
-        _ command: [UInt8],
-        _ data: Range<Int>,
-        _ answer: [UInt8],
-        _ body: Range<Int>,
-        status: UInt8
-    ) {
-        let (current, part) = code == 0xAF ? (chain?.command ?? code, (chain?.part ?? 0) + 1) : (code, 1)
-        chain = status == 0xAF ? (current, part) : nil
-        switch current {
-        case 0x60:
-            // The third part: identifier, batch, week and year.
-            guard part == 3, body.count >= 14 else { return }
-            let bytes = Array(answer[body])
-            identifiers.append(Array(bytes[..<7]))
-            span(index, command: false, (body.lowerBound + 7)..<(body.lowerBound + 12), .identifier)
-        case 0x0A, 0x1A, 0xAA, 0x71, 0x77, 0x70:
-            let isFirst = part == 1
-            span(index, command: true, isFirst ? data.upperBound..<data.upperBound : data, .authentication)
-            span(index, command: false, body, .authentication)
-        case 0xC4, 0xC6, 0xC9: span(index, command: true, data.dropFirst(), .key)
-        case 0x51: span(index, command: false, body, .identifier)
-        case 0x6A, 0x6F, 0x61, 0x45, 0x64, 0xF5, 0x6E, 0x5A, 0xF6: break
-        case 0xBD, 0xAD, 0xBB, 0xAB, 0x6C, 0x3B:
-            span(index, command: false, body, .content)
-        case 0x3D, 0x8D, 0x8B: span(index, command: true, data.dropFirst(7), .content)
-        default:
-            if !body.isEmpty { unexamined.append(index) }
-        }
-    }
-
-    private mutating func takeFeliCa(
-        _ index: Int,
-        _ frame: [UInt8],
-        _ start: Int,
-        _ answer: [UInt8],
-        _ body: Range<Int>
-    ) {
-        // With the length byte or without it.
-        let skip = frame.first.map(Int.init) == frame.count ? 1 : 0
-        let from = body.first.map { Int(answer[$0]) } == body.count ? body.dropFirst() : body
-        guard frame.count > skip else { return }
-        let content = frame.dropFirst(skip)
-        switch frame[skip] {
-        case 0x00 where from.count >= 17, 0x04 where from.count >= 9:
-            identifiers.append(Array(answer[(from.lowerBound + 1)..<(from.lowerBound + 9)]))
-        case 0x06 where from.count > 12:
-            touchBlocks(Array(content), answer, from.dropFirst(12), index, isCommand: false)
-        case 0x08:
-            let list = Array(content)
-            guard let end = Self.blockListEnd(list), end <= list.count else { return }
-            let command = [UInt8](repeating: 0, count: start) + frame
-            touchBlocks(list, command, (start + skip + end)..<command.count, index, isCommand: true)
-        default: break
-        }
-    }
-
-    /// The place behind the block list of a command, which begins with its code.
-    private static func blockListEnd(_ command: [UInt8]) -> Int? {
-        guard command.count > 10 else { return nil }
-        var place = 10 + 2 * Int(command[9])
-        guard place < command.count else { return nil }
-        let count = Int(command[place])
-        place += 1
-        for _ in 0..<count {
-            guard place < command.count else { return nil }
-            place += command[place] & 0x80 != 0 ? 2 : 3
-        }
-        return place
-    }
-
-    private mutating func touchBlocks(
-        _ command: [UInt8],
-        _ bytes: [UInt8],
-        _ range: Range<Int>,
-        _ index: Int,
-        isCommand: Bool
-    ) {
-        guard command.count > 10 else { return }
-        var place = 11 + 2 * Int(command[9])
-        var from = range.lowerBound
-        while place + 1 < command.count, from + 16 <= range.upperBound {
-            let isShort = command[place] & 0x80 != 0
-            guard isShort || place + 2 < command.count else { return }
-            let block = isShort ? Int(command[place + 1]) : Int(command[place + 2]) << 8 | Int(command[place + 1])
-            touch(.type3, 16 * block, bytes[from..<(from + 16)], index, isCommand: isCommand, isWrite: isCommand)
-            place += isShort ? 2 : 3
-            from += 16
-        }
-    }
-
-    /// ISO 15693: flags, code, perhaps the identifier, parameters.
-    private mutating func takeVicinity(
-        _ index: Int,
-        _ frame: [UInt8],
-        _ start: Int,
-        _ answer: [UInt8],
-        _ body: Range<Int>
-    ) {
-        guard frame.count >= 2 else { return }
-        let isInventory = frame[0] & 0x04 != 0
-        if isInventory || frame[1] == 0x01 {
-            if body.count >= 10 {
-                identifiers.append(answer[(body.lowerBound + 2)..<(body.lowerBound + 10)].reversed())
-            }
-            return
-        }
-        let place = frame[0] & 0x20 != 0 ? 10 : 2
-        if place == 10, frame.count >= 10 { identifiers.append(frame[2..<10].reversed()) }
-        guard place < frame.count else {
-            if frame[1] == 0x2B, body.count >= 10 {
-                identifiers.append(answer[(body.lowerBound + 2)..<(body.lowerBound + 10)].reversed())
-            }
-            return
-        }
-        let data = body.dropFirst(1)
-        switch frame[1] {
-        case 0x20:
-            let address = Int(frame[place]) * max(data.count, 1)
-            touch(.type5, address, answer[data], index, isCommand: false, isWrite: false)
-        case 0x21:
-            let size = max(frame.count - place - 1, 1)
-            let command = [UInt8](repeating: 0, count: start) + frame
-            let written = command[(start + place + 1)...]
-            touch(.type5, Int(frame[place]) * size, written, index, isCommand: true, isWrite: true)
-        case 0x23:
-            guard place + 1 < frame.count else { return }
-            let size = max(data.count / (Int(frame[place + 1]) + 1), 1)
-            touch(.type5, Int(frame[place]) * size, answer[data], index, isCommand: false, isWrite: false)
-        case 0xB3, 0xB4: span(index, command: true, (start + place)..<(start + frame.count), .key)
-        default: break
-        }
-    }
-
-    // MARK: Files
-
-    private mutating func readFile(
-        _ index: Int,
-        _ offset: Int,
-        _ answer: [UInt8],
-        _ body: Range<Int>,
-        _ status: ArraySlice<UInt8>
-    ) {
-        guard let selected, offset < 0x8000 else {
-            if !body.isEmpty { unexamined.append(index) }
-            return
-        }
-        touch(.file(selected), offset, answer[body], index, isCommand: false, isWrite: false)
-        following = status.first == 0x61 ? (.file(selected), offset + body.count) : nil
-    }
-
-    private mutating func readFollowing(
-        _ index: Int,
-        _ answer: [UInt8],
-        _ body: Range<Int>,
-        _ status: ArraySlice<UInt8>
-    ) {
-        guard let place = following else {
-            if !body.isEmpty { unexamined.append(index) }
-            return
-        }
-        touch(place.space, place.address, answer[body], index, isCommand: false, isWrite: false)
-        following = status.first == 0x61 ? (place.space, place.address + body.count) : nil
-    }
-
-    /// READ BINARY with an offset object `54`; the answer is an object `53`.
-    private mutating func readLong(
-        _ index: Int,
-        _ command: [UInt8],
-        _ data: Range<Int>,
-        _ answer: [UInt8],
-        _ body: Range<Int>
-    ) {
-        guard let selected, let (offset, _) = Self.object(0x54, command, data),
-            let (_, content) = Self.object(0x53, answer, body)
-        else {
-            if !body.isEmpty { unexamined.append(index) }
-            return
-        }
-        touch(.file(selected), offset, answer[content], index, isCommand: false, isWrite: false)
-    }
-
-    private mutating func writeLong(_ index: Int, _ command: [UInt8], _ data: Range<Int>) {
-        guard let selected, let (offset, range) = Self.object(0x54, command, data),
-            let (_, content) = Self.object(0x53, command, range.upperBound..<data.upperBound)
-        else { return }
-        touch(.file(selected), offset, command[content], index, isCommand: true, isWrite: true)
-    }
-
-    /// A data object at the beginning of some bytes: its content as a number, and where it stands.
-    private static func object(_ tag: UInt8, _ bytes: [UInt8], _ range: Range<Int>) -> (Int, Range<Int>)? {
-        guard range.count >= 2, bytes[range.lowerBound] == tag else { return nil }
-        var place = range.lowerBound + 1
-        var length = Int(bytes[place])
-        place += 1
-        if length == 0x81 || length == 0x82 {
-            let count = length - 0x80
-            guard place + count <= range.upperBound else { return nil }
-            length = bytes[place..<(place + count)].reduce(0) { $0 << 8 | Int($1) }
-            place += count
-        }
-        guard length <= range.upperBound - place else { return nil }
-        let content = place..<(place + length)
-        return (length <= 4 ? bytes[content].reduce(0) { $0 << 8 | Int($1) } : 0, content)
-    }
-
-    /// The answer to GET VAS DATA: `70 … 9F2A … 9F27 …`, of which the contents are replaced.
-    private mutating func takeVAS(_ index: Int, _ answer: [UInt8], _ body: Range<Int>) {
-        guard isPass else {
-            if !body.isEmpty { unexamined.append(index) }
-            return
-        }
-        var place = body.lowerBound
-        while place + 2 < body.upperBound {
-            if answer[place] == 0x9F, answer[place + 1] == 0x27 || answer[place + 1] == 0x2A {
-                var length = Int(answer[place + 2])
-                var start = place + 3
-                if length == 0x81 || length == 0x82 {
-                    let count = length - 0x80
-                    guard start + count <= body.upperBound else { break }
-                    length = answer[start..<(start + count)].reduce(0) { $0 << 8 | Int($1) }
-                    start += count
-                }
-                let end = min(start + length, body.upperBound)
-                span(index, command: false, start..<end, .pass)
-                place = max(end, place + 1)
-            } else {
-                place += 1
-            }
-        }
-    }
-
     // MARK: Type A identifiers in pages 0 to 2
 
     /// Pages 0 to 2 of a Type 2 tag hold the identifier with its check bytes.
-    private mutating func findCascade() {
+    mutating func findCascade() {
         let image = memory.image(.pages(sector: 0))
         let bytes = (0..<9).compactMap { image[$0] }
         guard bytes.count == 9, CardUID.checkByte(of: [CardUID.cascadeTag] + bytes[0..<4]) == 0,

@@ -1,0 +1,210 @@
+// Frames of cards' own protocols.
+extension RedactionConversation {
+    /// A frame to a PN53x behind a reader: `D4 42 FRAME` or `D4 40 01 FRAME`.
+    mutating func takeChip(
+        _ index: Int,
+        _ command: [UInt8],
+        _ data: Range<Int>,
+        _ answer: [UInt8],
+        _ body: Range<Int>
+    ) {
+        let code = command[data.lowerBound + 1]
+        guard code == 0x40 || code == 0x42, body.count >= 3 else {
+            if code == 0x4A, body.count > 8 { span(index, command: false, body.dropFirst(4), .identifier) }
+            return
+        }
+        let start = data.lowerBound + (code == 0x40 ? 3 : 2)
+        guard start <= data.upperBound else { return }
+        takeFrame(index, Array(command[start..<data.upperBound]), start, answer, body.dropFirst(3))
+    }
+
+    /// A frame of the card's own protocol, which begins at `start` in the command; its answer is a part of `answer`.
+    mutating func takeFrame(
+        _ index: Int,
+        _ frame: [UInt8],
+        _ start: Int,
+        _ answer: [UInt8],
+        _ body: Range<Int>
+    ) {
+        guard let first = frame.first else { return }
+        func place(_ range: Range<Int>) -> Range<Int> {
+            (start + min(range.lowerBound, frame.count))..<(start + min(range.upperBound, frame.count))
+        }
+        if wantsSector {
+            wantsSector = false
+            if frame.count == 4 {
+                sector = Int(first)
+                return
+            }
+        }
+        switch technology {
+        case .felica: return takeFeliCa(index, frame, start, answer, body)
+        case .iso15693: return takeVicinity(index, frame, start, answer, body)
+        default: break
+        }
+        let space = RedactionMemory.Space.pages(sector: sector)
+        // The frame stands somewhere in the command, and so do the bytes that it writes.
+        let command = [UInt8](repeating: 0, count: start) + frame
+        switch (first, frame.count) {
+        case (0x30, 2):
+            touch(space, 4 * Int(frame[1]), answer[body], index, isCommand: false, isWrite: false)
+        case (0x3A, 3), (0x21, 3):
+            touch(space, 4 * Int(frame[1]), answer[body], index, isCommand: false, isWrite: false)
+        case (0xA2, 6):
+            touch(space, 4 * Int(frame[1]), command[place(2..<6)], index, isCommand: true, isWrite: true)
+            if sector == 0 { findPassword(index, page: Int(frame[1]), place(2..<6)) }
+        case (0xC2, 2): wantsSector = true
+        case (0x1B, 5), (0x1B, 17):
+            span(index, command: true, place(1..<frame.count), .key)
+            span(index, command: false, body, .key)
+        case (0x60, 12), (0x61, 12): span(index, command: true, place(2..<8), .key)
+        case (0x60, 1):
+            // GET_VERSION of Type 2 tags, or the first part of DESFire's.
+            if body.first.map({ answer[$0] }) == 0xAF { chain = (0x60, 1) }
+        case (0x26, 1), (0x52, 1), (0x50, 2), (0x39, 2), (0x93, _), (0x95, _), (0x97, _), (0xE0, 2): break
+        case (0x3C, 2): break
+        case (0x00, _) where frame.count >= 4, (0x90, _) where frame.count >= 4, (0xFF, _) where frame.count >= 4:
+            if start == 0 { takeAPDU(index, frame, Array(answer[body])) }
+        default:
+            let status = body.first.map { answer[$0] } ?? 0
+            takeNative(index, first, command, place(1..<frame.count), answer, body.dropFirst(), status: status)
+        }
+    }
+
+    /// A native command of DESFire or Ultralight C, wrapped or not; `body` is the answer without its status.
+    mutating func takeNative(
+        _ index: Int,
+        _ code: UInt8,
+        _ command: [UInt8],
+        _ data: Range<Int>,
+        _ answer: [UInt8],
+        _ body: Range<Int>,
+        status: UInt8
+    ) {
+        let (current, part) = code == 0xAF ? (chain?.command ?? code, (chain?.part ?? 0) + 1) : (code, 1)
+        chain = status == 0xAF ? (current, part) : nil
+        switch current {
+        case 0x60:
+            // The third part: identifier, batch, week and year.
+            guard part == 3, body.count >= 14 else { return }
+            let bytes = Array(answer[body])
+            identifiers.append(Array(bytes[..<7]))
+            span(index, command: false, (body.lowerBound + 7)..<(body.lowerBound + 12), .identifier)
+        case 0x0A, 0x1A, 0xAA, 0x71, 0x77, 0x70:
+            let isFirst = part == 1
+            span(index, command: true, isFirst ? data.upperBound..<data.upperBound : data, .authentication)
+            span(index, command: false, body, .authentication)
+        case 0xC4, 0xC6, 0xC9: span(index, command: true, data.dropFirst(), .key)
+        case 0x51: span(index, command: false, body, .identifier)
+        case 0x6A, 0x6F, 0x61, 0x45, 0x64, 0xF5, 0x6E, 0x5A, 0xF6: break
+        case 0xBD, 0xAD, 0xBB, 0xAB, 0x6C, 0x3B:
+            span(index, command: false, body, .content)
+        case 0x3D, 0x8D, 0x8B: span(index, command: true, data.dropFirst(7), .content)
+        default:
+            if !body.isEmpty { unexamined.append(index) }
+        }
+    }
+
+    mutating func takeFeliCa(
+        _ index: Int,
+        _ frame: [UInt8],
+        _ start: Int,
+        _ answer: [UInt8],
+        _ body: Range<Int>
+    ) {
+        // With the length byte or without it.
+        let skip = frame.first.map(Int.init) == frame.count ? 1 : 0
+        let from = body.first.map { Int(answer[$0]) } == body.count ? body.dropFirst() : body
+        guard frame.count > skip else { return }
+        let content = frame.dropFirst(skip)
+        switch frame[skip] {
+        case 0x00 where from.count >= 17, 0x04 where from.count >= 9:
+            identifiers.append(Array(answer[(from.lowerBound + 1)..<(from.lowerBound + 9)]))
+        case 0x06 where from.count > 12:
+            touchBlocks(Array(content), answer, from.dropFirst(12), index, isCommand: false)
+        case 0x08:
+            let list = Array(content)
+            guard let end = Self.blockListEnd(list), end <= list.count else { return }
+            let command = [UInt8](repeating: 0, count: start) + frame
+            touchBlocks(list, command, (start + skip + end)..<command.count, index, isCommand: true)
+        default: break
+        }
+    }
+
+    /// The place behind the block list of a command, which begins with its code.
+    static func blockListEnd(_ command: [UInt8]) -> Int? {
+        guard command.count > 10 else { return nil }
+        var place = 10 + 2 * Int(command[9])
+        guard place < command.count else { return nil }
+        let count = Int(command[place])
+        place += 1
+        for _ in 0..<count {
+            guard place < command.count else { return nil }
+            place += command[place] & 0x80 != 0 ? 2 : 3
+        }
+        return place
+    }
+
+    mutating func touchBlocks(
+        _ command: [UInt8],
+        _ bytes: [UInt8],
+        _ range: Range<Int>,
+        _ index: Int,
+        isCommand: Bool
+    ) {
+        guard command.count > 10 else { return }
+        var place = 11 + 2 * Int(command[9])
+        var from = range.lowerBound
+        while place + 1 < command.count, from + 16 <= range.upperBound {
+            let isShort = command[place] & 0x80 != 0
+            guard isShort || place + 2 < command.count else { return }
+            let block = isShort ? Int(command[place + 1]) : Int(command[place + 2]) << 8 | Int(command[place + 1])
+            touch(.type3, 16 * block, bytes[from..<(from + 16)], index, isCommand: isCommand, isWrite: isCommand)
+            place += isShort ? 2 : 3
+            from += 16
+        }
+    }
+
+    /// ISO 15693: flags, code, perhaps the identifier, parameters.
+    mutating func takeVicinity(
+        _ index: Int,
+        _ frame: [UInt8],
+        _ start: Int,
+        _ answer: [UInt8],
+        _ body: Range<Int>
+    ) {
+        guard frame.count >= 2 else { return }
+        let isInventory = frame[0] & 0x04 != 0
+        if isInventory || frame[1] == 0x01 {
+            if body.count >= 10 {
+                identifiers.append(answer[(body.lowerBound + 2)..<(body.lowerBound + 10)].reversed())
+            }
+            return
+        }
+        let place = frame[0] & 0x20 != 0 ? 10 : 2
+        if place == 10, frame.count >= 10 { identifiers.append(frame[2..<10].reversed()) }
+        guard place < frame.count else {
+            if frame[1] == 0x2B, body.count >= 10 {
+                identifiers.append(answer[(body.lowerBound + 2)..<(body.lowerBound + 10)].reversed())
+            }
+            return
+        }
+        let data = body.dropFirst(1)
+        switch frame[1] {
+        case 0x20:
+            let address = Int(frame[place]) * max(data.count, 1)
+            touch(.type5, address, answer[data], index, isCommand: false, isWrite: false)
+        case 0x21:
+            let size = max(frame.count - place - 1, 1)
+            let command = [UInt8](repeating: 0, count: start) + frame
+            let written = command[(start + place + 1)...]
+            touch(.type5, Int(frame[place]) * size, written, index, isCommand: true, isWrite: true)
+        case 0x23:
+            guard place + 1 < frame.count else { return }
+            let size = max(data.count / (Int(frame[place + 1]) + 1), 1)
+            touch(.type5, Int(frame[place]) * size, answer[data], index, isCommand: false, isWrite: false)
+        case 0xB3, 0xB4: span(index, command: true, (start + place)..<(start + frame.count), .key)
+        default: break
+        }
+    }
+}
