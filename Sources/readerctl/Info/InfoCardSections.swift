@@ -29,7 +29,8 @@ struct ChipSection: InfoSection {
             self.product = answer.product
         } catch {
             if case .unsupported = error { return nil }
-            if error.readerError?.kind == .unsupported { return nil }
+            // Chips that do not know the question may be silent, and readers that carry no frames say so.
+            guard let kind = error.readerError?.kind, kind != .unsupported, kind != .timeout else { return nil }
             throw error
         }
         do {

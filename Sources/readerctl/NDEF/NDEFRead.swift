@@ -31,7 +31,7 @@ extension NDEF {
         @Flag(help: "Print the message in hexadecimal and nothing else.")
         var raw = false
         @Option(
-            name: [.short, .customLong("output")],
+            name: [.customShort("o"), .customLong("output")],
             help: ArgumentHelp("Write the bytes of the message to a new file of mode 0600.", valueName: "file"),
             completion: .file()
         )

@@ -20,7 +20,7 @@ extension NDEF {
                   readerctl ndef write --uri https://club.example/m/42
                   readerctl ndef write --text "4|U1|x|Ann" --language en
                   readerctl ndef write D101 0155 00
-                  readerctl ndef encode --uri https://club.example | xxd -r -p | readerctl ndef write --file -
+                  readerctl ndef write --file - < card.ndef
 
                 JSON keys: those of 'ndef read', event being "written".
                 """

@@ -19,7 +19,7 @@ struct Tool {
     }
 
     /// Where the build put the tools: beside the tests.
-    private var path: String {
+    var path: String {
         URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
             .deletingLastPathComponent().appendingPathComponent(name).path
     }
@@ -35,6 +35,17 @@ struct Tool {
     /// Runs the tool to its end.
     func run(_ arguments: String..., environment: [String: String] = [:]) async throws -> Outcome {
         let running = try start(arguments, environment: environment)
+        return await running.finish()
+    }
+
+    /// Runs the tool to its end with that standard input.
+    func run(_ arguments: [String], input: [UInt8], environment: [String: String] = [:]) async throws -> Outcome {
+        let pipe = Pipe()
+        let running = try RunningTool(process(arguments, environment: environment), input: pipe)
+        // More than a pipe holds would wait for a tool that may not read it.
+        let bytes = Data(input.prefix(65_536))
+        try? pipe.fileHandleForWriting.write(contentsOf: bytes)
+        try? pipe.fileHandleForWriting.close()
         return await running.finish()
     }
 
@@ -56,13 +67,13 @@ final class RunningTool {
     /// The lines of standard output that were passed over or taken by ``next(_:)``.
     private(set) var seen: [String] = []
 
-    fileprivate init(_ process: Process) throws {
+    fileprivate init(_ process: Process, input: Pipe? = nil) throws {
         self.process = process
         output = LineReader()
         messages = LineReader()
         process.standardOutput = output.pipe
         process.standardError = messages.pipe
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = input ?? FileHandle.nullDevice
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         end = stream
         process.terminationHandler = { process in

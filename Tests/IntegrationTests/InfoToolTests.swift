@@ -1,0 +1,116 @@
+import Foundation
+import ReaderKit
+import ReaderKitTesting
+import Testing
+
+/// `readerctl info` with recorded cards.
+@Suite(.timeLimit(.minutes(2))) struct InfoToolTests {
+    private func report(_ name: String) async throws -> [String: Any] {
+        let file = Fixtures.path + "/cards/\(name).capture"
+        let outcome = try await Tool.readerctl.run("info", "--json", "--replay", file)
+        #expect(outcome.status == 0, "\(outcome.messages)")
+        #expect(outcome.objects.count == 1)
+        let report = try #require(outcome.objects.first)
+        #expect(report["event"] as? String == "info")
+        return report
+    }
+
+    @Test func tellsEveryPart() async throws {
+        let report = try await report("ntag213-uri")
+        #expect((report["reader"] as? [String: Any])?["backend"] as? String == "replay")
+        #expect((report["atr"] as? [String: Any])?["card"] as? String == "MIFARE Ultralight")
+        let uid = report["uid"] as? [String: Any]
+        #expect(uid?["hex"] as? String == "045A1B72C36480")
+        #expect(uid?["decimal"] as? String != nil)
+        let product = try #require(report["product"] as? [String: Any])
+        #expect(product["tagType"] as? String == "type2")
+        #expect((product["evidence"] as? [[String: Any]])?.isEmpty == false)
+        let ndef = try #require(report["ndef"] as? [String: Any])
+        #expect(ndef["state"] as? String == "message")
+        #expect(ndef["used"] as? Int == 22)
+        #expect(ndef["writeAccess"] as? String == "free")
+        #expect(((ndef["records"] as? [[String: Any]])?.first?["uri"] as? String) == "https://club.example/m/42")
+    }
+
+    /// What one part cannot tell is an error of that part, and the rest is there.
+    @Test func aPartThatFailsStopsNoOther() async throws {
+        let report = try await report("fault-comm-error")
+        let errors = try #require(report["errors"] as? [String: [String: Any]])
+        #expect(!errors.isEmpty)
+        #expect(errors.values.allSatisfy { $0["code"] is String && $0["message"] is String })
+        for key in ["reader", "atr", "product"] { #expect(report[key] != nil, "\(key)") }
+    }
+
+    @Test(arguments: [
+        "classic-1k-uid", "desfire-uid", "felica-uid", "iso15693-uid", "phone-random-uid", "ndef-malformed",
+        "ntag213-raw-frames", "torn-length-over-capacity", "type4-extended-large", "ultralight-empty",
+    ])
+    func everyFixtureGivesAReport(name: String) async throws {
+        let report = try await report(name)
+        #expect(report["product"] != nil)
+        let file = Fixtures.path + "/cards/\(name).capture"
+        let text = try await Tool.readerctl.run("info", "--replay", file)
+        #expect(text.status == 0)
+        #expect(text.output.hasPrefix("Reader\n  name"))
+        #expect(text.output.contains("\n\nProduct\n"))
+        // Aligned: every name is followed by its value at the same place, and nothing trails.
+        #expect(text.output.split(separator: "\n").allSatisfy { !$0.hasSuffix(" ") })
+    }
+
+    @Test func noCardInTheCaptureIsATimeout() async throws {
+        let scratch = try ScratchFolder()
+        let empty = try scratch.write("capture 1\nreader: nobody\n", to: "empty.capture")
+        let outcome = try await Tool.readerctl.run("info", "--json", "--replay", empty)
+        #expect(outcome.status == 1)
+        #expect(outcome.output == "{\"event\":\"timeout\"}\n")
+        #expect(try await Tool.readerctl.run("info", "--replay", "/no/such.capture").status == 66)
+        let bad = try scratch.write("capture 1\nreader: x\nrubbish\n", to: "bad.capture")
+        #expect(try await Tool.readerctl.run("info", "--replay", bad).status == 65)
+    }
+}
+
+#if PCSC
+extension ThroughPCSCD {
+    /// `readerctl info` with cards behind the virtual reader of the real pcscd.
+    @Suite struct InfoThroughPCSCDTests {
+        private let daemon: PCSCDaemon
+        private let slot = VirtualCardReader()
+
+        init() throws {
+            daemon = try PCSCDaemon()
+        }
+
+        private func report() async throws -> [String: Any] {
+            let outcome = try await Tool.readerctl.run("info", "--json", "--timeout", "20")
+            #expect(outcome.status == 0, "\(outcome.messages)")
+            return try #require(outcome.objects.first)
+        }
+
+        @Test("[real pcscd] info of an NTAG213")
+        func ntag() async throws {
+            let message = try NDEFMessage([.uri("https://club.example/m/42")]).encoded()
+            try slot.present(try #require(SimulatedNTAG.formatted(.ntag213, message: message)))
+            let report = try await report()
+            #expect((report["reader"] as? [String: Any])?["backend"] as? String == "pcsc")
+            #expect((report["uid"] as? [String: Any])?["hex"] as? String == SimulatedNTAG.sampleUID.hex)
+            #expect((report["ndef"] as? [String: Any])?["ndef"] as? String == message.hex)
+            let chip = try #require(report["chip"] as? [String: Any])
+            #expect(chip["version"] as? String == "0004040201000F03")
+            #expect(chip["product"] as? String == "NTAG213")
+            #expect((chip["signature"] as? String)?.count == 64)
+            #expect(chip["signatureVerified"] as? Bool == false)
+            #expect((report["product"] as? [String: Any])?["name"] as? String == "NTAG213")
+        }
+
+        @Test("[real pcscd] info of a Type 4 tag")
+        func type4() async throws {
+            try slot.present(SimulatedType4Tag(message: [0xD0, 0, 0]))
+            let report = try await report()
+            let ndef = try #require(report["ndef"] as? [String: Any])
+            #expect(ndef["type"] as? String == "type4")
+            #expect(ndef["capacity"] as? Int == 254)
+            #expect(report["chip"] == nil)
+        }
+    }
+}
+#endif
