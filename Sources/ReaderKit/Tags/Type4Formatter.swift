@@ -18,5 +18,5 @@ protocol Type4Formatter {
 
 extension Type4Tag {
     /// The kinds of smart cards that can be formatted and locked by commands of their own.
-    static var formatters: [any Type4Formatter.Type] { [] }
+    static var formatters: [any Type4Formatter.Type] { [DESFireType4Formatter.self] }
 }

@@ -119,6 +119,30 @@ import Testing
         }
     }
 
+    /// A Type 4 tag formats and locks such cards by itself, where that takes no key.
+    @Test func isReachedThroughTheTag() throws {
+        let simulated = SimulatedDESFire()
+        var tag = Type4Tag(SimulatedCardChannel(simulated))
+        #expect(try tag.readNDEF().ndef == .absent)
+        try tag.formatNDEF()
+        try tag.writeNDEF(Self.message)
+        let confirmation = PermanentLock(ofCardWith: CardUID(simulated.uid, technology: .iso14443a))
+        #expect(
+            throws: TagError.guarded(attempt: "lock the tag", reason: "it takes the key 0 of its NDEF application")
+        ) {
+            try tag.lock(confirmation)
+        }
+        #expect(try tag.readNDEF().area?.writeAccess == .free)
+
+        var free = Self.cards[1]().configuration
+        free.applications[0].files[0].rights = DESFireAccessRights(0xEEEE)
+        free.applications[0].files[1].rights = DESFireAccessRights(0xEEEE)
+        let open = SimulatedDESFire(free)
+        try lock(open, key: nil)
+        #expect(open.applications[0].files[1].rights == DESFireAccessRights(0xEFFF))
+        #expect(open.failedAuthentications == 0)
+    }
+
     // MARK: Locking
 
     static let cards: [@Sendable () -> SimulatedDESFire] = [
