@@ -70,7 +70,7 @@ public struct BERTLV: Sendable, Hashable {
         find(path[...])
     }
 
-    /// The first object of that path, see ``find(_:)-(BERTag...)``.
+    /// The first object at the end of that path.
     func find(_ path: ArraySlice<BERTag>) -> BERTLV? {
         guard let first = path.first else { return self }
         // Only the next tag decides, so of several objects with it the first that leads to the end is taken.
