@@ -239,8 +239,8 @@ import Testing
             #expect(fake.complaints == [])
             try await until("finished") { watcher.hasFinished }
         }
-        // The middle one, since a loaded machine may delay any single one.
-        #expect(times.sorted()[3] < .milliseconds(100), "\(times)")
+        // The quickest: a busy machine may delay any of them, a cancel that is lost for good delays all.
+        #expect(times.sorted()[0] < .milliseconds(100), "\(times)")
     }
 
     /// The delay is what is varied here: no condition tells the moments at which a cancel is lost.
