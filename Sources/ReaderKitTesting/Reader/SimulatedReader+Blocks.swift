@@ -32,8 +32,7 @@ extension SimulatedReader {
             guard command[2] == 0 else { return Status.wrongParameters }
             guard data.count == 16 else { return Status.wrongLength }
             let frame = card.receive(frame: RawFrame([0xA0, command[3]] + data))
-            guard let frame else { return security }
-            return frame == RawFrame.acknowledgement ? Status.success : Status.failed
+            return frame == RawFrame.acknowledgement ? Status.success : security
         }
         if kind.isFeliCa, readsOtherCards { return writeFeliCa(block, data, to: card) }
         if kind.isVicinity, readsOtherCards { return writeVicinity(block, data, to: card) }
@@ -63,8 +62,10 @@ extension SimulatedReader {
 
     private func readSectorBlock(_ block: Int, _ expected: Int, of card: any SimulatedCard) -> [UInt8] {
         guard let address = UInt8(exactly: block) else { return Status.wrongParameters }
-        guard let frame = card.receive(frame: RawFrame([0x30, address])) else { return security }
-        guard frame.bytes.count == 16 else { return Status.failed }
+        // Whether the sector is closed or the block may not be read, the card only says no.
+        guard let frame = card.receive(frame: RawFrame([0x30, address])), frame.bytes.count == 16 else {
+            return security
+        }
         return cut(frame.bytes, expected)
     }
 

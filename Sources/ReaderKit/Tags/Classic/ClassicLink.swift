@@ -132,6 +132,8 @@ struct ClassicLink {
             return Array(bytes.prefix(16))
         } catch {
             close()
+            // A card that was taken away looks the same to many readers as one that does not let the block be read.
+            if error.isRefusal { try confirmPresence() }
             throw error
         }
     }

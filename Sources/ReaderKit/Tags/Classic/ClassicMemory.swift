@@ -43,6 +43,7 @@ struct ClassicMemory: TagMemory {
         if let session = link.session, session.sector == number { return }
         if try link.authenticate(number, .a, keys.readingKeys(number)) { return }
         if let key = keys[number, .b], try link.authenticate(.init(sector: number, side: .b, key: key)) { return }
+        try link.confirmPresence()
         throw .protected(attempt: "authenticate to sector \(number)", status: nil)
     }
 

@@ -186,7 +186,7 @@ extension MIFAREClassicTag {
     ///
     /// - Throws: ``TagError``.
     public mutating func lock(_ confirmation: PermanentLock) throws(TagError) {
-        try memory.link.link.check(confirmation)
+        try confirmation.check(over: memory.link.link.channel, type: type)
         guard let (sectors, area, _) = try openArea() else { throw .notFormatted(.mifareClassic) }
         guard let message = try area.find(in: &memory) else { throw .notFormatted(.mifareClassic) }
         if try message.isInterrupted(in: &memory) {

@@ -43,6 +43,7 @@ public struct MIFAREClassicTag: NDEFTag {
         var second: [UInt8]?
         if version == 2, (size?.sectors ?? 40) > 16 {
             guard try memory.link.authenticate(16, .a, keys.readingKeys(16)) else {
+                try memory.link.confirmPresence()
                 throw .protected(attempt: "authenticate to sector 16", status: nil)
             }
             second = try memory.link.read(64) + memory.link.read(65) + memory.link.read(66)

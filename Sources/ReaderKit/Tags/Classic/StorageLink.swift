@@ -85,26 +85,7 @@ struct StorageLink {
 
     // MARK: The card itself
 
-    /// The card's identifier: as the reader knows it, without asking the card.
-    func uid() throws(TagError) -> CardUID {
-        let technology = TagReader.technology(of: channel.facts)
-        for name in ["uid", "idm"] {
-            if let bytes = channel.facts[name] { return CardUID(readerBytes: bytes, technology: technology) }
-        }
-        let answer = try send(.getUID)
-        guard answer.isSuccess else { throw StorageLink.fault("read the card's identifier", answer.statusWord) }
-        return CardUID(readerBytes: answer.data, technology: technology)
-    }
-
-    /// Compares the card with the one that a person named.
-    func check(_ confirmation: PermanentLock) throws(TagError) {
-        let uid = try uid()
-        guard !uid.bytes.isEmpty, uid.bytes == confirmation.uid.bytes else {
-            throw .wrongCard(expected: confirmation.uid)
-        }
-    }
-
-    /// Whether the card is still there after it did not answer a command that it need not know.
+    /// Makes sure that the card is still there after it did not answer a command that it need not know.
     ///
     /// - Throws: ``TagError`` if it is not.
     func confirmPresence() throws(TagError) {
@@ -113,15 +94,6 @@ struct StorageLink {
         } catch {
             guard error.kind == .unsupported else { throw .link(error) }
         }
-    }
-}
-
-extension TagReader {
-    /// The radio technology, as far as the reader tells it.
-    static func technology(of facts: CardFacts) -> Technology? {
-        if let technology = facts.technology { return technology }
-        guard let bytes = facts.atr else { return nil }
-        return (try? ATR(bytes))?.storageCard?.technology
     }
 }
 

@@ -93,7 +93,7 @@ struct Type1Memory {
         guard !isStatic else { throw .protected(attempt: attempt, status: nil) }
         let padding: [UInt8] = Array(repeating: 0, count: 8)
         // A segment is 16 blocks; a card that does not give it may give the block.
-        let segment = UInt8(number / 16 << 4)
+        let segment = UInt8((number / 16) << 4)
         do throws(TagError) {
             let answer = try link.transceive([Command.readSegment, segment] + padding + echo, attempt: attempt)
             if answer.count == 129, answer[0] == segment {
