@@ -45,9 +45,14 @@ struct Type2Link {
 
     /// The four bits of a refusal. 1 and 5 say that the command arrived damaged, which is the link's fault.
     private func code(of frame: RawFrame, _ attempt: String) throws(TagError) -> UInt8 {
-        guard frame.bytes.count == 1, let code = frame.bytes.first.map({ $0 & 0x0F }), [0, 1, 4, 5].contains(code) else {
+        guard frame.bytes.count == 1, let code = frame.bytes.first.map({ $0 & 0x0F }), [0, 1, 4, 5].contains(code)
+        else {
             throw .link(
-                ReaderError(.invalidAnswer, attempting: attempt, detail: "the tag answers with \(frame.bytes.count) bytes")
+                ReaderError(
+                    .invalidAnswer,
+                    attempting: attempt,
+                    detail: "the tag answers with \(frame.bytes.count) bytes"
+                )
             )
         }
         guard code & 1 == 0 else {

@@ -82,6 +82,8 @@ extension Type2Memory {
         }
         if usesRawFrames {
             guard try Type2Link(channel).acknowledges([0xA2, address] + bytes, attempt) else {
+                // It waits to be selected again.
+                try? channel.reset()
                 throw .protected(attempt: attempt, status: nil)
             }
             return

@@ -16,11 +16,13 @@ extension Type4Tag {
             answers: max(Type4Tag.containerLength, head.number(at: 3, count: 2)),
             commands: head.number(at: 5, count: 2)
         )
-        let container = try head + readAsMuch(
-            min(length, Type4Tag.longestContainer) - head.count,
-            at: head.count,
-            of: Type4Tag.containerFile
-        )
+        let container =
+            try head
+            + readAsMuch(
+                min(length, Type4Tag.longestContainer) - head.count,
+                at: head.count,
+                of: Type4Tag.containerFile
+            )
         var parts = Type4Tag.parts(of: container, file: Type4Tag.containerFile, note: "capability container")
         for file in Type4Tag.namedFiles(container) {
             let name = "file \([file.id].hex)"
@@ -29,7 +31,8 @@ extension Type4Tag {
                 continue
             }
             let bytes = try readAsMuch(min(file.size, messageLength + 4), at: 0, of: file.id)
-            parts += bytes.isEmpty
+            parts +=
+                bytes.isEmpty
                 ? [.init(name, nil, note: "\(file.note), protected or missing")]
                 : Type4Tag.parts(of: bytes, file: file.id, note: file.note)
         }

@@ -43,7 +43,7 @@ import Testing
         #expect(TagReader.type(of: CardFacts(technology: technology, values: values)) == type)
     }
 
-    @Test func cardsThatAreNotRead() throws {
+    @Test func cardsWithoutAPlaceForAMessage() throws {
         let cards: [(any SimulatedCard, TagType?)] = [
             (SimulatedIdentityCard.classic1K(), .mifareClassic), (SimulatedIdentityCard.feliCa(), .type3),
             (SimulatedIdentityCard.vicinity(), .type5),
@@ -51,7 +51,7 @@ import Testing
         for (card, type) in cards {
             let channel = SimulatedCardChannel(card)
             #expect(try TagReader.readNDEF(over: channel) == TagContent(type: type, ndef: .absent))
-            #expect(channel.exchanges == 0)
+            #expect(channel.exchanges < 8)
         }
         for card in [SimulatedIdentityCard.desFire(), .phone()] {
             #expect(

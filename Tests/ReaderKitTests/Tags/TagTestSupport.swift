@@ -102,3 +102,43 @@ struct SeededGenerator: RandomNumberGenerator {
         return value ^ value >> 31
     }
 }
+
+/// A conversation with a simulated card by raw frames alone, as through libnfc: no commands of class `FF`.
+final class RawCardChannel: CardChannel {
+    let facts: CardFacts
+    let elapsed = Duration.zero
+    private(set) var frames: [RawFrame] = []
+    private(set) var resets = 0
+    /// What the library makes of an acknowledgement: four bits, a byte, or nothing.
+    var acknowledgement = RawFrame([0x0A], bitsInLastByte: 4)
+    private let card: any SimulatedCard
+
+    init(_ card: any SimulatedCard) {
+        self.card = card
+        facts = CardFacts(technology: .iso14443a, values: [.init("sak", [0x00]), .init("uid", card.uid)])
+        card.powerOn()
+    }
+
+    func transmit(_ command: [UInt8]) throws(ReaderError) -> [UInt8] {
+        throw ReaderError(.unsupported, attempting: "send a command to the card")
+    }
+
+    func transceive(_ frame: RawFrame) throws(ReaderError) -> RawFrame {
+        frames.append(frame)
+        guard let answer = card.receive(frame: frame) else {
+            throw ReaderError(.timeout, attempting: "exchange a raw frame")
+        }
+        return answer.bitsInLastByte == 4 && answer.bytes == [0x0A] ? acknowledgement : answer
+    }
+
+    func reset() throws(ReaderError) {
+        resets += 1
+        card.powerOff()
+        card.powerOn()
+    }
+}
+
+/// A message of that length that begins as one does: a long record of a type that nobody knows.
+func sampleMessage(_ length: Int, seed: Int = 0) -> [UInt8] {
+    (0..<length).map { $0 == 0 ? 0xD1 : UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8 &+ seed &* 7) }
+}

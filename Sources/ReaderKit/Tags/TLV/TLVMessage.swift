@@ -59,6 +59,8 @@ struct TLVMessage {
     /// that belong to others are kept, unchanged units are not written, and a message that differs in the last unit only
     /// takes a single write.
     ///
+    /// Where the tag refuses a unit in the middle, as if it were locked, the old message is put back.
+    ///
     /// Blocks behind the message (proprietary, or a second message) end the room, and NULLs fill it up to them, since the
     /// standards let nobody but their owner remove them. What follows an interrupted message cannot be told from what is
     /// left of an older message, and neither can a run of blocks that is not well-formed: both count as free.
@@ -104,11 +106,27 @@ struct TLVMessage {
                 closed[behind % plan.size] = TLVMessage.mark
             }
             if closed != before { try memory.write(closed, atUnit: gate) }
-            for unit in plan.units where unit.isChanged && unit.number != gate {
-                try memory.write(unit.new, atUnit: unit.number)
-            }
-            if let index = try plan.firstDifference(in: &memory, where: { $0.number != gate }) {
-                throw notWritten(index)
+            let others = plan.units.filter { $0.isChanged && $0.number != gate }
+            var written = 0
+            do throws(TagError) {
+                for unit in others {
+                    try memory.write(unit.new, atUnit: unit.number)
+                    written += 1
+                }
+                if let index = try plan.firstDifference(in: &memory, where: { $0.number != gate }) {
+                    throw notWritten(index)
+                }
+            } catch {
+                // The tag is there and refuses: it may keep what it had. A tag that left shows as interrupted.
+                if error.readerError == nil {
+                    for unit in others.prefix(written + 1).reversed() {
+                        try? memory.write(unit.old, atUnit: unit.number)
+                    }
+                    if (try? plan.isAsBefore(in: &memory, except: gate)) == true {
+                        try? memory.write(before, atUnit: gate)
+                    }
+                }
+                throw error
             }
         }
         for unit in plan.units where unit.number == gate && unit.new != closed {

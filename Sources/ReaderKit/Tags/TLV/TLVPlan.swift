@@ -41,6 +41,16 @@ struct TLVPlan {
         for unit in units where unit.isChanged { try memory.checkWritable(unit: unit.number) }
     }
 
+    /// Whether all units but one hold what was there before.
+    func isAsBefore(in memory: inout some TagMemory, except gate: Int) throws(TagError) -> Bool {
+        for unit in units where unit.isChanged && unit.number != gate {
+            for (offset, byte) in unit.old.enumerated() where try memory.byte(at: unit.number * size + offset) != byte {
+                return false
+            }
+        }
+        return true
+    }
+
     /// The index of the first byte in the given units that is not as planned, or `nil`.
     func firstDifference(
         in memory: inout some TagMemory,

@@ -4,7 +4,7 @@
 /// must not touch (``TagError/guarded(attempt:reason:)``). Addresses need not be the card's own: the data blocks of a
 /// MIFARE Classic's NDEF sectors count as one run from 0.
 protocol TagMemory {
-    /// How many bytes are written at once, at least 1: a page or a block. Such a write happens or does not.
+    /// How many bytes are written at once, at least 2: a page or a block. Such a write happens or does not.
     var unit: Int { get }
 
     /// A byte, from what was read before or from the card.
