@@ -103,6 +103,11 @@ extension FuzzTarget {
             capture = try Capture(parsing: bytes)
         } catch {
             try require(error.line >= 1 && error.column >= 1, "an error has a place")
+            // What is no capture may be another program's log.
+            if let conversion = try? CaptureConversion(bytes) {
+                let text = conversion.capture.text()
+                _ = try unfailing("a converted log is a capture") { try Capture(parsing: text) }
+            }
             return
         }
         let text = capture.text()
@@ -112,5 +117,8 @@ extension FuzzTarget {
         if bytes.allSatisfy({ $0 == 0x0A || ($0 >= 0x20 && $0 != 0x7F) }) {
             try require(again == capture, "a capture comes back from its text")
         }
+        try require(CaptureComparison(capture, capture, comparingTimes: true).isSame, "a capture is like itself")
+        let redacted = CaptureRedaction(of: capture, seed: 1).capture.text()
+        _ = try unfailing("what is redacted is a capture") { try Capture(parsing: redacted) }
     }
 }

@@ -89,7 +89,7 @@ extension FuzzTarget {
             memory: { [card.memory] },
             restore: { card.memory = original }
         )
-        let message = [UInt8](repeating: 0x5A, count: how & 2 != 0 ? length + 200 : length)
+        let message = [UInt8](repeating: 0xD5, count: how & 2 != 0 ? length + 200 : length)
         try rules.check(message, tornAfter: commands, executesLast: how & 4 != 0)
         for operation in 0..<3 {
             card.memory = original

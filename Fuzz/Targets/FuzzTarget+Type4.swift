@@ -59,7 +59,7 @@ extension FuzzTarget {
             memory: { [card.file] },
             restore: { card.file = original }
         )
-        let message = [UInt8](repeating: 0x5A, count: head[0] & 2 != 0 ? Int(head[2]) + 500 : Int(head[2]))
+        let message = [UInt8](repeating: 0xD5, count: head[0] & 2 != 0 ? Int(head[2]) + 500 : Int(head[2]))
         try rules.check(message, tornAfter: Int(head[1]), executesLast: head[0] & 4 != 0)
         for operation in 0..<3 {
             card.file = original

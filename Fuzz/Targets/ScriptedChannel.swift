@@ -84,5 +84,38 @@ extension FuzzTarget {
         onTag { _ = try $0.repairNDEF() }
         onTag { try $0.formatNDEF() }
         if let uid = reading.uid { onTag { try $0.lock(PermanentLock(ofCardWith: uid)) } }
+        // Only cards that take APDUs come so far, the others are gone after a command or two.
+        let ntag = NTAG(channel())
+        _ = (try? ntag.version(), try? ntag.counter(), try? ntag.signature())
+        runDESFire(channel)
+    }
+
+    /// Reads an application, with and without a key.
+    private static func runDESFire(_ channel: () -> ScriptedChannel) {
+        func onCard(_ body: (inout DESFireCard) throws -> Void) {
+            var card = DESFireCard(channel()) { [UInt8](repeating: 0x11, count: 16) }
+            do {
+                try body(&card)
+            } catch {
+                _ = "\(error)"
+            }
+        }
+        onCard { _ = try ($0.version(), $0.freeMemory(), $0.cardUID()) }
+        onCard { card in
+            guard let application = try card.applicationIDs().first else { return }
+            try card.select(application)
+            _ = try (card.keySettings(), card.keyVersion(0))
+            guard let file = try card.fileIDs().first else { return }
+            _ = try (card.fileSettings(file), card.readFile(file))
+        }
+        onCard { _ = try ($0.fileSettings(1), $0.readRecords(1)) }
+        onCard { card in
+            try card.authenticateAES(key: .factory, number: 0)
+            _ = try (card.cardUID(), card.readData(file: 1, communication: .encrypted))
+        }
+        onCard { card in
+            try card.authenticateEV2First(key: .factory, number: 0)
+            _ = try (card.cardUID(), card.readData(file: 1, communication: .authenticated))
+        }
     }
 }

@@ -89,8 +89,8 @@ struct WritingRules {
         }
         restore()
 
-        // Torn.
-        guard let old else { return }
+        // Torn. A message that begins with a zero is none, and looks like an empty tag's rest when its length is gone.
+        guard let old, old.ndef.bytes?.first != 0 else { return }
         let torn = TornChannel(channel(), after: commands, executesLast: executesLast)
         guard var tag = try? TagReader.open(over: torn) else { return }
         do {
