@@ -1,6 +1,7 @@
 import Foundation
 import ReaderKit
 import ReaderKitTesting
+import Synchronization
 import Testing
 
 /// `readerctl info` with recorded cards.
@@ -100,6 +101,66 @@ extension ThroughPCSCD {
             #expect((chip["signature"] as? String)?.count == 64)
             #expect(chip["signatureVerified"] as? Bool == false)
             #expect((report["product"] as? [String: Any])?["name"] as? String == "NTAG213")
+        }
+
+        @Test("[real pcscd] info of a DESFire")
+        func desfire() async throws {
+            var configuration = SimulatedDESFire.Configuration()
+            configuration.applications = [.ndef(message: [0xD0, 0, 0]), SimulatedDESFireApplication(id: 0xF48EF1)]
+            try slot.present(SimulatedDESFire(configuration))
+            let report = try await report()
+            #expect(report["errors"] == nil)
+            #expect((report["ndef"] as? [String: Any])?["ndef"] as? String == "D00000")
+            let desfire = try #require(report["desfire"] as? [String: Any])
+            #expect(desfire["product"] as? String == "MIFARE DESFire EV2")
+            #expect(desfire["freeMemory"] is Int)
+            let applications = try #require(desfire["applications"] as? [[String: Any]])
+            #expect(applications.compactMap { $0["id"] as? String } == ["000001", "F48EF1"])
+            let files = try #require(applications.first?["files"] as? [[String: Any]])
+            #expect(files.compactMap { $0["number"] as? Int } == [1, 2])
+            #expect(files.allSatisfy { $0["freeToRead"] as? Bool == true })
+        }
+
+        @Test("[real pcscd] info of a MIFARE Classic")
+        func classic() async throws {
+            try slot.present(try #require(SimulatedMIFAREClassic.formatted(message: [0xD0, 0, 0])))
+            let report = try await report()
+            #expect(report["errors"] == nil)
+            let directory = try #require(report["directory"] as? [String: Any])
+            #expect(directory["version"] as? Int == 1)
+            let sectors = try #require(directory["sectors"] as? [[String: Any]])
+            #expect(sectors.count == 15)
+            #expect(sectors.allSatisfy { $0["application"] as? String == "03E1" && $0["name"] as? String == "NDEF" })
+        }
+
+        @Test("[real pcscd] a payment card is recognised and left alone")
+        func payment() async throws {
+            let card = PaymentCard()
+            try slot.present(card)
+            let report = try await report()
+            #expect((report["product"] as? [String: Any])?["use"] as? String == "payment")
+            for key in ["ndef", "chip", "desfire", "directory"] { #expect(report[key] == nil, "\(key)") }
+            #expect(card.commands.allSatisfy { $0.dropFirst().first == 0xA4 }, "nothing but selections")
+            let text = try await Tool.readerctl.run("info", "--timeout", "20")
+            #expect(text.output.contains("Left alone"))
+        }
+
+        /// A card whose payment system environment can be selected.
+        private final class PaymentCard: SimulatedCard {
+            private let received = Mutex<[[UInt8]]>([])
+            let uid: [UInt8] = [0x08, 1, 2, 3]
+            let kind = SimulatedCardKind.isoDEP(historicalBytes: [])
+            var commands: [[UInt8]] { received.withLock { $0 } }
+
+            func receive(apdu: [UInt8]) -> [UInt8]? {
+                received.withLock { $0.append(apdu) }
+                let name = Array("2PAY.SYS.DDF01".utf8)
+                guard apdu.count > 5, apdu[1] == 0xA4, apdu.dropFirst(5).starts(with: name) else {
+                    return [0x6A, 0x82]
+                }
+                let template: [UInt8] = [0x84, UInt8(name.count)] + name
+                return [0x6F, UInt8(template.count)] + template + [0x90, 0x00]
+            }
         }
 
         @Test("[real pcscd] info of a Type 4 tag")
