@@ -2,10 +2,10 @@
 final class RedactionIdentifiers {
     private let originals: [[UInt8]]
     private let vocabulary: RedactionVocabulary
-    /// Byte strings and their stand-ins, by the first byte and the longest first.
-    private var patterns: [UInt8: [(original: [UInt8], standIn: [UInt8])]] = [:]
-    /// The identifiers in hexadecimal with their stand-ins, the longest first.
-    private(set) var texts: [(original: [UInt8], standIn: [UInt8])] = []
+    /// Byte strings and their stand-ins.
+    private var patterns = RedactionPatterns(prefixLength: 4)
+    /// The identifiers in hexadecimal with their stand-ins.
+    private(set) var texts = RedactionPatterns(prefixLength: 8)
 
     init(_ identifiers: [[UInt8]], _ vocabulary: RedactionVocabulary) {
         self.vocabulary = vocabulary
@@ -17,7 +17,7 @@ final class RedactionIdentifiers {
             _ = vocabulary.string(forwards, keeping: forwards.count == 8 ? [0, 1] : [0])
             for bytes in [forwards, forwards.reversed()] {
                 let hex = Array(bytes.hex.utf8)
-                texts.append((hex, hex))
+                texts.add(hex, hex)
             }
         }
     }
@@ -31,11 +31,9 @@ final class RedactionIdentifiers {
 
     /// Makes the patterns, once the stand-ins are known.
     func make() {
-        var made: [[UInt8]: [UInt8]] = [:]
-        texts = []
+        texts = RedactionPatterns(prefixLength: 8)
         func add(_ original: [UInt8], _ standIn: [UInt8]) {
-            guard original.count >= 4, original.count == standIn.count, made[original] == nil else { return }
-            made[original] = standIn
+            patterns.add(original, standIn)
         }
         for original in originals {
             let forwards = Self.forwards(original)
@@ -54,20 +52,9 @@ final class RedactionIdentifiers {
                     if page(old).count == 5 { add(Array(old.dropLast()), Array(new.dropLast())) }
                 }
             }
-            texts.append((Array(forwards.hex.utf8), Array(standIn.hex.utf8)))
-            texts.append((Array(forwards.reversed().hex.utf8), Array(standIn.reversed().hex.utf8)))
+            texts.add(Array(forwards.hex.utf8), Array(standIn.hex.utf8))
+            texts.add(Array(forwards.reversed().hex.utf8), Array(standIn.reversed().hex.utf8))
         }
-        for (original, standIn) in made {
-            patterns[original[0], default: []].append((original, standIn))
-        }
-        for first in patterns.keys {
-            patterns[first]?.sort {
-                $0.original.count != $1.original.count
-                    ? $0.original.count > $1.original.count
-                    : $0.original.lexicographicallyPrecedes($1.original)
-            }
-        }
-        texts.sort { $0.original.count > $1.original.count }
     }
 
     /// Replaces every form of every identifier.
@@ -76,7 +63,7 @@ final class RedactionIdentifiers {
         var bytes = original
         var place = 0
         while place < original.count {
-            let found = patterns[original[place]]?.first { original[place...].starts(with: $0.original) }
+            let found = patterns.find(in: original[place...])
             if let found { bytes.replaceSubrange(place..<(place + found.original.count), with: found.standIn) }
             place += found?.original.count ?? 1
         }
@@ -133,8 +120,11 @@ final class RedactionIdentifiers {
             while end < digits.count, digits[end] - digits[end - 1] <= 2 { end += 1 }
             var start = index
             while start < end {
-                let rest = digits[start..<end].map { bytes[$0] }.map { (0x61...0x66).contains($0) ? $0 - 0x20 : $0 }
-                guard let found = texts.first(where: { rest.starts(with: $0.original) }) else {
+                // No identifier has more than twenty digits.
+                let rest = digits[start..<min(end, start + 20)].map { index in
+                    (0x61...0x66).contains(bytes[index]) ? bytes[index] - 0x20 : bytes[index]
+                }
+                guard let found = texts.find(in: rest[...]) else {
                     start += 1
                     continue
                 }

@@ -33,7 +33,7 @@ struct RedactionMemory {
     private var stored = 0
 
     /// The most bytes that are kept in states before a change no longer begins a new one.
-    private static let limit = 4_000_000
+    private static let limit = 400_000
 
     var spaces: [Space] { Array(states.keys) }
 
@@ -200,7 +200,7 @@ struct RedactionMemory {
         guard touch.state < images.count, let value = images[touch.state][address] else { return nil }
         var state = touch.state
         // Within limits, for many writes make many states.
-        let last = min(images.count - 1, state + 4096)
+        let last = min(images.count - 1, state + 1024)
         if touch.isWrite || replacements[state][address] == nil {
             while state < last, images[state + 1][address] == value { state += 1 }
         }

@@ -4,7 +4,7 @@ import Foundation
 struct RedactionText {
     let vocabulary: RedactionVocabulary
     /// The identifiers of cards in hexadecimal, as a tag mirrors them into its message, with their stand-ins.
-    var identifiers: () -> [(original: [UInt8], standIn: [UInt8])] = { [] }
+    var identifiers: () -> RedactionPatterns = { RedactionPatterns(prefixLength: 8) }
 
     /// The length of a UTF-8 sequence by its first byte.
     static func scalarLength(_ byte: UInt8) -> Int {
@@ -97,14 +97,13 @@ struct RedactionText {
 
     /// A word, or the hexadecimal identifier of a card.
     private func word(_ original: [UInt8]) -> [UInt8] {
-        if original.count >= 8 {
-            let upper = original.map { (0x61...0x66).contains($0) ? $0 - 0x20 : $0 }
-            for (text, standIn) in identifiers() where upper.starts(with: text) {
-                let head = original == upper ? standIn : standIn.map { (0x41...0x46).contains($0) ? $0 + 0x20 : $0 }
-                return head + (original.count > text.count ? word(Array(original[text.count...])) : [])
-            }
+        let upper = original.map { (0x61...0x66).contains($0) ? $0 - 0x20 : $0 }
+        var result: [UInt8] = []
+        while let (text, standIn) = identifiers().find(in: upper[result.count...]) {
+            let isUpper = original[result.count..<(result.count + text.count)].elementsEqual(text)
+            result += isUpper ? standIn : standIn.map { (0x41...0x46).contains($0) ? $0 + 0x20 : $0 }
         }
-        return vocabulary.word(original)
+        return result + vocabulary.word(Array(original[result.count...]))
     }
 
     private static func isAllLetters(_ bytes: [UInt8]) -> Bool {
