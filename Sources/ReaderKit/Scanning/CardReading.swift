@@ -84,7 +84,16 @@ package struct CardReading: Sendable {
         }
         switch content.ndef {
         case .absent: break
-        case .empty: ndef = []
+        case .empty:
+            ndef = []
+            if content.isInterrupted {
+                problems.append(
+                    ScanEvent.Problem(
+                        .tagCorrupt,
+                        "the tag is empty because writing to it was interrupted; write its message again"
+                    )
+                )
+            }
         case .message(let bytes):
             let (message, fault) = NDEFMessage.decodeLeniently(bytes, limits: limits)
             ndef = message.records

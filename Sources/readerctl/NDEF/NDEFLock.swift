@@ -16,6 +16,7 @@ extension NDEF {
                 EXAMPLES
                   readerctl ndef lock
                   readerctl ndef lock --confirm 04A1B2C3D4E580
+                  readerctl ndef lock --key -      (a DESFire or NTAG 424: asks for its key)
 
                 JSON keys: those of 'ndef read', event being "locked".
                 """
@@ -41,10 +42,15 @@ extension NDEF {
                 let confirmed = try confirm.map { try CardUID(text: $0) }
                 let access = try await access.access(out)
                 let line = try await card.withCard(out) { card in
-                    var tag = try access.open(card)
+                    var tag = try access.open(card, usesCardKey: true)
                     let uid = try confirmed ?? Self.ask(card, tag.readNDEF(), out)
-                    try tag.lock(PermanentLock(ofCardWith: uid))
-                    tag = try access.open(card)
+                    let confirmation = PermanentLock(ofCardWith: uid)
+                    if let key = access.cardKey {
+                        try DESFireNDEF.lock(confirmation, over: card.channel, key: key)
+                    } else {
+                        try tag.lock(confirmation)
+                    }
+                    tag = try access.open(card, usesCardKey: true)
                     return TagLine(.locked, try tag.readNDEF(), card)
                 }
                 try out.result(line, text: "Locked for ever: \(line.state.summary)")

@@ -110,12 +110,16 @@ extension NDEF {
             try await out.tellingErrors {
                 let access = try await access.access(out)
                 let line = try await card.withCard(out) { card in
-                    var tag = try access.open(card)
+                    var tag = try access.open(card, usesCardKey: true)
                     let before = try tag.readNDEF()
                     if before.area != nil { return TagLine(.unchanged, before, card) }
                     out.message(Self.announcement(tag.type))
-                    try tag.formatNDEF()
-                    tag = try access.open(card)
+                    if let key = access.cardKey {
+                        try DESFireNDEF.format(over: card.channel, masterKey: key)
+                    } else {
+                        try tag.formatNDEF()
+                    }
+                    tag = try access.open(card, usesCardKey: true)
                     return TagLine(.formatted, try tag.readNDEF(), card)
                 }
                 let what = line.event == .unchanged ? "Formatted already, and left as it is" : "Formatted"

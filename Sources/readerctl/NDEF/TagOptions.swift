@@ -16,7 +16,11 @@ struct TagAccessOptions: ParsableArguments, Sendable {
 
     @Option(
         help: ArgumentHelp(
-            "A key of a MIFARE Classic, 12 digits; '-' asks for it. It is tried before the public ones.",
+            "A key of a MIFARE Classic, 12 digits, or of a DESFire or NTAG 424, 32 digits; '-' asks for it.",
+            discussion: """
+                That of a Classic is tried before the public ones. That of the others is tried once: 'format' takes \
+                the card's AES master key, 'lock' the key 0 of the NDEF application.
+                """,
             valueName: "hex"
         )
     )
@@ -33,15 +37,19 @@ struct TagAccessOptions: ParsableArguments, Sendable {
     /// What they come to.
     func access(_ output: Output) async throws -> TagAccess {
         var access = TagAccess(side: keyB ? .b : .a)
-        if let password { access.password = try await Self.secret(password, 4, "password", output) }
-        if let key { access.key = ClassicKey(try await Self.secret(key, 6, "key", output)) }
+        if let password { access.password = try await Self.secret(password, [4], "password", output) }
+        if let key {
+            let bytes = try await Self.secret(key, [6, 16], "key", output)
+            access.key = ClassicKey(bytes)
+            access.cardKey = SecretKey(bytes)
+        }
         return access
     }
 
     /// The message never quotes what was typed.
     private static func secret(
         _ text: String,
-        _ count: Int,
+        _ counts: [Int],
         _ name: String,
         _ output: Output
     ) async throws -> [UInt8] {
@@ -51,8 +59,9 @@ struct TagAccessOptions: ParsableArguments, Sendable {
         } else {
             output.message("warning: a \(name) on the command line can be seen by other users of this machine")
         }
-        guard let bytes = try? Hex.decode(typed), bytes.count == count else {
-            throw ToolFailure("A \(name) has \(2 * count) hexadecimal digits.", exit: ToolExit.malformed)
+        guard let bytes = try? Hex.decode(typed), counts.contains(bytes.count) else {
+            let digits = counts.map { "\(2 * $0)" }.joined(separator: " or ")
+            throw ToolFailure("A \(name) has \(digits) hexadecimal digits.", exit: ToolExit.malformed)
         }
         return bytes
     }
@@ -61,13 +70,17 @@ struct TagAccessOptions: ParsableArguments, Sendable {
 /// What opens a tag.
 struct TagAccess: Sendable {
     var password: [UInt8]?
+    /// A key of six bytes.
     var key: ClassicKey?
     var side = ClassicKey.Side.a
+    /// A key of sixteen bytes.
+    var cardKey: SecretKey?
 
     /// Opens the card as a tag of its kind.
     ///
+    /// - Parameter usesCardKey: whether ``cardKey`` is of use for what shall be done with the tag.
     /// - Throws: exit code 1 for a card that is no tag or that has no use for the key or password; `TagError`.
-    func open(_ card: CardOnReader) throws -> any NDEFTag {
+    func open(_ card: CardOnReader, usesCardKey: Bool = false) throws -> any NDEFTag {
         guard let tag = try TagReader.open(over: card.channel, limits: .maximum) else {
             throw ToolFailure(
                 "The card on the reader is no tag for NDEF messages. 'readerctl info' tells what it is.",
@@ -77,13 +90,21 @@ struct TagAccess: Sendable {
         if let key {
             guard tag.type == .mifareClassic else {
                 throw ToolFailure(
-                    "--key is for MIFARE Classic; this is a \(tag.type.name) tag.",
+                    "A --key of 12 digits is for MIFARE Classic; this is a \(tag.type.name) tag.",
                     exit: ToolExit.failure
                 )
             }
             var keys = ClassicKeys.publicKeys
             for sector in 0..<40 { keys[sector, side] = key }
             return MIFAREClassicTag(card.channel, limits: .maximum, keys: keys)
+        }
+        if cardKey != nil {
+            guard tag.type == .type4, usesCardKey else {
+                throw ToolFailure(
+                    "A --key of 32 digits is for 'format' and 'lock' of a DESFire or NTAG 424.",
+                    exit: ToolExit.failure
+                )
+            }
         }
         if let password {
             guard tag.type == .type2 else {

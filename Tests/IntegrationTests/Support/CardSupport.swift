@@ -40,7 +40,7 @@ struct SupportedCard: Sendable {
         let card = try CardIdentifier.identify(over: channel)
         finding.product = card.product.name
         finding.certainty = card.certainty
-        if card.certainty > .possible { finding.done.insert(.identify) }
+        if card.product.name == product { finding.done.insert(.identify) }
 
         guard var tag = try TagReader.open(over: channel) else { return finding }
         let content = try tag.readNDEF()

@@ -28,13 +28,15 @@ extension SupportedCard {
     }
 
     private static let classic: [SupportedCard] = [
-        classic("MIFARE Classic Mini", .mini), classic("MIFARE Classic 1K", .oneK), classic("MIFARE Classic 4K", .fourK),
+        classic("MIFARE Classic Mini", .mini, product: "MIFARE Mini"),
+        classic("MIFARE Classic 1K", .oneK),
+        classic("MIFARE Classic 4K", .fourK),
     ]
 
-    private static func classic(_ name: String, _ size: ClassicSize) -> SupportedCard {
+    private static func classic(_ name: String, _ size: ClassicSize, product: String? = nil) -> SupportedCard {
         SupportedCard(
             name: name,
-            product: name,
+            product: product ?? name,
             formatted: { SimulatedMIFAREClassic.formatted(size, message: message) ?? SimulatedMIFAREClassic(size) },
             blank: { SimulatedMIFAREClassic(size) },
             operations: everything
@@ -55,8 +57,8 @@ extension SupportedCard {
             operations: [.identify, .read]
         ),
         SupportedCard(
-            name: "FeliCa Lite (Type 3)",
-            product: "FeliCa Lite",
+            name: "FeliCa Lite-S (Type 3)",
+            product: "FeliCa Lite-S",
             formatted: { SimulatedFeliCa.formatted(message: message) ?? SimulatedFeliCa() },
             operations: [.identify, .read, .write]
         ),
@@ -71,7 +73,7 @@ extension SupportedCard {
     private static let smartCards: [SupportedCard] = [
         SupportedCard(
             name: "Type 4 tag of any maker",
-            product: "ISO 14443-4 card",
+            product: "ISO 14443-4 A card",
             formatted: { SimulatedType4Tag(message: message) },
             operations: [.identify, .read, .write]
         ),
@@ -88,7 +90,7 @@ extension SupportedCard {
     private static func desfire(_ name: String, _ model: SimulatedDESFire.Model) -> SupportedCard {
         SupportedCard(
             name: name,
-            product: name,
+            product: name + " 8K",
             formatted: { desfire(model, [.ndef(message: message)]) },
             blank: { desfire(model, []) },
             operations: everything,
@@ -113,7 +115,7 @@ extension SupportedCard {
     private static let identities: [SupportedCard] = [
         SupportedCard(
             name: "Phone without a pass",
-            product: "phone",
+            product: "phone or watch",
             formatted: { SimulatedIdentityCard.phone() },
             operations: [.identify]
         )

@@ -383,10 +383,12 @@ import Testing
         }
         #expect(threads.withLock { $0.count } == 1)
         await fake.expectClean()
+        // Other tests run meanwhile and open descriptors of their own, for a while; what leaks stays.
+        try await until("the descriptors are closed") { ProcessFigures.descriptors - descriptors < 200 }
         let grown = ProcessFigures.residentBytes - memory
         let opened = ProcessFigures.descriptors - descriptors
-        // Other tests run meanwhile; one descriptor or some kilobytes a cycle would be far more.
-        #expect(opened < 200 && grown < 96 << 20)
+        // One descriptor or some kilobytes a cycle would be far more.
+        #expect(opened < 500 && grown < 96 << 20)
         TestReport.add(
             section: "resilience",
             line: "10000 connect cycles on the function table | one thread, one context; \(grown / 1024) KiB and"
