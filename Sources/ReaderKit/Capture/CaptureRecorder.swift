@@ -34,7 +34,14 @@ public final class CaptureRecorder: Sendable {
 
     private struct Key: Hashable {
         var reader: String
+        var epoch: Int
         var number: Int
+
+        init(_ presence: CardPresence) {
+            reader = presence.reader.name
+            epoch = presence.epoch
+            number = presence.number
+        }
     }
 
     private struct Note {
@@ -92,7 +99,7 @@ public final class CaptureRecorder: Sendable {
     /// Notes a presentation and gives it back with the time under which it is kept.
     func inserted(_ presence: CardPresence) -> CardPresence {
         state.withLock { state in
-            let key = Key(reader: presence.reader.name, number: presence.number)
+            let key = Key(presence)
             if let index = state.indexes[key], state.capture.presentations[index].removedAt == nil {
                 // Another watch of the same backend told it already.
                 return state.notes[index].recorded
@@ -131,7 +138,7 @@ public final class CaptureRecorder: Sendable {
     func removed(_ presence: CardPresence) -> CardPresence {
         let moment = now()
         return state.withLock { state in
-            let key = Key(reader: presence.reader.name, number: presence.number)
+            let key = Key(presence)
             guard let index = state.indexes[key] else { return presence }
             let time = CaptureTime.milliseconds(from: started, to: moment)
             if state.notes[index].conversations > 0 {
@@ -148,7 +155,7 @@ public final class CaptureRecorder: Sendable {
     /// A conversation begins: gives the presentation as the recorded backend knows it, and its index here.
     func begin(_ presence: CardPresence) -> (original: CardPresence, index: Int?) {
         state.withLock { state in
-            guard let index = state.indexes[Key(reader: presence.reader.name, number: presence.number)] else {
+            guard let index = state.indexes[Key(presence)] else {
                 return (presence, nil)
             }
             state.notes[index].conversations += 1

@@ -123,15 +123,16 @@ struct Type2Product: Sendable, Hashable {
     /// The bytes are: header, vendor (04 NXP), type (03 Ultralight, 04 NTAG), subtype, major and minor version, size,
     /// protocol.
     static func named(byVersion version: [UInt8]) -> Type2Product? {
-        guard version.count == 8, version[1] == 0x04 else { return nil }
+        // Other versions are other chips, with locks of their own: Ultralight Nano and AES, NTAG210 micro, NTAG I2C.
+        guard version.count == 8, version[1] == 0x04, version[4] == 0x01 else { return nil }
         return switch (version[2], version[6]) {
         case (0x03, 0x0B): ultralightEV1Small
         case (0x03, 0x0E): ultralightEV1Large
         case (0x04, 0x0B): ntag210
         case (0x04, 0x0E): ntag212
-        case (0x04, 0x0F) where version[4] == 0x01: ntag213
-        case (0x04, 0x11) where version[4] == 0x01: ntag215
-        case (0x04, 0x13) where version[4] == 0x01: ntag216
+        case (0x04, 0x0F): ntag213
+        case (0x04, 0x11): ntag215
+        case (0x04, 0x13): ntag216
         default: nil
         }
     }

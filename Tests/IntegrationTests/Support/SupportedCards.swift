@@ -75,7 +75,7 @@ extension SupportedCard {
             name: "Type 4 tag of any maker",
             product: "ISO 14443-4 A card",
             formatted: { SimulatedType4Tag(message: message) },
-            operations: [.identify, .read, .write]
+            operations: [.identify, .read, .write, .lock]
         ),
         desfire("MIFARE DESFire EV1", .ev1), desfire("MIFARE DESFire EV2", .ev2), desfire("MIFARE DESFire EV3", .ev3),
         SupportedCard(
