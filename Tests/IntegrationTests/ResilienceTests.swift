@@ -343,7 +343,7 @@ extension ThroughPCSCD {
             let (memory, descriptors) = (ProcessFigures.residentBytes, ProcessFigures.descriptors)
             let started = ContinuousClock.now
             var cycles = 0
-            while ContinuousClock.now - started < .seconds(8), cycles < 10_000 {
+            while cycles < 10_000 {
                 // Half of them through a connection of single exchanges.
                 if cycles % 2 == 0 {
                     #expect(await converse(backend, presence) == "04A1B2C3D4E5809000")
@@ -360,7 +360,6 @@ extension ThroughPCSCD {
             // Other tests come and go meanwhile; one descriptor or some kilobytes a cycle would be more.
             #expect(opened < 50)
             #expect(grown < 48 << 20)
-            #expect(cycles > 100)
             TestReport.add(
                 section: Self.section,
                 line: "through pcscd: \(cycles) connect cycles in \(took.formatted(1)) s | resident memory"

@@ -12,10 +12,11 @@ import Foundation
 /// | Text or `application/json` `{"userId":"U1","username":"Ann"}` | `U1`, name `Ann` |
 /// | URI `https://club.example/member?id=U1` | `U1` |
 /// | URI `https://club.example/m/U1` | `U1` |
-/// | vCard with `X-MEMBER-NUMBER:U1` or else `UID:U1`, and `FN:Ann` | `U1`, name `Ann` |
+/// | vCard with `X-MEMBER-NUMBER:U1` and `FN:Ann` | `U1`, name `Ann` |
 ///
-/// A URI without such a part, or a Text of several words, names nobody; it may be an advertisement. A vCard
-/// (``VCard/memberNumberNames``) counts only where no other record names a member or was meant to: it may be anybody's.
+/// A URI without such a part, or a Text of several words, names nobody; it may be an advertisement. A vCard counts only
+/// with a member's number (``VCard/memberNumberNames``), and where no other record names a member or was meant to. Its
+/// `UID` names nobody: any program makes one up, and the same contact may be written to many cards.
 public enum NDEFPassReader {
     /// The names under which a JSON object or a URI's query holds the id, the first found counts. Case does not count.
     public static let idNames = ["userId", "memberId", "member", "passId", "id", "user", "card"]
@@ -62,24 +63,20 @@ public enum NDEFPassReader {
         return finding
     }
 
-    /// A member's number that cannot be one is a pass gone wrong; a UID that cannot be one is nobody's concern, for any
-    /// program that writes cards makes one up.
+    /// A member's number that cannot be one is a pass gone wrong.
     private static func read(_ card: VCard, into finding: inout Finding) {
         let name = card.name.map(MemberID.name).flatMap { $0.isEmpty ? nil : $0 }
-        if let number = card.memberNumber {
-            guard MemberID.isUsable(number) else {
-                finding.problems.append(
-                    ScanEvent.Problem(
-                        .invalidPass,
-                        "the vCard has a member number that is too long or not printable; write the card anew"
-                    )
+        guard let number = card.memberNumber else { return }
+        guard MemberID.isUsable(number) else {
+            finding.problems.append(
+                ScanEvent.Problem(
+                    .invalidPass,
+                    "the vCard has a member number that is too long or not printable; write the card anew"
                 )
-                return
-            }
-            finding.passes.append(Pass(kind: .ndef, id: number, assurance: .identifier, name: name))
-        } else if let uid = card.uid, MemberID.isUsable(uid) {
-            finding.passes.append(Pass(kind: .ndef, id: uid, assurance: .identifier, name: name))
+            )
+            return
         }
+        finding.passes.append(Pass(kind: .ndef, id: number, assurance: .identifier, name: name))
     }
 
     private static func read(_ text: String, into finding: inout Finding) {

@@ -21,7 +21,6 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
     static let timeout = PCSCCode(0x8010_000A)
     static let sharingViolation = PCSCCode(0x8010_000B)
     static let noSmartcard = PCSCCode(0x8010_000C)
-    static let protocolMismatch = PCSCCode(0x8010_000F)
     static let invalidValue = PCSCCode(0x8010_0011)
     static let communicationError = PCSCCode(0x8010_0013)
     static let notTransacted = PCSCCode(0x8010_0016)
