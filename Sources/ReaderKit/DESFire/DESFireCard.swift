@@ -14,7 +14,7 @@ public struct DESFireCard {
     public internal(set) var selected: DESFireApplicationID? = .card
 
     /// The set of commands that the card has. ``version()`` finds out.
-    public var commandSet = CommandSet.desfire
+    public internal(set) var commandSet = CommandSet.desfire
 
     /// The sets of commands of the family.
     public enum CommandSet: String, Sendable, Hashable, CaseIterable {

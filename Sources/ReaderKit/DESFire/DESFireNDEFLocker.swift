@@ -28,6 +28,8 @@ struct DESFireNDEFLocker {
             try authenticate(key, number)
         }
         if !isNamed, let uid { try checkFixedIdentifier(uid) }
+        // A tag that says that it is locked cannot be repaired any more: its lock is finished.
+        if !saysSo { try checkWhole(message, number) }
 
         let communication = container.writingCommunication(keyNumber: number)
         let last = DESFireNDEF.writeAccessOffset
@@ -108,9 +110,28 @@ struct DESFireNDEFLocker {
             try card.readData(file: DESFireNDEF.containerFile, length: 15)
         }
         guard container.count == 15, container[7] == 0x04, container[8] == 0x06,
+            container[9..<11].elementsEqual([0xE1, 0x04]),
             case .standard(let size) = message.content, size == Int(container[11]) << 8 | Int(container[12])
         else { throw unknown }
         return container[DESFireNDEF.writeAccessOffset] == 0xFF
+    }
+
+    /// An empty message whose writing was interrupted must not stay so for ever. A file that is read with another key
+    /// than the one for locking cannot be looked into, and is its owner's to look after.
+    private mutating func checkWhole(_ message: DESFireFileSettings, _ number: UInt8?) throws(DESFireNDEFFailure) {
+        let isReadable = number.map { message.accessRights.readingKeys.contains($0) } ?? false
+        guard message.isFreeToRead || isReadable else { return }
+        let start = try step { (card) throws(DESFireError) in
+            try card.readData(
+                file: DESFireNDEF.messageFile,
+                length: 3,
+                communication: message.readingCommunication(keyNumber: number)
+            )
+        }
+        guard start.count == 3 else { throw guarded("its message cannot be read") }
+        if start[0] == 0, start[1] == 0, start[2] != 0 {
+            throw guarded("writing it was interrupted: write or repair it first")
+        }
     }
 
     private func isLocked(_ settings: DESFireFileSettings) -> Bool {
@@ -130,6 +151,10 @@ struct DESFireNDEFLocker {
         var numbers: Set<UInt8> = []
         for settings in [container, message] where !isLocked(settings) {
             guard settings.additionalRights.isEmpty else { throw guarded("its files have further access rights") }
+            // The right to read and write is taken away; where nobody has another to read, nobody could read any more.
+            guard settings.isFreeToRead || settings.accessRights.read != .never else {
+                throw guarded("its files can be read only by whoever may write them, and locked by nobody")
+            }
             switch settings.accessRights.change {
             case .key(let number): numbers.insert(number)
             case .free: break

@@ -31,6 +31,10 @@ public protocol NDEFTag {
 
     /// Makes an unformatted tag one that can hold a message, without a message on it.
     ///
+    /// A tag that has a place for a message is left as it is, and that is no error: with its message, without one, or
+    /// interrupted, for ``repairNDEF()``. Where the place is there and is damaged so that no message can be found in it,
+    /// some types make it anew.
+    ///
     /// - Throws: ``TagError``; ``TagError/cannotFormat(_:reason:)`` if it would change what cannot be undone or belongs
     ///   to somebody else, before anything was written.
     mutating func formatNDEF() throws(TagError)

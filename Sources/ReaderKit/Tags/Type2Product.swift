@@ -174,8 +174,11 @@ extension Type2Memory {
             (0x2C, .ultralightC), (0x2D, .ntag213), (0x86, nil), (0x87, .ntag215), (0xE6, nil), (0xE7, .ntag216),
         ]
         for layout in layouts where try !gives(layout.missing) {
-            let found = layout.found
-            return hasNoVersion && found != .ultralight && found != .ultralightC ? nil : found
+            guard let found = layout.found, !hasNoVersion || found == .ultralight || found == .ultralightC else {
+                return nil
+            }
+            // A smaller chip, such as an Ultralight Nano, does not give that page either.
+            return try gives(found.lastUserPage) ? found : nil
         }
         return nil
     }

@@ -1,5 +1,8 @@
 extension Type2Tag {
-    /// Makes an unformatted tag one that can hold a message, or a formatted one an empty one.
+    /// Makes an unformatted tag one that can hold a message.
+    ///
+    /// A formatted tag is left as it is, with its message. One whose data area has no block for a message, or is damaged,
+    /// gets an empty one.
     ///
     /// A tag whose capability container is all zero gets the one of its chip, after the blocks that the factory would
     /// put into its data area and an empty message; the first bytes of user memory are overwritten. The container's bits
@@ -9,7 +12,7 @@ extension Type2Tag {
     public mutating func formatNDEF() throws(TagError) {
         try open()
         let header = try memory.readWholeHeader()
-        if header[12] == Type2Tag.magic { return try clearFormatted() }
+        if header[12] == Type2Tag.magic { return try mendFormatted() }
         guard header[12..<16].allSatisfy({ $0 == 0 }) else {
             throw Type2Tag.cannotFormat(
                 "page 3 holds \(Array(header[12..<16]).hex), and its bits can be set but never cleared"
@@ -32,15 +35,14 @@ extension Type2Tag {
         }
     }
 
-    private mutating func clearFormatted() throws(TagError) {
-        let area = try openForWriting()
-        let hasBlock: Bool
+    private mutating func mendFormatted() throws(TagError) {
+        guard let place = try readContainer() else { return }
         do {
-            hasBlock = try area.find(in: &memory) != nil
+            guard try place.area.find(in: &memory) == nil else { return }
         } catch .corrupt {
-            hasBlock = false
+            // There is no message in it.
         }
-        if hasBlock { return try closing { tag throws(TagError) in try area.write([], to: &tag.memory) } }
+        let area = try openForWriting()
         let product = try memory.identify()
         if let product, area.end > Type2Tag.dataStart + 8 * Int(product.sizeByte) {
             throw Type2Tag.cannotFormat("its container says more memory than \(product.name) has, for ever")

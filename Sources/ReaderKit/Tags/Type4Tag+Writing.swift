@@ -20,8 +20,9 @@ extension Type4Tag {
         return .repaired
     }
 
-    /// Gives a card that has the NDEF application an empty message. On cards whose maker's commands are known the
-    /// application is made where it is missing.
+    /// Makes the NDEF application with an empty message on a card that has none, where its maker's commands are known.
+    ///
+    /// A card that has the application is left as it is, with its message; only a length that cannot be is set to 0.
     ///
     /// - Throws: ``TagError``.
     public mutating func formatNDEF() throws(TagError) {
@@ -29,19 +30,29 @@ extension Type4Tag {
             for formatter in Type4Tag.formatters where try formatter.createApplication(over: channel) { return }
             throw .cannotFormat(.type4, reason: "it has no NDEF application, and its kind is not known to make one on")
         }
-        try write([], to: file)
+        let length: Int
+        do {
+            length = try readLength(of: file)
+        } catch .protected {
+            // Whatever it holds is somebody's.
+            return
+        }
+        if length > file.area.capacity { try write([], to: file) }
     }
 
     /// Makes the message unchangeable for ever: the capability container says from then on that it may not be written
     /// (NFC Forum, Type 4 Tag: read-only state), or, where the container cannot be written, the card's own command takes
     /// the right away.
     ///
+    /// Whoever keeps to the standard does not write the message from then on. A card that goes on taking writes to its
+    /// container can be unlocked by a program that does not; ``keepsLock()`` tells.
+    ///
     /// - Throws: ``TagError``; ``TagError/wrongCard(expected:)`` before anything was written.
     public mutating func lock(_ confirmation: PermanentLock) throws(TagError) {
         try confirmation.check(over: channel, type: .type4)
         guard let file = try openFile() else { throw .notFormatted(.type4) }
         guard file.area.writeAccess != .never else { return }
-        if try readLength(of: file) == 0, (try? isInterrupted(file)) == true {
+        if try readLength(of: file) == 0, try isInterrupted(file) {
             throw .guarded(attempt: "lock the tag", reason: "writing it was interrupted: write or repair it first")
         }
         guard try files.select(Type4Tag.containerFile) else { throw .notFormatted(.type4) }
@@ -54,6 +65,27 @@ extension Type4Tag {
             throw .unsupported(.type4, attempt: "lock the tag")
         }
         guard try openFile()?.area.writeAccess == .never else { throw .notWritten(offset: file.writeAccessOffset) }
+    }
+
+    /// Whether the card itself keeps a locked tag locked, and not the word of its capability container alone.
+    ///
+    /// The byte that says that nobody may write is written once more as it is: a card that takes it would take another
+    /// one too.
+    ///
+    /// - Returns: `false` for a card that takes the byte, and for a tag that is not locked; nothing is written to that.
+    /// - Throws: ``TagError``.
+    public mutating func keepsLock() throws(TagError) -> Bool {
+        guard let file = try openFile() else { throw .notFormatted(.type4) }
+        guard file.area.writeAccess == .never else { return false }
+        guard try files.select(Type4Tag.containerFile) else { throw .notFormatted(.type4) }
+        do {
+            try files.write([0xFF], at: file.writeAccessOffset, of: Type4Tag.containerFile)
+            return false
+        } catch .link(let error) {
+            throw .link(error)
+        } catch {
+            return true
+        }
     }
 
     private mutating func write(_ message: [UInt8], to file: MessageFile) throws(TagError) {
