@@ -25,23 +25,28 @@ package struct CardOptions: ParsableArguments, Sendable {
     /// - Parameters:
     ///   - output: where it says what it waits for, and the line `{"event":"timeout"}`.
     ///   - capture: a capture file whose first card is taken in place of one on a reader.
+    ///   - finishing: whether a conversation that has begun is brought to its end when the tool is interrupted, as one
+    ///     that writes has to be. It is asked to end by its ``CardOnReader/cancellation`` alone.
     /// - Throws: exit code 1 when no card came in time; ``ReaderError``, of which a missing service or a chosen reader
-    ///   that is absent are 69; whatever the conversation throws.
+    ///   that is absent, also from a capture, are 69; whatever the conversation throws.
     package func withCard<Result: Sendable>(
         _ output: Output,
         replaying capture: String? = nil,
+        finishing: Bool = false,
         perform conversation: @escaping @Sendable (CardOnReader) throws -> Result
     ) async throws -> Result {
         guard let capture else {
-            return try await withCard(of: LiveReaders.backend(), output, perform: conversation)
+            return try await withCard(of: LiveReaders.backend(), output, finishing, perform: conversation)
         }
         let backend = ReplayBackend(try CaptureFiles.load([capture]))
-        return try await withCard(of: backend, output, perform: conversation)
+        output.message("Replaying \(capture): a capture knows only what was recorded, and other answers are made up.")
+        return try await withCard(of: backend, output, finishing, perform: conversation)
     }
 
     private func withCard<Result: Sendable>(
         of backend: some ReaderBackend,
         _ output: Output,
+        _ finishing: Bool,
         perform conversation: @escaping @Sendable (CardOnReader) throws -> Result
     ) async throws -> Result {
         guard let presence = try await firstCard(of: backend, output) else {
@@ -52,10 +57,36 @@ package struct CardOptions: ParsableArguments, Sendable {
         }
         // The conversation may block a thread that knows nothing of this task.
         return try await CardOnReader.Cancellation.during { cancellation in
-            try await backend.withCard(presence) { channel in
-                try conversation(CardOnReader(presence: presence, channel: channel, cancellation: cancellation))
+            let hasBegun = Flag()
+            let isRecorded = backend.isRecording
+            // A task of its own, which is not cancelled with this one.
+            let task = Task.detached {
+                try await backend.withCard(presence) { channel in
+                    hasBegun.raise()
+                    return try conversation(
+                        CardOnReader(
+                            presence: presence,
+                            channel: channel,
+                            isRecorded: isRecorded,
+                            cancellation: cancellation
+                        )
+                    )
+                }
+            }
+            return try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                if !finishing || !hasBegun.isRaised { task.cancel() }
             }
         }
+    }
+
+    private final class Flag: Sendable {
+        private let value = Mutex(false)
+
+        var isRaised: Bool { value.withLock(\.self) }
+
+        func raise() { value.withLock { $0 = true } }
     }
 
     private var seconds: String {
@@ -91,7 +122,9 @@ package struct CardOptions: ParsableArguments, Sendable {
         _ told: [ReaderInfo],
         _ output: Output
     ) async throws -> CardPresence? {
+        var isThere = !told.isEmpty
         for await event in backend.events() {
+            if case .readerAdded(let reader) = event, readers.matches(reader) { isThere = true }
             switch event {
             case .cardInserted(let presence) where readers.matches(presence.reader):
                 return presence
@@ -108,6 +141,14 @@ package struct CardOptions: ParsableArguments, Sendable {
                 break
             }
         }
+        if backend.isRecording, let reader = readers.reader, !isThere {
+            throw ReaderError(
+                .readerUnavailable,
+                attempting: "use the reader '\(reader)'",
+                detail: "the capture has no reader of that name or serial number",
+                advice: "Leave --reader out, or name the reader with which it was recorded."
+            )
+        }
         return nil
     }
 }
@@ -115,7 +156,14 @@ package struct CardOptions: ParsableArguments, Sendable {
 /// The option of a command that can do its work with a recorded card as well.
 package struct CardReplayOptions: ParsableArguments, Sendable {
     @Option(
-        help: ArgumentHelp("Use the first card of this capture file in place of one on a reader.", valueName: "file"),
+        help: ArgumentHelp(
+            "Use the first card of this capture file in place of one on a reader.",
+            discussion: """
+                A capture knows only what was recorded. An answer that was not is made up: 6D00 for a command, none \
+                for a frame.
+                """,
+            valueName: "file"
+        ),
         completion: .file(extensions: ["capture"])
     )
     package var replay: String?
@@ -129,6 +177,8 @@ package struct CardOnReader {
     package let presence: CardPresence
     /// The conversation; it ends with the closure that it was given to.
     package let channel: any CardChannel
+    /// Whether it is a recorded card, which can answer only what it was asked then.
+    package let isRecorded: Bool
     /// Tells when the tool is to end.
     package let cancellation: Cancellation
 

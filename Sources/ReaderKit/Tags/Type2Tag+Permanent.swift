@@ -81,11 +81,12 @@ extension Type2Tag {
         try closing { tag throws(TagError) in try tag.setLocks(of: product) }
     }
 
-    /// The reader's word where it gives one, and always the tag's own.
+    /// The tag's own word, and the reader's where it gives one.
     private mutating func checkIdentifier(_ confirmation: PermanentLock) throws(TagError) {
         let header = try memory.readWholeHeader()
-        let found = try channel.identifier()?.bytes ?? Array(header[0..<3] + header[4..<8])
-        guard found == confirmation.uid.bytes else { throw .wrongCard(expected: confirmation.uid) }
+        let own = Array(header[0..<3] + header[4..<8])
+        let told = try channel.identifier()?.bytes ?? own
+        guard own == confirmation.uid.bytes, told == own else { throw .wrongCard(expected: confirmation.uid) }
     }
 
     private static func cannotLock(_ reason: String) -> TagError {

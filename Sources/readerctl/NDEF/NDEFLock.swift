@@ -13,12 +13,17 @@ extension NDEF {
                 card on the reader is not locked. Without --confirm and without a terminal to ask on, it is a usage \
                 error (64).
 
+                Type 4 cards say in their capability container that nobody may write. Some go on taking writes to the \
+                container, and a program that ignores the standard can unlock these: it is tried, without changing \
+                anything, and said. Take a card that keeps the lock itself where that matters.
+
                 EXAMPLES
                   readerctl ndef lock
                   readerctl ndef lock --confirm 04A1B2C3D4E580
                   readerctl ndef lock --key -      (a DESFire or NTAG 424: asks for its key)
 
-                JSON keys: those of 'ndef read', event being "locked".
+                JSON keys: those of 'ndef read', event being "locked", and for Type 4 enforced: whether the \
+                card itself keeps the lock.
                 """
         )
 
@@ -28,33 +33,44 @@ extension NDEF {
         @Option(help: ArgumentHelp("Lock the card with this identifier, for ever.", valueName: "uid"))
         var confirm: String?
 
-        func validate() throws {
+        func perform() async throws {
+            // Not in validate(), which would hide a slip in an option's name.
             if confirm == nil, isatty(STDIN_FILENO) == 0 {
                 throw ValidationError(
                     "Locking is for ever. Without a terminal to ask on, name the card: --confirm with its UID."
                 )
             }
-        }
-
-        func perform() async throws {
             let out = output.output
             try await out.tellingErrors {
                 let confirmed = try confirm.map { try CardUID(text: $0) }
                 let access = try await access.access(out)
-                let line = try await card.withCard(out) { card in
+                let line = try await card.withCard(out, finishing: true) { card in
                     var tag = try access.open(card, usesCardKey: true)
                     let uid = try confirmed ?? Self.ask(card, tag.readNDEF(), out)
                     let confirmation = PermanentLock(ofCardWith: uid)
                     if let key = access.cardKey {
-                        try DESFireNDEF.lock(confirmation, over: card.channel, key: key)
+                        try TagAccess.telling(out, .lock) {
+                            try DESFireNDEF.lock(confirmation, over: card.channel, key: key)
+                        }
                     } else {
-                        try tag.lock(confirmation)
+                        try TagAccess.telling(out, .lock) { try tag.lock(confirmation) }
                     }
                     tag = try access.open(card, usesCardKey: true)
-                    return TagLine(.locked, try tag.readNDEF(), card)
+                    var line = TagLine(.locked, try tag.readNDEF(), card)
+                    if var smartCard = tag as? Type4Tag { line.enforced = try smartCard.keepsLock() }
+                    return line
                 }
-                try out.result(line, text: "Locked for ever: \(line.state.summary)")
+                try out.result(line, text: line.enforced == false ? Self.unenforced(line) : Self.enforced(line))
             }
+        }
+
+        private static func enforced(_ line: TagLine) -> String { "Locked for ever: \(line.state.summary)" }
+
+        private static func unenforced(_ line: TagLine) -> String {
+            """
+            Locked, but by the card's word alone: \(line.state.summary)
+              It goes on taking writes to its capability container: a program that ignores the standard can unlock it.
+            """
         }
 
         /// Shows the card, and takes its identifier as a yes.

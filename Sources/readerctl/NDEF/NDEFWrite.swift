@@ -21,6 +21,7 @@ extension NDEF {
                   readerctl ndef write --text "4|U1|x|Ann" --language en
                   readerctl ndef write D101 0155 00
                   readerctl ndef write --file - < card.ndef
+                  readerctl ndef write --empty
 
                 JSON keys: those of 'ndef read', event being "written".
                 """
@@ -37,26 +38,31 @@ extension NDEF {
         var file: String?
         @Flag(help: "Write the bytes of HEX or of the file even if they are no NDEF message.")
         var unchecked = false
+        @Flag(help: "Make the tag an empty one; a message of no bytes is refused without it.")
+        var empty = false
 
         /// The file whose bytes are to be written, where it is one; `-` alone is standard input.
         private var path: String? { file ?? (message.hex == ["-"] ? "-" : nil) }
 
-        func validate() throws {
+        /// Not in validate(), which would hide a slip in an option's name.
+        private func check() throws {
             let isMessageGiven = !message.hex.isEmpty || !message.uri.isEmpty || !message.text.isEmpty
-            if file == nil ? !message.isGiven : isMessageGiven {
-                throw ValidationError("Give one of: a message in hexadecimal, --file, or --uri and --text.")
-            }
             if unchecked, message.hex.isEmpty, file == nil { throw ValidationError("--unchecked needs HEX or --file.") }
+            if empty, !isMessageGiven, file == nil { return }
+            if file == nil ? !message.isGiven : isMessageGiven {
+                throw ValidationError("Give one of: a message in hexadecimal, --file, --uri and --text, or --empty.")
+            }
         }
 
         func perform() async throws {
+            try check()
             let out = output.output
             try await out.tellingErrors {
-                let bytes = try bytes()
+                let bytes = try await bytes()
                 let access = try await access.access(out)
-                let line = try await card.withCard(out) { card in
+                let line = try await card.withCard(out, finishing: true) { card in
                     var tag = try access.open(card)
-                    try tag.writeNDEF(bytes)
+                    try TagAccess.telling(out, .write) { try tag.writeNDEF(bytes) }
                     // Opened anew, so that nothing is remembered of what was written.
                     tag = try access.open(card)
                     let content = try tag.readNDEF()
@@ -71,16 +77,35 @@ extension NDEF {
             }
         }
 
-        private func bytes() throws -> [UInt8] {
+        private func bytes() async throws -> [UInt8] {
             let bytes: [UInt8]
+            let source: String
             if let path {
-                bytes = try InputFile.read(path)
+                bytes = try await InputFile.read(path)
+                source = path == "-" ? "standard input" : path
             } else if !message.hex.isEmpty {
                 bytes = try message.bytes()
+                source = "HEX"
+            } else if message.isGiven {
+                bytes = try message.message().encoded(limits: .maximum)
+                source = "the records"
             } else {
-                return try message.message().encoded(limits: .maximum)
+                return []
             }
-            if !unchecked, !bytes.isEmpty { _ = try NDEFMessage(decoding: bytes, limits: .maximum) }
+            guard bytes.isEmpty == empty else {
+                throw ToolFailure(
+                    empty
+                        ? "--empty makes the tag an empty one, and \(source) has \(bytes.count) bytes."
+                        : "There are no bytes in \(source). --empty makes the tag an empty one.",
+                    exit: ToolExit.malformed
+                )
+            }
+            guard !unchecked, !bytes.isEmpty else { return bytes }
+            do {
+                _ = try NDEFMessage(decoding: bytes, limits: .maximum)
+            } catch {
+                throw InputMessageError(in: source, error, advice: "Correct it, or write it as it is with --unchecked.")
+            }
             return bytes
         }
     }
@@ -109,7 +134,7 @@ extension NDEF {
             let out = output.output
             try await out.tellingErrors {
                 let access = try await access.access(out)
-                let line = try await card.withCard(out) { card in
+                let line = try await card.withCard(out, finishing: true) { card in
                     var tag = try access.open(card, usesCardKey: true)
                     let before = try tag.readNDEF()
                     if before.area != nil { return TagLine(.unchanged, before, card) }
@@ -117,7 +142,7 @@ extension NDEF {
                     if let key = access.cardKey {
                         try DESFireNDEF.format(over: card.channel, masterKey: key)
                     } else {
-                        try tag.formatNDEF()
+                        try TagAccess.telling(out, .format) { try tag.formatNDEF() }
                     }
                     tag = try access.open(card, usesCardKey: true)
                     return TagLine(.formatted, try tag.readNDEF(), card)
@@ -156,7 +181,7 @@ extension NDEF {
             let out = output.output
             try await out.tellingErrors {
                 let access = try await access.access(out)
-                let line = try await card.withCard(out) { card in
+                let line = try await card.withCard(out, finishing: true) { card in
                     var tag = try access.open(card)
                     let event: TagLine.Event =
                         switch try tag.repairNDEF() {

@@ -97,6 +97,10 @@ final class PCSCChannel: CardChannel {
         try watch.end()
         guard code.isSuccess else { throw failure(code, attempt) }
         guard count >= 2 else {
+            // Some drivers answer so, and report success, when the card has left.
+            if let place = try? io.assumeIsolatedWhereabouts(of: presence), place == .removed {
+                throw ReaderError(.cardRemoved, attempting: attempt)
+            }
             throw ReaderError(.invalidAnswer, attempting: attempt, detail: "\(count) bytes are no response APDU")
         }
         return Array(buffer[..<count])
