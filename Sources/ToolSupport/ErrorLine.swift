@@ -28,6 +28,7 @@ package struct ErrorLine: Encodable, Sendable {
             self.init(error.tagError as any Error)
             message = "\(error)"
         case let error as NDEFError: self.init(code: error.code.rawValue, "\(error)")
+        case let error as InputMessageError: self.init(code: error.fault.code.rawValue, "\(error)")
         case let error as APDUError: self.init(code: error.code.rawValue, "\(error)")
         case is APDUShorthand.Failure: self.init(code: "malformedCommand", "\(error)")
         default: self.init(code: "other", "\(error)")

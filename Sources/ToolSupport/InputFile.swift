@@ -7,14 +7,35 @@ package enum InputFile {
 
     /// Reads a whole file; `-` is standard input.
     ///
-    /// - Throws: ``ToolFailure`` with exit code 66 if there is no such file, 65 if it is longer than ``longest``, else 74.
-    package static func read(_ path: String) throws -> [UInt8] {
+    /// - Throws: ``ToolFailure`` with exit code 66 if there is no such file, 65 if it is longer than ``longest``, else 74;
+    ///   `CancellationError` when the tool is to end.
+    package static func read(_ path: String) async throws -> [UInt8] {
+        try await BlockingThread.run(name: "input") { try read(path, $0) }
+    }
+
+    /// Waits until one of the descriptors can be read.
+    package static func wait(for file: Int32, or others: [Int32]) throws {
+        // Descriptors below 0 are passed over.
+        var files = ([file] + others).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while poll(&files, nfds_t(files.count), -1) < 0 {
+            guard errno == EINTR else {
+                throw ToolFailure(
+                    "could not wait for input: \(String(cString: strerror(errno)))",
+                    exit: ToolExit.inputOutput
+                )
+            }
+        }
+    }
+
+    private static func read(_ path: String, _ cancellation: CardOnReader.Cancellation) throws -> [UInt8] {
         let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw failure(path, errno) }
         defer { if path != "-" { close(file) } }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
+            try wait(for: file, or: [cancellation.descriptor])
+            try cancellation.check()
             let count = Foundation.read(file, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw failure(path, errno) }

@@ -51,7 +51,7 @@ struct APDUSession {
             try output.result(line, text: "< " + text(answer.data, "\([status.sw1, status.sw2].hex) (\(status.name))"))
             if let expected = shorthand.expectedStatus, status != expected {
                 throw ToolFailure(
-                    "The status word is \(status), and \(expected) was expected.",
+                    "The status word is \(status), and \(expected) was expected, for the command \(shorthand.bytes.hex).",
                     exit: ToolExit.failure
                 )
             }

@@ -30,7 +30,7 @@ final class InputLines {
             guard pending.count <= Self.longest else {
                 throw ToolFailure("A line of the input is too long.", exit: ToolExit.malformed)
             }
-            try Self.wait(for: STDIN_FILENO, or: [cancellation.descriptor])
+            try InputFile.wait(for: STDIN_FILENO, or: [cancellation.descriptor])
             try cancellation.check()
             var buffer = [UInt8](repeating: 0, count: 4096)
             let count = read(STDIN_FILENO, &buffer, buffer.count)
@@ -43,20 +43,6 @@ final class InputLines {
             }
             hasEnded = count == 0
             pending += buffer.prefix(count)
-        }
-    }
-
-    /// Waits until one of the descriptors can be read.
-    static func wait(for file: Int32, or others: [Int32]) throws {
-        // Descriptors below 0 are passed over.
-        var files = ([file] + others).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        while poll(&files, nfds_t(files.count), -1) < 0 {
-            guard errno == EINTR else {
-                throw ToolFailure(
-                    "could not wait for input: \(String(cString: strerror(errno)))",
-                    exit: ToolExit.inputOutput
-                )
-            }
         }
     }
 }

@@ -70,7 +70,7 @@ final class LineEditor {
     private func edit() throws -> Typed {
         var isTouched = false
         while true {
-            try InputLines.wait(for: STDIN_FILENO, or: [cancellation.descriptor, signals.descriptor])
+            try InputFile.wait(for: STDIN_FILENO, or: [cancellation.descriptor, signals.descriptor])
             try cancellation.check()
             if signals.receive() {
                 guard isTouched else {

@@ -15,8 +15,10 @@ struct SendAPDU: ToolCommand {
             has two digits (00 is 256) or four for an extended length (0000 is 65536); without it no answer is asked \
             for. '=' alone expects 9000, and another status word than the expected one ends with exit code 1.
 
-            Without commands it is a shell: line editing and a history on a terminal ('help' explains it), plain lines \
-            otherwise. The card is held until the last command, and other programs wait.
+            Without commands it is a shell: line editing and a history on a terminal, plain lines otherwise or if \
+            standard error is redirected. 'help', 'select', 'raw' and 'reset' are for the terminal. The history is in \
+            $XDG_STATE_HOME/clubkit/apdu-history, or ~/.local/state/clubkit/apdu-history, without commands that may \
+            hold a secret. The card is held until the last command, and other programs wait.
 
             After 61xx the rest of the answer is fetched, and after 6Cxx the command repeated with the right length; \
             with --no-follow-up each answer is shown as it came. With --raw commands are frames of the card's own \
@@ -29,7 +31,8 @@ struct SendAPDU: ToolCommand {
               readerctl apdu --script check.apdu --json
 
             JSON keys, one object for each command: command, data, statusWord, statusName, durationMs; for a frame \
-            command, data and durationMs. An error is {"error":{"code":…,"message":…}}.
+            command, data and durationMs. An error is {"error":{"code":…,"message":…}}, and no card in time \
+            {"event":"timeout"}.
             """
     )
 
@@ -75,20 +78,25 @@ struct SendAPDU: ToolCommand {
     }
 
     func perform() async throws {
+        // Bytes of one command, apart: each would be sent as a command of its own.
+        if commands.count > 1, commands.allSatisfy({ $0.utf8.count == 2 && $0.allSatisfy(\.isHexDigit) }) {
+            throw ValidationError("One command an argument: quote it, as in \"\(commands.joined(separator: " "))\".")
+        }
         let out = output.output
         try await out.tellingErrors {
             let style = APDUSession.Style(isRaw: raw, followsUp: !noFollowUp, hexdump: hexdump)
             let first = try selection()
             // All is read before a card is waited for: a slip of the pen on line 9 must not show after line 8 was sent.
-            let script = try commandsToSend(style)
-            let isTerminal = isatty(STDIN_FILENO) == 1
+            let script = try await commandsToSend(style)
+            // The editor shows what is typed on standard error.
+            let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
             try await card.withCard(out, replaying: source.replay) { card in
                 let session = APDUSession(card, out, style)
                 for command in first { try session.send(command) }
                 if let script {
-                    for command in script {
+                    for (place, command) in script {
                         try card.cancellation.check()
-                        try session.send(command)
+                        try Self.telling(place) { try session.send(command) }
                     }
                 } else if isTerminal {
                     try APDUShell(session, out).run()
@@ -110,20 +118,32 @@ struct SendAPDU: ToolCommand {
         }
     }
 
-    /// The commands of the arguments or of the script, or `nil` where lines are to be read as they come.
-    private func commandsToSend(_ style: APDUSession.Style) throws -> [CardCommand]? {
+    /// The commands of the arguments or of the script, or `nil` where lines are to be read as they come; with where each
+    /// stands in the script.
+    private func commandsToSend(_ style: APDUSession.Style) async throws -> [(place: String?, command: CardCommand)]? {
         if let script {
-            let lines = String(decoding: try InputFile.read(script), as: UTF8.self)
+            let name = script == "-" ? "standard input" : script
+            let lines = String(decoding: try await InputFile.read(script), as: UTF8.self)
                 .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             return try lines.enumerated().compactMap { number, line in
+                let place = "\(name), line \(number + 1)"
                 do {
-                    return try CardCommand(line: line, raw: style.isRaw)
+                    return try CardCommand(line: line, raw: style.isRaw).map { (place, $0) }
                 } catch {
-                    throw ToolFailure("\(script), line \(number + 1): \(error)", exit: ToolExit.malformed)
+                    throw ToolFailure("\(place): \(error)", exit: ToolExit.malformed)
                 }
             }
         }
-        return commands.isEmpty ? nil : try commands.map { try CardCommand($0, raw: style.isRaw) }
+        return commands.isEmpty ? nil : try commands.map { (nil, try CardCommand($0, raw: style.isRaw)) }
+    }
+
+    /// Puts the place of the command before an expectation that was not met.
+    private static func telling(_ place: String?, _ work: () throws -> Void) throws {
+        do {
+            try work()
+        } catch let error as ToolFailure where error.exit == ToolExit.failure {
+            throw ToolFailure((place.map { $0 + ": " } ?? "") + error.message, exit: error.exit)
+        }
     }
 
     /// Plain lines from whoever drives this tool; each is sent as it comes, and the first failure ends it.
@@ -138,7 +158,7 @@ struct SendAPDU: ToolCommand {
             } catch {
                 throw ToolFailure("line \(number): \(error)", exit: ToolExit.malformed)
             }
-            if let command { try session.send(command) }
+            if let command { try Self.telling("line \(number)") { try session.send(command) } }
         }
     }
 }

@@ -37,14 +37,14 @@ struct ChipSection: InfoSection {
             counter = try chip.counter()
         } catch {
             try Self.go(on: card, error)
-            notes.append(InfoLine("counter", "off or protected"))
+            notes.append(InfoLine("counter", card.isRecorded ? "not recorded" : "off or protected"))
         }
         do {
             signature = try chip.signature().hex
             signatureVerified = false
         } catch {
             try Self.go(on: card, error)
-            notes.append(InfoLine("signature", "not readable"))
+            notes.append(InfoLine("signature", card.isRecorded ? "not recorded" : "not readable"))
         }
     }
 

@@ -62,7 +62,7 @@ struct InfoReport: Encodable, Sendable {
         } catch {
             failure = error
         }
-        add { ProductSection(product) }
+        add { ProductSection(product, isRecorded: card.isRecorded) }
         if let failure { add { () throws -> ProductSection? in throw failure } }
         isLeftAlone = product.use.isLeftAlone
         guard !isLeftAlone else { return }

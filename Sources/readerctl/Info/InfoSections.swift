@@ -146,7 +146,8 @@ struct ProductSection: InfoSection {
         var finding: String
     }
 
-    init(_ card: Card) {
+    /// - Parameter isRecorded: whether what the card did not answer may only be what it was not asked.
+    init(_ card: Card, isRecorded: Bool) {
         name = card.product.name
         family = card.product.family.rawValue
         memory = card.product.memory
@@ -154,7 +155,8 @@ struct ProductSection: InfoSection {
         use = card.use.rawValue
         technology = card.technology
         tagType = card.tagType
-        evidence = card.evidence.map { Evidence(source: $0.source.rawValue, finding: $0.finding) }
+        let answered = card.evidence.filter { !isRecorded || $0.finding != "the tag does not know GET VERSION" }
+        evidence = answered.map { Evidence(source: $0.source.rawValue, finding: $0.finding) }
     }
 
     var lines: [InfoLine] {

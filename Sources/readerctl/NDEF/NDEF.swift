@@ -10,6 +10,9 @@ struct NDEF: AsyncParsableCommand {
         discussion: """
             'read', 'write', 'format', 'lock', 'repair' and 'dump' wait for a tag on a reader; 'decode' and 'encode' \
             need none. 'readerctl help ndef write' and the like have examples.
+
+            With --json an error of those that wait is {"error":{"code":…,"message":…}}, and no tag in time is \
+            {"event":"timeout"}.
             """,
         subcommands: [
             Read.self, Write.self, Format.self, Lock.self, Repair.self, Dump.self, Decode.self, Encode.self,
@@ -69,13 +72,11 @@ struct NDEF: AsyncParsableCommand {
             var records: [NDEFRecord]
         }
 
-        func validate() throws {
+        func perform() async throws {
+            // Not in validate(), which would hide a slip in an option's name.
             guard message.isGiven else {
                 throw ValidationError("Give either a message in hexadecimal, or --uri and --text.")
             }
-        }
-
-        func perform() async throws {
             let message = try message.message()
             let bytes = try message.encoded()
             try output.output.result(Line(ndef: bytes.hex, records: message.records), text: bytes.hex)

@@ -17,8 +17,18 @@ struct NDEFMessageOptions: ParsableArguments, Sendable {
     var isGiven: Bool { hex.isEmpty != (uri.isEmpty && text.isEmpty) }
 
     func message() throws -> NDEFMessage {
-        if !hex.isEmpty { return try NDEFMessage(decoding: try bytes()) }
+        if !hex.isEmpty {
+            let bytes = try bytes()
+            do {
+                return try NDEFMessage(decoding: bytes)
+            } catch {
+                throw InputMessageError(in: "HEX", error, advice: "Correct the argument.")
+            }
+        }
         var records: [NDEFRecord] = []
+        guard uri.allSatisfy({ !$0.isEmpty }) else {
+            throw ToolFailure("--uri needs a URI that is not empty.", exit: ToolExit.malformed)
+        }
         for uri in uri { records.append(try .uri(uri)) }
         for text in text { records.append(try .text(text, language: language)) }
         return NDEFMessage(records)
@@ -29,7 +39,7 @@ struct NDEFMessageOptions: ParsableArguments, Sendable {
         do {
             return try Hex.decode(hex.joined(separator: " "))
         } catch {
-            throw ToolFailure("\(error)", exit: ToolExit.malformed)
+            throw ToolFailure("could not read HEX: \(error)", exit: ToolExit.malformed)
         }
     }
 }

@@ -20,7 +20,8 @@ extension NDEF {
 
                 JSON keys: event ("read"), reader, uid, type, state (absent, empty, message), capacity, used, version, \
                 readAccess, writeAccess (free, never, or key and a number), interrupted, ndef (the message in \
-                hexadecimal), records, and error (code, offset, message) for a malformed message.
+                hexadecimal), records, and error (code, offset, message) for a malformed message. \
+                Where no tag was read it is {"error":{"code":…,"message":…}}, or {"event":"timeout"}.
                 """
         )
 
@@ -57,7 +58,10 @@ extension NDEF {
                 }
                 if raw || file != nil {
                     guard let bytes = content.ndef.bytes else {
-                        throw ToolFailure("The tag has no place for a message.", exit: ToolExit.failure)
+                        throw ToolFailure(
+                            "The tag has no place for a message. 'readerctl ndef format' makes one where it can.",
+                            exit: ToolExit.failure
+                        )
                     }
                     if let file { try OutputFile.write(bytes, to: file, overwrite: force) }
                     if raw { return try out.text(bytes.hex) }
@@ -111,19 +115,38 @@ extension NDEF {
             let out = output.output
             try await out.tellingErrors {
                 let access = try await access.access(out)
-                let (dump, reader, uid) = try await card.withCard(out, replaying: source.replay) { card in
+                let (found, reader, uid) = try await card.withCard(out, replaying: source.replay) { card in
                     var tag = try access.open(card)
                     return (try tag.dump(), card.presence.reader.name, card.uid)
+                }
+                // A capture does not tell what the tag refused from what nobody asked it.
+                let missing = source.replay == nil ? "not readable" : "not recorded"
+                var dump = found
+                if source.replay != nil {
+                    for index in dump.parts.indices where dump.parts[index].note == "protected" {
+                        dump.parts[index].note = "not recorded, or protected"
+                    }
+                }
+                if dump.parts.isEmpty {
+                    out.message(Self.reason(dump.type))
+                    if !out.isJSON { return }
                 }
                 let parts = dump.parts.map { Part(name: $0.name, bytes: $0.bytes?.hex, note: $0.note) }
                 try out.result(
                     Line(reader: reader, uid: uid?.hex, type: dump.type, parts: parts),
-                    text: Self.text(dump)
+                    text: Self.text(dump, missing)
                 )
             }
         }
 
-        private static func text(_ dump: TagDump) -> String {
+        private static func reason(_ type: TagType) -> String {
+            switch type {
+            case .type4: "There is nothing to show: the card has no NDEF application, and its other files are its own."
+            default: "There is nothing to show: the tag gives nothing of its memory."
+            }
+        }
+
+        private static func text(_ dump: TagDump, _ missing: String) -> String {
             let width = dump.parts.map(\.name.count).max() ?? 0
             let bytes = min(dump.parts.map { $0.bytes?.count ?? 0 }.max() ?? 0, 16)
             return dump.parts.flatMap { part -> [String] in
@@ -131,7 +154,7 @@ extension NDEF {
                     part.bytes.map { $0[min(start, $0.count)..<min(start + 16, $0.count)] }
                 }
                 return rows.enumerated().map { index, row in
-                    let hex = row.map { Hex.encode($0, separator: " ") } ?? "not readable"
+                    let hex = row.map { Hex.encode($0, separator: " ") } ?? missing
                     let ascii = row.map { "|\(HexDump.ascii($0))|" } ?? ""
                     let line =
                         HexDump.pad(index == 0 ? part.name : "", to: width)

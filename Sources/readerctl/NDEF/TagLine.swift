@@ -3,8 +3,8 @@ import ToolSupport
 
 /// What `ndef read`, `write`, `format`, `lock` and `repair` print of a tag.
 ///
-/// JSON keys: event (read, written, formatted, locked, repaired, unchanged), reader, uid where it is known, and those of
-/// `TagState`.
+/// JSON keys: event (read, written, formatted, locked, repaired, unchanged), reader, uid where it is known, enforced for
+/// a Type 4 tag that was locked, and those of `TagState`.
 struct TagLine: Encodable, Sendable {
     /// What happened to the tag.
     enum Event: String, Encodable, Sendable {
@@ -14,6 +14,8 @@ struct TagLine: Encodable, Sendable {
     var event: Event
     var reader: String
     var uid: String?
+    /// Whether the card itself keeps the lock, and not its capability container's word alone.
+    var enforced: Bool?
     var state: TagState
 
     init(_ event: Event, _ content: TagContent, _ card: CardOnReader) {
@@ -24,7 +26,7 @@ struct TagLine: Encodable, Sendable {
     }
 
     private enum CodingKeys: CodingKey {
-        case event, reader, uid
+        case event, reader, uid, enforced
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -33,6 +35,7 @@ struct TagLine: Encodable, Sendable {
         try container.encode(event, forKey: .event)
         try container.encode(reader, forKey: .reader)
         try container.encodeIfPresent(uid, forKey: .uid)
+        try container.encodeIfPresent(enforced, forKey: .enforced)
     }
 }
 
@@ -97,6 +100,9 @@ struct TagState: Encodable, Sendable {
     /// All of it for people.
     var text: String {
         var lines = [summary]
+        if state == .absent, type != nil {
+            lines.append("  'readerctl ndef format' makes a place, where the tag can have one")
+        }
         if state == .empty { lines.append("  formatted, without a message") }
         lines += (records ?? []).map { "  " + RecordText.describe($0) }
         return lines.joined(separator: "\n")

@@ -110,8 +110,8 @@ struct TagAccess: Sendable {
             guard tag.type == .type2 else {
                 throw ToolFailure("--password is for NTAG; this is a \(tag.type.name) tag.", exit: ToolExit.failure)
             }
-            var chip = NTAG(card.channel)
-            try chip.authenticate(password: password)
+            // The tag gives the password itself, also where it has to be given again.
+            return Type2Tag(card.channel, limits: .maximum, password: password)
         }
         return tag
     }
@@ -135,6 +135,6 @@ enum SecretPrompt {
                 Output.tell("")
             }
         }
-        return try await CardOnReader.Cancellation.during { try InputLines($0).next() ?? "" }
+        return try await BlockingThread.run(name: "secret") { try InputLines($0).next() ?? "" }
     }
 }
