@@ -150,6 +150,7 @@ extension NDEF {
             let width = dump.parts.map(\.name.count).max() ?? 0
             let bytes = min(dump.parts.map { $0.bytes?.count ?? 0 }.max() ?? 0, 16)
             return dump.parts.flatMap { part -> [String] in
+                let missing = part.note?.hasSuffix("never shown") == true ? "not readable" : missing
                 let rows = stride(from: 0, to: max(1, part.bytes?.count ?? 1), by: 16).map { start in
                     part.bytes.map { $0[min(start, $0.count)..<min(start + 16, $0.count)] }
                 }

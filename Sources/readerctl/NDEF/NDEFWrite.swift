@@ -95,7 +95,7 @@ extension NDEF {
             guard bytes.isEmpty == empty else {
                 throw ToolFailure(
                     empty
-                        ? "--empty makes the tag an empty one, and \(source) has \(bytes.count) bytes."
+                        ? "--empty makes the tag an empty one, and there are \(bytes.count) bytes in \(source)."
                         : "There are no bytes in \(source). --empty makes the tag an empty one.",
                     exit: ToolExit.malformed
                 )
