@@ -26,7 +26,7 @@ import Testing
 
                 """
         )
-        #expect(outcome.messages.isEmpty)
+        #expect(outcome.messages.contains("a capture knows only what was recorded"))
     }
 
     @Test func oneObjectForEachCommand() async throws {
@@ -46,6 +46,43 @@ import Testing
         #expect(outcome.status == 1)
         #expect(outcome.messages.contains("9000") && outcome.messages.contains("6A82"))
         #expect(!outcome.output.contains("00 B0"), "nothing is sent after it")
+    }
+
+    @Test func bytesApartAreNoCommands() async throws {
+        let apart = try await Tool.readerctl.run("apdu", "--replay", tag, "FF", "CA", "00", "00", "00")
+        #expect(apart.status == 64)
+        #expect(apart.messages.contains("quote it") && apart.messages.contains("\"FF CA 00 00 00\""))
+        #expect(apart.output.isEmpty)
+        #expect(try await Tool.readerctl.run("apdu", "--replay", tag, "FF CA 00 00 00").status == 0)
+    }
+
+    @Test func anUnmetExpectationOfAScriptHasItsPlace() async throws {
+        let script = try scratch.write("# who\nFFCA0000/00=\nFFCA0000/00=6A82\n", to: "place.apdu")
+        let outcome = try await Tool.readerctl.run("apdu", "--replay", tag, "--script", script)
+        #expect(outcome.status == 1)
+        #expect(outcome.messages.contains("\(script), line 3: "), "\(outcome.messages)")
+        #expect(outcome.messages.contains("FFCA000000"))
+    }
+
+    @Test func aReaderThatIsNotInTheCaptureIsSaid() async throws {
+        let outcome = try await Tool.readerctl.run("apdu", "--replay", tag, "--reader", "no such", "00B0")
+        #expect(outcome.status == 69)
+        #expect(outcome.messages.contains("'no such'") && outcome.messages.contains("the capture has no reader"))
+    }
+
+    @Test func aQuestionForASecretEndsWithControlC() async throws {
+        let waiting = try TerminalTool(.readerctl, ["ndef", "write", "--text", "x", "--key", "-"])
+        try #require(await waiting.expect("in hexadecimal: ") != nil)
+        waiting.type("\u{3}")
+        #expect(await waiting.finish() == 130, "\(waiting.screen)")
+    }
+
+    @Test func plainLinesWhereStandardErrorIsRedirected() async throws {
+        let tool = try TerminalTool(.readerctl, ["apdu", "--replay", tag], redirection: "2>/dev/null")
+        tool.type("FFCA0000/00\r")
+        #expect(await tool.expect("9000 (success)") != nil)
+        tool.type("\u{4}")
+        #expect(await tool.finish() == 0)
     }
 
     @Test func malformedCommandsAreRefusedBeforeTheCard() async throws {

@@ -12,11 +12,11 @@ final class TerminalTool {
     /// All that was shown.
     private(set) var screen = ""
 
-    init(_ tool: Tool, _ arguments: [String], environment: [String: String] = [:]) throws {
+    init(_ tool: Tool, _ arguments: [String], environment: [String: String] = [:], redirection: String = "") throws {
         let words = [tool.path] + arguments
         let quoted = words.map { "'" + $0.replacingOccurrences(of: "'", with: "'\\''") + "'" }
         process.executableURL = URL(fileURLWithPath: "/usr/bin/script")
-        process.arguments = ["-qefc", "exec " + quoted.joined(separator: " "), "/dev/null"]
+        process.arguments = ["-qefc", "exec " + quoted.joined(separator: " ") + " " + redirection, "/dev/null"]
         process.environment = ProcessInfo.processInfo.environment
             .merging(["TERM": "xterm", "SHELL": "/bin/sh"]) { $1 }
             .merging(environment) { $1 }

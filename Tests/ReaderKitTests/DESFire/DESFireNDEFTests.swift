@@ -230,6 +230,52 @@ import Testing
         #expect(simulated.applications.first?.files[1].sdm == configuration.applications[0].files[1].sdm)
     }
 
+    @Test(arguments: [0, 1])
+    func locksNoInterruptedMessage(card: Int) throws {
+        var configuration = Self.cards[card]().configuration
+        guard case .standard(var file) = configuration.applications[0].files[1].content else {
+            Issue.record("no such file")
+            return
+        }
+        file.replaceSubrange(0..<2, with: [0, 0])
+        configuration.applications[0].files[1].content = .standard(file)
+        let simulated = SimulatedDESFire(configuration)
+        let reason = "writing it was interrupted: write or repair it first"
+        #expect(throws: TagError.guarded(attempt: "lock the tag", reason: reason)) { try lock(simulated) }
+        #expect(simulated.applications.first?.files.map(\.rights) == configuration.applications[0].files.map(\.rights))
+        #expect(readType4(over: SimulatedCardChannel(simulated)).content?.area?.writeAccess == .free)
+        var tag = Type4Tag(SimulatedCardChannel(simulated))
+        #expect(try tag.repairNDEF() == .repaired)
+        try lock(simulated)
+    }
+
+    @Test(arguments: [0, 1])
+    func locksNothingThatWouldBecomeUnreadable(file: Int) throws {
+        var configuration = Self.cards[0]().configuration
+        configuration.applications[0].files[file].rights.read = .never
+        configuration.applications[0].files[file].rights.readWrite = .key(0)
+        let simulated = SimulatedDESFire(configuration)
+        #expect(throws: TagError.self) { try lock(simulated) }
+        #expect(simulated.applications.first?.files.map(\.rights) == configuration.applications[0].files.map(\.rights))
+        #expect(
+            simulated.applications.first?.files.map(\.content) == configuration.applications[0].files.map(\.content)
+        )
+    }
+
+    @Test func locksNoFileThatTheContainerDoesNotName() throws {
+        var configuration = Self.cards[0]().configuration
+        guard case .standard(var container) = configuration.applications[0].files[0].content else {
+            Issue.record("no such file")
+            return
+        }
+        container[10] = 0x05
+        configuration.applications[0].files[0].content = .standard(container)
+        let simulated = SimulatedDESFire(configuration)
+        let reason = "its files are not laid out as this library knows it"
+        #expect(throws: TagError.guarded(attempt: "lock the tag", reason: reason)) { try lock(simulated) }
+        #expect(simulated.applications.first?.files.map(\.rights) == configuration.applications[0].files.map(\.rights))
+    }
+
     @Test func locksNothingThatItDoesNotKnow() throws {
         #expect(throws: TagError.notFormatted(.type4)) { try lock(SimulatedDESFire()) }
         var configuration = Self.cards[0]().configuration

@@ -184,13 +184,20 @@ import Testing
         #expect(try readType4(over: channel).get().isInterrupted == false)
     }
 
-    @Test func formatEmptiesAFreeFile() throws {
+    @Test func formatLeavesAFormattedTag() throws {
         let card = SimulatedType4Tag(message: sampleMessage(50))
         var tag = Type4Tag(SimulatedCardChannel(card))
         try tag.formatNDEF()
-        #expect(try Self.read(card).ndef == .empty)
-        #expect(try !Self.read(card).isInterrupted)
-        // A length that cannot be is mended too.
+        #expect(try Self.read(card).ndef == .message(sampleMessage(50)))
+        card.file = [0x00, 0x00, 0xD1, 0x01] + Array(repeating: 0, count: 252)
+        try tag.formatNDEF()
+        #expect(try Self.read(card).isInterrupted)
+        let unreadable = SimulatedType4Tag(message: [1], configuration: Self.configuration { $0.readAccess = 0x80 })
+        let before = unreadable.file
+        var unreadableTag = Type4Tag(SimulatedCardChannel(unreadable))
+        try unreadableTag.formatNDEF()
+        #expect(unreadable.file == before)
+        // Only a length that cannot be is mended.
         card.file[0] = 0xFF
         try tag.formatNDEF()
         #expect(try Self.read(card).ndef == .empty)
@@ -231,6 +238,46 @@ import Testing
         var closedTag = Type4Tag(SimulatedCardChannel(closed))
         let error = #expect(throws: TagError.self) { try closedTag.lock(confirmation) }
         #expect(error == .unsupported(.type4, attempt: "lock the tag"))
+    }
+
+    // A state that could not be read is not taken for a whole one.
+    @Test func lockRefusesWhatItCannotRead() throws {
+        let uid = CardUID([1, 2, 3, 4], technology: .iso14443a)
+        for failure in ["refusal", "link"] {
+            let card = SimulatedType4Tag(message: [])
+            card.powerOn()
+            let channel = AnsweringChannel(
+                facts: CardFacts(technology: .iso14443a, values: [.init("uid", uid.bytes)])
+            ) { command throws(ReaderError) in
+                if command == bytes("00B0000201") {
+                    guard failure == "link" else { return [0x6F, 0x00] }
+                    throw ReaderError(.communication, attempting: "send a command")
+                }
+                return card.receive(apdu: command) ?? []
+            }
+            var tag = Type4Tag(channel)
+            #expect(throws: TagError.self) { try tag.lock(PermanentLock(ofCardWith: uid)) }
+            #expect(channel.commands.contains(bytes("00B0000201")))
+            #expect(channel.commands.allSatisfy { $0[1] != 0xD6 }, "\(failure)")
+        }
+    }
+
+    @Test func tellsWhetherTheCardKeepsTheLock() throws {
+        let card = SimulatedType4Tag(message: [1])
+        var tag = Type4Tag(SimulatedCardChannel(card))
+        let before = card.container
+        #expect(try tag.keepsLock() == false)
+        #expect(card.container == before)
+        try tag.lock(PermanentLock(ofCardWith: CardUID(card.uid, technology: .iso14443a)))
+        let locked = card.container
+        #expect(try tag.keepsLock() == false)
+        #expect(card.container == locked)
+        let closed = SimulatedType4Tag(
+            message: [1],
+            configuration: Self.configuration { ($0.containerIsWritable, $0.writeAccess) = (false, 0xFF) }
+        )
+        var closedTag = Type4Tag(SimulatedCardChannel(closed))
+        #expect(try closedTag.keepsLock())
     }
 
     // MARK: Dump
