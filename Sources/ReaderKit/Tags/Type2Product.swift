@@ -177,8 +177,10 @@ extension Type2Memory {
             guard let found = layout.found, !hasNoVersion || found == .ultralight || found == .ultralightC else {
                 return nil
             }
-            // A smaller chip, such as an Ultralight Nano, does not give that page either.
-            return try gives(found.lastUserPage) ? found : nil
+            // A smaller chip, such as an Ultralight Nano, does not give the missing page either. Four pages in a row, since
+            // some of those behind its end may show its first pages again.
+            for page in found.lastUserPage - 3...found.lastUserPage where try !gives(page) { return nil }
+            return found
         }
         return nil
     }
