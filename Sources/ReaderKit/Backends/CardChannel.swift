@@ -38,7 +38,7 @@ public protocol CardChannel: AnyObject {
 extension CardChannel {
     /// Short APDUs by default; a channel that knows no answer to reset takes the card's own frames.
     public var capabilities: ChannelCapabilities {
-        ChannelCapabilities(hasPseudoAPDUs: facts.atr != nil || facts["sak"] == nil)
+        ChannelCapabilities(hasPseudoAPDUs: facts.atr != nil || facts.technology == nil)
     }
 
     /// Not every reader exchanges raw frames: by default this throws ``ReaderError/Kind/unsupported``.

@@ -165,12 +165,6 @@ struct Type2Memory: TagMemory {
         }
     }
 
-    /// Whether the page is not given, rather than the link to the card broken. A tag refuses a raw frame by silence.
-    private func isRefusal(_ error: TagError) -> Bool {
-        guard case .link(let fault) = error else { return true }
-        return usesRawFrames && fault.kind == .timeout
-    }
-
     func attempt(_ page: Int) -> String { "read page \(page) of the tag" }
 
     /// Reads 1 to 4 pages, as many as the reader gives.

@@ -45,8 +45,14 @@ public struct Type4Tag: NDEFTag {
         guard let file = try openFile() else { return .absent(.type4) }
         let length = try readLength(of: file)
         guard length > 0 else {
-            // A card or a recording that does not give the byte behind has an empty message all the same.
-            let isInterrupted = (try? isInterrupted(file)) ?? false
+            var isInterrupted = false
+            do throws(TagError) {
+                isInterrupted = try self.isInterrupted(file)
+            } catch {
+                // A card or a recording that does not give the byte behind has an empty message all the same. That the
+                // card left is another matter.
+                if case .link = error { throw error }
+            }
             return TagContent(type: .type4, ndef: .empty, area: file.area, isInterrupted: isInterrupted)
         }
         guard length <= file.area.capacity else {

@@ -102,7 +102,7 @@ struct ClassicLink {
             answer = try link.exchange([wanted.side.rawValue, block] + wanted.key.bytes + uid.suffix(4))
         } catch {
             // Silence is the card's no. libnfc has a code of its own for it, NFC_EMFCAUTHFAIL.
-            if error.isSilence { return false }
+            if error.isSilence(inFrames: true) { return false }
             if case .link(let fault) = error, fault.code?.rawValue == -30 { return false }
             throw error
         }

@@ -3,6 +3,7 @@
 /// The manufacturer's block, the directory and the sector trailers are not among them, and are never written here.
 struct ClassicMemory: TagMemory {
     let unit = 16
+    var usesRawFrames: Bool { link.link.usesRawFrames }
 
     var link: ClassicLink
     private let keys: ClassicKeys
@@ -39,7 +40,7 @@ struct ClassicMemory: TagMemory {
     }
 
     /// Opens a sector for reading.
-    private mutating func open(_ number: Int) throws(TagError) {
+    mutating func open(_ number: Int) throws(TagError) {
         if let session = link.session, session.sector == number { return }
         if try link.authenticate(number, .a, keys.readingKeys(number)) { return }
         if let key = keys[number, .b], try link.authenticate(.init(sector: number, side: .b, key: key)) { return }

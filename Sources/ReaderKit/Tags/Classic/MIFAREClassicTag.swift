@@ -63,7 +63,12 @@ public struct MIFAREClassicTag: NDEFTag {
 
     /// Where the message is; `nil` for a card that has no place for one.
     mutating func openArea() throws(TagError) -> (sectors: [Int], area: TLVArea, first: ClassicSector)? {
-        let sectors = try messageSectors()
+        try openArea(in: try messageSectors())
+    }
+
+    private mutating func openArea(
+        in sectors: [Int]
+    ) throws(TagError) -> (sectors: [Int], area: TLVArea, first: ClassicSector)? {
         guard let number = sectors.first else { return nil }
         memory.cover(sectors)
         let first = try memory.sector(number)
@@ -73,22 +78,40 @@ public struct MIFAREClassicTag: NDEFTag {
         return (sectors, TLVArea(type: .mifareClassic, start: 0, end: memory.size), first)
     }
 
+    /// The sectors of the message, of which the first is open; none if nothing was seen that belongs to a message.
+    private mutating func sectorsToRead() throws(TagError) -> [Int] {
+        let sectors: [Int]
+        do throws(TagError) {
+            sectors = try messageSectors()
+        } catch {
+            // Sector 0 of a card that is no tag may hold anything, and be answered for in any way.
+            if case .corrupt = error { return [] }
+            guard error.isAnswer(inFrames: memory.usesRawFrames) else { throw error }
+            return []
+        }
+        guard let first = sectors.first else { return [] }
+        do throws(TagError) {
+            try memory.open(first)
+        } catch .protected(let attempt, nil) {
+            throw .protected(attempt: attempt, status: nil)
+        } catch {
+            guard error.isAnswer(inFrames: memory.usesRawFrames) else { throw error }
+            return []
+        }
+        return sectors
+    }
+
     // MARK: NDEFTag
 
     /// Reads the message.
     ///
-    /// A card without a directory, or whose directory the known keys do not open, has no place for a message.
+    /// A card without a directory, or whose directory the known keys do not open, has no place for a message. Nor has one
+    /// whose directory is damaged or cannot be read, for whatever reason: ``readDirectory()`` tells it.
     ///
     /// - Throws: ``TagError``.
     public mutating func readNDEF() throws(TagError) -> TagContent {
-        let place: (sectors: [Int], area: TLVArea, first: ClassicSector)?
-        do {
-            place = try openArea()
-        } catch .unsupported {
-            // The reader cannot authenticate, so what is on the card stays unknown to it.
-            return .absent(.mifareClassic)
-        }
-        guard let (_, area, first) = place else {
+        let sectors = try sectorsToRead()
+        guard let (_, area, first) = try openArea(in: sectors) else {
             // To be without a place for a message and to be gone looks the same so far.
             if memory.link.wasRefused { try memory.link.confirmPresence() }
             return .absent(.mifareClassic)

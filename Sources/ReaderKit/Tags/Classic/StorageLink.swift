@@ -106,10 +106,29 @@ extension TagError {
         }
     }
 
-    /// Whether the card stayed silent, as some do on a command that they do not know.
-    var isSilence: Bool {
+    /// Whether the card stayed silent, as some do on a command that they do not know: a frame got no answer in time, or
+    /// the reader reports so in a status word. A command APDU that got no answer is a fault of the reader.
+    func isSilence(inFrames: Bool) -> Bool {
         guard case .link(let error) = self else { return false }
-        return error.kind == .timeout || error.code?.rawValue == 0x6F01
+        return error.kind == .timeout && (inFrames || error.isFromAnswer) || error.code?.rawValue == 0x6F01
+    }
+
+    /// Whether card or reader gave an answer, and be it one that cannot be used, or the card's silence to a frame.
+    ///
+    /// As long as nothing was seen that belongs to a message, all of these mean that there is none to be seen: a card that
+    /// is no tag may answer in any way, at every tap. What the backend reports of link, reader and service is not among
+    /// them.
+    func isAnswer(inFrames: Bool) -> Bool {
+        switch self {
+        case .refused, .protected, .unsupported: true
+        case .link(let error):
+            switch error.kind {
+            case .unsupported, .invalidAnswer, .limitExceeded: true
+            case .timeout: inFrames || error.isFromAnswer
+            default: error.isFromAnswer
+            }
+        default: false
+        }
     }
 
     /// Whether the reader itself does not know the command, so that another way may lead to the card.
@@ -121,5 +140,13 @@ extension TagError {
         case .unsupported: true
         default: false
         }
+    }
+}
+
+extension ReaderError {
+    /// Whether this was made of a status word, or of the status of a reader that carries frames. The codes of PC/SC have
+    /// 32 bits, the highest of them set, and those of libnfc are negative.
+    fileprivate var isFromAnswer: Bool {
+        code.map { (0...0xFFFF).contains($0.rawValue) } ?? false
     }
 }

@@ -58,8 +58,14 @@ struct TLVArea {
     func read(from memory: inout some TagMemory, limit: Int) throws(TagError) -> Content {
         guard let message = try find(in: &memory) else { return Content(ndef: .absent, capacity: capacity) }
         guard message.length > 0 else {
-            // The byte behind may be one that the reader or a recording does not give. The message is empty all the same.
-            let isInterrupted = (try? message.isInterrupted(in: &memory)) ?? false
+            var isInterrupted = false
+            do throws(TagError) {
+                isInterrupted = try message.isInterrupted(in: &memory)
+            } catch {
+                // The byte behind may be one that the reader or a recording does not give: the message is empty all the
+                // same. That the card left is another matter.
+                guard memory.isRefusal(error) else { throw error }
+            }
             return Content(ndef: .empty, capacity: message.capacity, isInterrupted: isInterrupted)
         }
         guard message.length <= limit else { throw .tooLong(length: message.length, limit: limit) }
@@ -108,18 +114,25 @@ struct TLVArea {
         }
     }
 
-    /// Looks for the block of the message; `nil` if there is none.
+    /// How many bytes are looked at for the block of the message: NULLs, and the headers of other blocks. What an area
+    /// claims to hold must not keep a reader busy for minutes.
+    static let longestSearch = 1_024
+
+    /// Looks for the block of the message; `nil` if there is none within ``longestSearch``.
     ///
     /// - Throws: ``TagError``.
     func find(in memory: inout some TagMemory) throws(TagError) -> TLVMessage? {
         var cursor = TLVCursor(start: start, end: end)
-        while true {
+        var looked = 0
+        while looked < TLVArea.longestSearch {
             let before = cursor
             guard let position = cursor.advance() else { return nil }
             let tag = try memory.byte(at: position)
+            looked += 1
             if tag == Block.null { continue }
             if tag == Block.terminator { return nil }
             let length = try TLVArea.readLength(of: tag, at: position, &cursor, in: &memory)
+            looked += length < 0xFF ? 1 : 3
             let left = cursor.left
             guard length <= left else {
                 throw .corrupt(
@@ -141,6 +154,7 @@ struct TLVArea {
                 cursor.skip(length)
             }
         }
+        return nil
     }
 
     // MARK: Parts of blocks

@@ -167,11 +167,14 @@ struct TLVMessage {
         return left
     }
 
-    /// Whether nothing but blocks of known types follows, to a terminator or the end of the area.
+    /// Whether nothing but blocks of known types follows, to a terminator or the end of the area, or as far as
+    /// ``TLVArea/longestSearch`` goes.
     private func isRunOfBlocks(_ start: TLVCursor, in memory: inout some TagMemory) throws(TagError) -> Bool {
         var cursor = start
-        while let position = cursor.advance() {
+        var looked = 0
+        while looked < TLVArea.longestSearch, let position = cursor.advance() {
             let tag = try memory.byte(at: position)
+            looked += 1
             switch tag {
             case TLVArea.Block.null: continue
             case TLVArea.Block.terminator: return true
@@ -183,6 +186,7 @@ struct TLVMessage {
                 } catch .corrupt {
                     return false
                 }
+                looked += length < 0xFF ? 1 : 3
                 guard length <= cursor.left else { return false }
                 if tag == TLVArea.Block.lockControl || tag == TLVArea.Block.memoryControl, length != 3 { return false }
                 cursor.skip(length)

@@ -7,6 +7,9 @@ protocol TagMemory {
     /// How many bytes are written at once, at least 2: a page or a block. Such a write happens or does not.
     var unit: Int { get }
 
+    /// Whether the card is spoken to in its own frames, to which it may say no by silence.
+    var usesRawFrames: Bool { get }
+
     /// A byte, from what was read before or from the card.
     mutating func byte(at address: Int) throws(TagError) -> UInt8
 
@@ -25,6 +28,15 @@ protocol TagMemory {
 }
 
 extension TagMemory {
+    /// Through the reader by default.
+    var usesRawFrames: Bool { false }
+
+    /// Whether the byte is not given, rather than the link to the card broken.
+    func isRefusal(_ error: TagError) -> Bool {
+        guard case .link(let fault) = error else { return true }
+        return usesRawFrames && fault.kind == .timeout
+    }
+
     /// Nothing is known against it by default.
     mutating func checkWritable(unit number: Int) throws(TagError) {}
 }

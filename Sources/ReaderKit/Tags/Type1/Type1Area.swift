@@ -3,6 +3,8 @@
 struct Type1Area: TagMemory {
     let unit = 8
 
+    var usesRawFrames: Bool { memory.usesRawFrames }
+
     private var memory: Type1Memory
     private let addresses: [Int]
 

@@ -1,7 +1,7 @@
 /// The memory of a Type 1 tag, in blocks of 8 bytes, each read when it is first asked for.
 struct Type1Memory {
     private let link: StorageLink
-    private var usesRawFrames: Bool
+    private(set) var usesRawFrames: Bool
     private var blocks: [Int: [UInt8]] = [:]
 
     /// HR0 and HR1, where they are known: `11` is a tag of 96 bytes, other values with a high nibble of 1 are larger.
@@ -24,7 +24,9 @@ struct Type1Memory {
     // MARK: First contact
 
     /// Reads block 0 or, in raw frames, all of the static memory; `false` if neither reader nor card lets it be read.
-    mutating func open() throws(TagError) -> Bool {
+    ///
+    /// - Parameter ifAnswered: whether any status word leads to the card's own frames, and not only those that refuse.
+    mutating func open(ifAnswered: Bool = false) throws(TagError) -> Bool {
         do throws(TagError) {
             if !usesRawFrames {
                 do throws(TagError) {
@@ -32,19 +34,29 @@ struct Type1Memory {
                     return true
                 } catch {
                     // Many readers do not read blocks of such cards, but carry frames.
-                    guard error.isRefusal else { throw error }
+                    guard error.isRefusal || (ifAnswered && error.isAnswer(inFrames: false)) else { throw error }
                     usesRawFrames = true
                 }
             }
             try openRaw()
             return true
         } catch {
-            if error.isSilence {
-                try link.confirmPresence()
-                return false
+            guard error.isRefusal || error.isUnknownToReader || error.isSilence(inFrames: usesRawFrames) else {
+                throw error
             }
-            guard error.isRefusal || error.isUnknownToReader else { throw error }
+            try link.confirmPresence()
             return false
+        }
+    }
+
+    /// The block with the capability container; `nil` if anything but a block comes of it. The card is then still there.
+    mutating func readContainer(block number: Int) throws(TagError) -> [UInt8]? {
+        do throws(TagError) {
+            return try open(ifAnswered: true) ? block(number) : nil
+        } catch {
+            guard error.isAnswer(inFrames: usesRawFrames) else { throw error }
+            try link.confirmPresence()
+            return nil
         }
     }
 
@@ -104,7 +116,7 @@ struct Type1Memory {
                 return blocks[number] ?? []
             }
         } catch {
-            guard error.isRefusal || error.isSilence else { throw error }
+            guard error.isRefusal || error.isSilence(inFrames: true) else { throw error }
         }
         let address = UInt8(truncatingIfNeeded: number)
         let answer = try link.transceive([Command.readBlock, address] + padding + echo, attempt: attempt)

@@ -28,9 +28,9 @@ public struct Type1Tag: NDEFTag {
     ///
     /// - Throws: ``TagError``.
     public mutating func readNDEF() throws(TagError) -> TagContent {
-        guard try memory.open() else { return .absent(.type1) }
-        let container = try memory.block(Type1Tag.container / 8)
-        guard container[0] == Type1Tag.magic else { return .absent(.type1) }
+        guard let container = try memory.readContainer(block: Type1Tag.container / 8),
+            container[0] == Type1Tag.magic
+        else { return .absent(.type1) }
         let version = TagArea.Version(byte: container[1])
         guard version.major == 1 else { throw .unsupportedVersion(.type1, version) }
         let end = (Int(container[2]) + 1) * 8
@@ -42,7 +42,7 @@ public struct Type1Tag: NDEFTag {
             readAccess: Type1Tag.access(container[3] >> 4),
             writeAccess: Type1Tag.access(container[3] & 0x0F)
         )
-        return TagContent(type: .type1, ndef: content.ndef, area: area)
+        return TagContent(type: .type1, ndef: content.ndef, area: area, isInterrupted: content.isInterrupted)
     }
 
     /// Reads all blocks that can be read.
@@ -57,7 +57,7 @@ public struct Type1Tag: NDEFTag {
             do throws(TagError) {
                 parts.append(.init("block \(number)", try memory.block(number), note: Type1Tag.notes[number]))
             } catch {
-                guard error.isRefusal || error.isSilence else { throw error }
+                guard error.isRefusal || error.isSilence(inFrames: memory.usesRawFrames) else { throw error }
                 break
             }
         }

@@ -6,6 +6,10 @@ struct Type3Link {
     private(set) var usesRawFrames: Bool
     /// The card's IDm in the NDEF system, once it was polled for.
     private var idm: [UInt8] = []
+
+    /// Whether the card has the NDEF system: it was polled for, and answered.
+    var hasSystem: Bool { !idm.isEmpty }
+
     /// The service that the reader was told to use, where it wants to be told.
     private var selectedService: UInt16?
 
@@ -26,29 +30,36 @@ struct Type3Link {
 
     // MARK: First contact
 
-    /// Reads block 0; `nil` if the card has no NDEF system, or neither reader nor card lets it be read.
-    mutating func readFirst() throws(TagError) -> [UInt8]? {
+    /// Reads block 0; `nil` if the card has no NDEF system, or neither reader nor card lets it be read, and the card is
+    /// still there.
+    ///
+    /// - Parameter ifAnswered: whether every other answer means the same, and not only those that refuse.
+    mutating func readFirst(ifAnswered: Bool = false) throws(TagError) -> [UInt8]? {
         do throws(TagError) {
-            return try connect()
+            return try connect(ifAnswered)
         } catch {
-            guard error.isRefusal || error.isUnknownToReader else { throw error }
+            guard
+                error.isRefusal || error.isUnknownToReader
+                    || (ifAnswered && error.isAnswer(inFrames: usesRawFrames))
+            else { throw error }
+            try link.confirmPresence()
             return nil
         }
     }
 
-    private mutating func connect() throws(TagError) -> [UInt8]? {
+    private mutating func connect(_ ifAnswered: Bool) throws(TagError) -> [UInt8]? {
         if !usesRawFrames {
             do throws(TagError) {
                 return try read(0, count: 1)
             } catch {
-                guard error.isRefusal else { throw error }
+                guard error.isRefusal || (ifAnswered && error.isAnswer(inFrames: false)) else { throw error }
             }
             // Some readers want to be told the service first.
             if try select(Type3Link.readService) {
                 do throws(TagError) {
                     return try read(0, count: 1)
                 } catch {
-                    guard error.isRefusal else { throw error }
+                    guard error.isRefusal || (ifAnswered && error.isAnswer(inFrames: false)) else { throw error }
                 }
             }
             // Others do not read blocks of such cards, but carry frames.
@@ -67,7 +78,7 @@ struct Type3Link {
             answer = try link.transceive([0x06, 0x00] + Type3Link.system + [0x00, 0x00], attempt: attempt)
         } catch {
             // A card without this system does not answer. One that was taken away does not come back either.
-            guard error.isSilence else { throw error }
+            guard error.isSilence(inFrames: true) else { throw error }
             try link.confirmPresence()
             return false
         }

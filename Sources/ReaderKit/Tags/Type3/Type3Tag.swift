@@ -17,9 +17,13 @@ public struct Type3Tag: NDEFTag {
     }
 
     /// Reads the attribute block; `nil` for a card that has none.
-    private mutating func readAttributes() throws(TagError) -> Type3Attributes? {
-        guard let block = try link.readFirst() else { return nil }
+    ///
+    /// - Parameter ifSeen: whether what shows no sign of the NDEF system counts as none in any case.
+    private mutating func readAttributes(ifSeen: Bool = false) throws(TagError) -> Type3Attributes? {
+        guard let block = try link.readFirst(ifAnswered: ifSeen) else { return nil }
         guard let attributes = Type3Attributes(block: block) else {
+            // Only the card's answer to a poll tells that this is the NDEF system's block.
+            if ifSeen, !link.hasSystem { return nil }
             // A reader that reads blocks of any system gives those of cards without NDEF too.
             guard let version = block.first, version >> 4 == 1 else { return nil }
             throw .corrupt(.init(.wrongChecksum, offset: 14))
@@ -35,7 +39,7 @@ public struct Type3Tag: NDEFTag {
     ///
     /// - Throws: ``TagError``.
     public mutating func readNDEF() throws(TagError) -> TagContent {
-        guard let attributes = try readAttributes() else { return .absent(.type3) }
+        guard let attributes = try readAttributes(ifSeen: true) else { return .absent(.type3) }
         let area = attributes.area
         if attributes.isInterrupted {
             return TagContent(type: .type3, ndef: .empty, area: area, isInterrupted: true)

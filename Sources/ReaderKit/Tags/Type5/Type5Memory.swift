@@ -1,7 +1,9 @@
 /// The blocks of an ISO 15693 tag, each read when it is first asked for.
 struct Type5Memory: TagMemory {
-    /// How many bytes a block has: 4 until it is known better.
-    private(set) var unit = 4
+    /// How many bytes a block has: 4 until it is known better. What was read in other blocks is then forgotten.
+    private(set) var unit = 4 {
+        didSet { if unit != oldValue { content = [:] } }
+    }
 
     /// How many blocks there are, where the card told.
     private(set) var blocks: Int?
@@ -10,7 +12,7 @@ struct Type5Memory: TagMemory {
     var firstWritable = 4
 
     private let link: StorageLink
-    private var usesRawFrames: Bool
+    private(set) var usesRawFrames: Bool
     private var content: [Int: [UInt8]] = [:]
 
     /// Read, write and system information, by ISO 15693-3.
@@ -38,17 +40,19 @@ struct Type5Memory: TagMemory {
 
     // MARK: First contact
 
-    /// The first four bytes of block 0; `nil` if neither reader nor card lets them be read.
-    mutating func readMagic() throws(TagError) -> [UInt8]? {
+    /// The first four bytes of block 0; `nil` if neither reader nor card lets them be read, and the card is still there.
+    ///
+    /// - Parameter ifAnswered: whether every other answer means the same, and not only those that refuse.
+    mutating func readMagic(ifAnswered: Bool = false) throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             return Array(try readFirstBlock().prefix(4))
         } catch {
             // Reading is an optional command, so that a card that does not know it may stay silent.
-            if error.isSilence {
-                try link.confirmPresence()
-                return nil
-            }
-            guard error.isRefusal || error.isUnknownToReader else { throw error }
+            guard
+                error.isRefusal || error.isUnknownToReader || error.isSilence(inFrames: usesRawFrames)
+                    || (ifAnswered && error.isAnswer(inFrames: usesRawFrames))
+            else { throw error }
+            try link.confirmPresence()
             return nil
         }
     }
@@ -71,7 +75,7 @@ struct Type5Memory: TagMemory {
             throw StorageLink.broken("read block 0 of the tag", "a block of \(bytes.count) bytes")
         }
         unit = bytes.count
-        content[0] = bytes
+        content = [0: bytes]
         return bytes
     }
 
@@ -79,7 +83,8 @@ struct Type5Memory: TagMemory {
     mutating func measure() throws(TagError) {
         if let (count, size) = try systemInformation() {
             blocks = count
-            if (4...32).contains(size) { unit = size }
+            // In its own frames the card gives whole blocks: how long block 0 is counts more than what it says.
+            if !usesRawFrames, (4...32).contains(size) { unit = size }
             return
         }
         guard !usesRawFrames, unit == 4 else { return }
@@ -102,7 +107,7 @@ struct Type5Memory: TagMemory {
         do throws(TagError) {
             answer = try exchange(Command.systemInformation, [], attempt: "read the system information")
         } catch {
-            guard error.isRefusal || error.isSilence || error.isUnknownToReader else { throw error }
+            guard error.isRefusal || error.isSilence(inFrames: true) || error.isUnknownToReader else { throw error }
             return nil
         }
         // Which fields there are, the identifier, then DSFID, AFI and the memory's size, each if there.
@@ -151,7 +156,7 @@ struct Type5Memory: TagMemory {
 
     /// A block, from what was read before or from the card.
     mutating func block(_ number: Int) throws(TagError) -> [UInt8] {
-        if let known = content[number] { return known }
+        if let known = content[number], known.count == unit { return known }
         let attempt = "read block \(number) of the tag"
         guard (0...0xFFFF).contains(number) else { throw .protected(attempt: attempt, status: nil) }
         let bytes =
@@ -174,7 +179,7 @@ struct Type5Memory: TagMemory {
             guard answer.count == unit + 1 else { return nil }
             return answer[0] & 0x01 != 0
         } catch {
-            guard error.isRefusal || error.isSilence else { throw error }
+            guard error.isRefusal || error.isSilence(inFrames: true) else { throw error }
             return nil
         }
     }
@@ -183,7 +188,11 @@ struct Type5Memory: TagMemory {
 
     mutating func byte(at address: Int) throws(TagError) -> UInt8 {
         guard address >= 0 else { throw .protected(attempt: "read before the start of the tag", status: nil) }
-        return try block(address / unit)[address % unit]
+        let bytes = try block(address / unit)
+        guard bytes.indices.contains(address % unit) else {
+            throw StorageLink.broken("read block \(address / unit) of the tag", "a block of \(bytes.count) bytes")
+        }
+        return bytes[address % unit]
     }
 
     mutating func write(_ bytes: [UInt8], atUnit number: Int) throws(TagError) {

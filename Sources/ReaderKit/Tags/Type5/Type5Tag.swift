@@ -29,10 +29,10 @@ public struct Type5Tag: NDEFTag {
     /// A feature of tags before the standard: the memory is larger than the size byte can say.
     private static let overflow: UInt8 = 0x04
 
-    private mutating func readContainer() throws(TagError) -> Container? {
-        guard let first = try memory.readMagic(), first.count == 4, Type5Tag.magics.contains(first[0]) else {
-            return nil
-        }
+    private mutating func readContainer(ifAnswered: Bool = false) throws(TagError) -> Container? {
+        guard let first = try memory.readMagic(ifAnswered: ifAnswered), first.count == 4,
+            Type5Tag.magics.contains(first[0])
+        else { return nil }
         if !isMeasured {
             try memory.measure()
             isMeasured = true
@@ -71,7 +71,7 @@ public struct Type5Tag: NDEFTag {
     ///
     /// - Throws: ``TagError``.
     public mutating func readNDEF() throws(TagError) -> TagContent {
-        guard let container = try readContainer() else { return .absent(.type5) }
+        guard let container = try readContainer(ifAnswered: true) else { return .absent(.type5) }
         let content = try container.area.read(from: &memory, limit: messageLength)
         var area = container.access
         area.capacity = content.capacity
@@ -113,7 +113,7 @@ public struct Type5Tag: NDEFTag {
             do throws(TagError) {
                 bytes = try memory.block(number)
             } catch {
-                guard error.isRefusal || error.isSilence else { throw error }
+                guard error.isRefusal || error.isSilence(inFrames: memory.usesRawFrames) else { throw error }
                 // Where the card did not say how many blocks it has, this is the end.
                 guard memory.blocks != nil else { break }
                 parts.append(.init("block \(number)", nil, note: "not readable"))

@@ -37,6 +37,16 @@ import Testing
         }
     }
 
+    @Test func interrupted() throws {
+        let card = try #require(SimulatedTopaz.formatted(message: sample(20)))
+        card.overwrite(at: 12, with: [0x03, 0x00, 0xD1, 0x01])
+        for channel in Self.channels(card) {
+            var tag = Type1Tag(channel)
+            let content = try tag.readNDEF()
+            #expect(content.ndef == .empty && content.isInterrupted)
+        }
+    }
+
     @Test func withoutNDEF() throws {
         for channel in Self.channels(SimulatedTopaz()) {
             var tag = Type1Tag(channel)
