@@ -81,7 +81,10 @@ import Testing
         (["ndef", "write", "--file", "x", "D00000"], 64), (["ndef", "write", "D1"], 65),
         (["ndef", "write", "xyz"], 65), (["ndef", "write", "--file", "/no/such"], 66),
         (["ndef", "write", "--unchecked", "--uri", "x"], 64),
-        (["ndef", "lock", "--confirm", "zz"], 65), (["ndef", "format", "--key", "12"], 65),
+        (["ndef", "write", ""], 65), (["ndef", "write", "--file", "/dev/null"], 65),
+        (["ndef", "write", "--unchecked", "--file", "/dev/null"], 65), (["ndef", "write", "--uri", ""], 65),
+        (["ndef", "write", "--empty", "--text", "x"], 65), (["ndef", "encode", "--uri", ""], 65),
+        (["ndef", "encode"], 64), (["ndef", "lock", "--confirm", "zz"], 65), (["ndef", "format", "--key", "12"], 65),
         (["ndef", "format", "--key-b"], 64), (["ndef", "read", "--raw", "--json"], 64),
         (["ndef", "read", "--password", "1234567"], 65), (["ndef", "read", "--timeout", "0"], 64),
     ])
@@ -89,6 +92,39 @@ import Testing
         let outcome = try await Tool.readerctl.start(arguments).finish()
         #expect(outcome.status == Int32(status), "\(outcome.messages)")
         #expect(!outcome.messages.contains("1234567"), "passwords are never shown")
+    }
+
+    @Test(arguments: [
+        (["ndef", "lock", "--confrim", "04A1B2C3D4E580"], "--confrim"), (["ndef", "write", "--txet", "x"], "--txet"),
+        (["ndef", "encode", "--txet", "x"], "--txet"),
+    ])
+    func aSlipInAnOptionIsNamed(arguments: [String], option: String) async throws {
+        let outcome = try await Tool.readerctl.start(arguments).finish()
+        #expect(outcome.status == 64)
+        #expect(outcome.messages.contains("nknown option '\(option)'"), "\(outcome.messages)")
+    }
+
+    @Test func malformedInputIsNamed() async throws {
+        let file = scratch.file("bad.ndef")
+        try Data([0xD1]).write(to: URL(fileURLWithPath: file))
+        let ofFile = try await Tool.readerctl.run("ndef", "write", "--json", "--file", file)
+        #expect(ofFile.status == 65)
+        #expect(ofFile.messages.contains(file) && !ofFile.messages.contains("tag again"), "\(ofFile.messages)")
+        #expect((ofFile.objects.first?["error"] as? [String: Any])?["code"] as? String != "other")
+        for command in ["write", "encode"] {
+            let ofHex = try await Tool.readerctl.run("ndef", command, "D1")
+            #expect(ofHex.messages.contains("HEX") && !ofHex.messages.contains("tag again"), "\(ofHex.messages)")
+        }
+    }
+
+    @Test func aDumpOfACaptureSaysWhatWasNotRecorded() async throws {
+        let outcome = try await Tool.readerctl.run("ndef", "dump", "--replay", capture("ntag213-raw-frames"))
+        #expect(outcome.status == 0, "\(outcome.messages)")
+        #expect(outcome.output.contains("not recorded, or protected"))
+        let nothing = try await Tool.readerctl.run("ndef", "dump", "--replay", capture("desfire-uid"))
+        #expect(nothing.output.isEmpty && nothing.messages.contains("nothing to show"))
+        let info = try await Tool.readerctl.run("info", "--replay", capture("ntag213-uri"))
+        #expect(!info.output.contains("does not know GET VERSION"))
     }
 
     @Test(arguments: ["read", "write", "format", "lock", "repair", "dump", "decode", "encode"])
@@ -120,6 +156,10 @@ extension ThroughPCSCD {
         }
 
         private func object(_ arguments: String...) async throws -> [String: Any] {
+            try await object(arguments: arguments)
+        }
+
+        private func object(arguments: [String]) async throws -> [String: Any] {
             let outcome = try await Tool.readerctl.start(["ndef"] + arguments + ["--json", "--timeout", "20"]).finish()
             #expect(outcome.status == 0, "\(outcome.messages)")
             return try #require(outcome.objects.first)
@@ -154,7 +194,8 @@ extension ThroughPCSCD {
                 let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ count) }
                 let file = scratch.file("\(count).bin")
                 try Data(bytes).write(to: URL(fileURLWithPath: file))
-                let written = try await object("write", "--unchecked", "--file", file)
+                let empty = count == 0 ? ["--empty"] : []
+                let written = try await object(arguments: ["write", "--unchecked", "--file", file] + empty)
                 #expect(written["event"] as? String == "written")
                 #expect(written["used"] as? Int == count)
                 #expect(written["capacity"] as? Int == capacity)

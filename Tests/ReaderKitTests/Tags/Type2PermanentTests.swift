@@ -18,9 +18,33 @@ import Testing
         #expect(try tag.readNDEF().ndef == .empty)
         try tag.writeNDEF(sampleMessage(40))
         #expect(try TagReader.readNDEF(over: SimulatedCardChannel(card)).ndef == .message(sampleMessage(40)))
-        // A formatted tag becomes an empty one.
-        try tag.formatNDEF()
-        #expect(try TagReader.readNDEF(over: SimulatedCardChannel(card)).ndef == .empty)
+    }
+
+    // Nothing is lost to formatting, and what was interrupted is left to repair.
+    @Test(arguments: ["0302D101FE", "0300FE", "0300D101"]) func formatLeavesAFormattedTag(data: String) throws {
+        for container in ["E1101200", "E110120F"] {
+            let card = SimulatedNTAG(.ntag213, image: type2Image(container: container, data: data))
+            let before = card.memory
+            var tag = Type2Tag(SimulatedCardChannel(card))
+            try tag.formatNDEF()
+            #expect(card.memory == before)
+            #expect(try tag.readNDEF().isInterrupted == (data == "0300D101"))
+        }
+    }
+
+    // An Ultralight Nano, to a reader that cannot ask for its version, lacks the page that an Ultralight lacks.
+    @Test(arguments: [14, 15]) func formatRefusesASmallerChip(pages: Int) throws {
+        let channel = AnsweringChannel { command throws(ReaderError) in
+            let page = Int(command[3])
+            guard command[0] == 0xFF, command[1] == 0xB0, page < pages else { return [0x63, 0x00] }
+            let memory = type2Image(container: "00000000", data: "")
+            let addresses = (0..<16).map { (page * 4 + $0) % (pages * 4) }
+            return addresses.map { $0 < memory.count ? memory[$0] : 0x11 } + [0x90, 0x00]
+        }
+        var tag = Type2Tag(channel)
+        let error = #expect(throws: TagError.self) { try tag.formatNDEF() }
+        #expect(error?.meaning.contains("not known") == true, "\(String(describing: error))")
+        #expect(channel.commands.allSatisfy { $0[1] == 0xB0 })
     }
 
     // Without raw frames the size alone must tell.
@@ -76,7 +100,7 @@ import Testing
 
     @Test(arguments: [
         ("E1101200", "FE", "0103A00C340300FE"), ("E1101200", "0000", "0103A00C340300FE"),
-        ("E1101200", "0380", "0103A00C340300FE"), ("E1101200", "0302D1010300FE", "030000000300FE"),
+        ("E1101200", "0380", "0103A00C340300FE"),
         ("E1101200", "03FFFFFE", "0103A00C340300FE"),
     ])
     func formatMendsTheDataArea(container: String, data: String, after: String) throws {
