@@ -12,8 +12,13 @@ struct CaptureCheck: ToolCommand {
             Exit code 0 if all files are well formed, warnings or not; 65 if one is malformed (its line and column are \
             told), 66 if one is missing.
 
+            EXAMPLES
+              readerctl capture check tap.capture
+              readerctl capture redact tap.capture -o given.capture && readerctl capture check given.capture
+
             JSON keys, one object a file: file, valid; title, source, license, started, readers, presentations, \
-            exchanges, rawFrames, controls, faults, lines, durationMs, technologies, warnings (each with code, message \
+            exchanges, rawFrames, controls, faults, lines (of the file), readerLines (of readers in Smart Reader mode), \
+            durationMs, technologies, warnings (each with code, message \
             and where they apply line, presentation); for a file that is not valid error, with code, message and where \
             they apply line, column.
             """
@@ -37,6 +42,7 @@ struct CaptureCheck: ToolCommand {
         var controls: Int?
         var faults: Int?
         var lines: Int?
+        var readerLines: Int?
         var durationMs: Double?
         var technologies: [Technology]?
         var warnings: [CaptureWarning]?
@@ -56,7 +62,11 @@ struct CaptureCheck: ToolCommand {
         func fail(_ file: String, _ error: any Error) throws {
             let code = ToolFailure.exitCode(for: error)
             if worst != ToolExit.malformed { worst = code }
-            try out.result(Line(file: file, valid: false, error: Self.fault(error)), text: "\(error)")
+            if out.isJSON {
+                try out.result(Line(file: file, valid: false, error: Self.fault(error)), text: "")
+            } else {
+                out.message("readerctl: \(error)")
+            }
         }
         for path in files {
             let names: [String]
@@ -105,7 +115,8 @@ struct CaptureCheck: ToolCommand {
             rawFrames: review.rawCount,
             controls: review.controlCount,
             faults: review.faultCount,
-            lines: capture.lines.count,
+            lines: review.fileLineCount,
+            readerLines: capture.lines.count,
             durationMs: (capture.duration / .microseconds(100)).rounded() / 10,
             technologies: review.technologies,
             warnings: review.warnings
@@ -114,7 +125,6 @@ struct CaptureCheck: ToolCommand {
 
     private static func text(_ file: String, _ review: CaptureReview) -> String {
         let capture = review.capture
-        func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
         var lines = ["\(file): \(capture.title ?? "no title")"]
         func add(_ name: String, _ value: String?) {
             guard let value, !value.isEmpty else { return }
@@ -124,12 +134,12 @@ struct CaptureCheck: ToolCommand {
         add("source", capture.source)
         add("license", capture.license)
         for reader in capture.readers { add("reader", reader.name) }
-        add("cards", "\(count(capture.presentations.count, "presentation")) in \(seconds)")
+        add("cards", "\(counted(capture.presentations.count, "presentation")) in \(seconds)")
         add("", review.technologies.map(\.rawValue).joined(separator: ", "))
         add(
             "said",
-            count(review.exchangeCount, "exchange") + ", " + count(review.rawCount, "raw frame") + ", "
-                + count(review.controlCount, "control") + ", " + count(review.faultCount, "fault")
+            counted(review.exchangeCount, "exchange") + ", " + counted(review.rawCount, "raw frame") + ", "
+                + counted(review.controlCount, "control") + ", " + counted(review.faultCount, "fault")
         )
         if !capture.lines.isEmpty { add("lines", "\(capture.lines.count)") }
         for warning in review.warnings { lines.append("  warning: \(warning)") }

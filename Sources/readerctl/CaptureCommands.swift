@@ -8,9 +8,17 @@ struct CaptureCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture",
         abstract: "Checks, redacts, compares and converts capture files.",
+        discussion: """
+            EXAMPLES
+              readerctl capture redact tap.capture -o given.capture
+              readerctl capture check given.capture
+            """,
         subcommands: [CaptureCheck.self, CaptureRedact.self, CaptureDiff.self, CaptureConvert.self]
     )
 }
+
+/// A number with its noun: `1 card`, `2 cards`.
+func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
 /// Where a command puts the capture that it made.
 enum CaptureDestination {

@@ -11,10 +11,17 @@ struct CaptureConvert: ToolCommand {
         discussion: """
             pcscd: what 'pcscd --foreground --apdu --debug' prints, with or without colours, or as the journal keeps it. \
             libnfc: what a program prints with LIBNFC_LOG_LEVEL=3. A transcript: commands and answers behind marks such \
-            as '>' and '<', as scriptor, opensc-tool, pyscard and people write them.
+            as '>' and '<', as scriptor, opensc-tool, pyscard, 'readerctl apdu' and people write them.
 
             Lines that say nothing of a conversation are skipped and counted. Malformed bytes are an error with line and \
             column (exit code 65). What cards said is kept as it is: redact it before it is given away.
+
+            EXAMPLES
+              readerctl capture convert --from pcscd pcscd.log -o desk.capture
+              readerctl capture convert --from transcript --atr 3B8F8001 - <<END
+              > FF CA 00 00 00
+              < 04 A1 B2 C3 D4 E5 80 90 00
+              END
 
             JSON keys (with --output): file, output, format, presentations, exchanges, lines, skippedLines.
             """
@@ -32,7 +39,7 @@ struct CaptureConvert: ToolCommand {
     var source: Source = .auto
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: "The file to write.",
+        help: "The file to write; '-' is standard output.",
         completion: .file(extensions: ["capture"])
     )
     var destination: String?
@@ -67,38 +74,45 @@ struct CaptureConvert: ToolCommand {
         var skippedLines: Int
     }
 
+    /// The file to write, or `nil` for standard output.
+    private var path: String? { destination == "-" ? nil : destination }
+
     func validate() throws {
-        if output.json, destination == nil {
+        if output.json, path == nil {
             throw ValidationError("With --json the capture needs another place: give --output.")
         }
     }
 
     func perform() async throws {
         let out = output.output
-        let text = try CaptureFiles.bytes(of: file == "-" ? "/dev/stdin" : file)
-        let conversion = try CaptureConversion(text, format: source.format, file: file, reader: reader, atr: atr)
-        var capture = conversion.capture
-        if let license { capture.headers.append(.init("license", license)) }
-        if let title { capture.headers.insert(.init("title", title), at: 0) }
-        let place = destination.map { CaptureDestination.file($0, force: force) } ?? .output
-        try place.write(capture)
-        let exchanges = capture.presentations.reduce(0) { $0 + $1.exchanges.count }
-        if let destination {
-            try out.result(
-                Line(
-                    file: file,
-                    output: destination,
-                    format: conversion.format,
-                    presentations: capture.presentations.count,
-                    exchanges: exchanges,
-                    lines: conversion.lines,
-                    skippedLines: conversion.skippedLines
-                ),
-                text: "\(destination): \(capture.presentations.count) presentations, \(exchanges) exchanges"
+        try await out.tellingErrors {
+            let text = try CaptureFiles.bytes(of: file == "-" ? "/dev/stdin" : file)
+            let conversion = try CaptureConversion(text, format: source.format, file: file, reader: reader, atr: atr)
+            var capture = conversion.capture
+            if let license { capture.headers.append(.init("license", license)) }
+            if let title { capture.headers.insert(.init("title", title), at: 0) }
+            let place = path.map { CaptureDestination.file($0, force: force) } ?? .output
+            try place.write(capture)
+            let exchanges = capture.presentations.reduce(0) { $0 + $1.exchanges.count }
+            if let path {
+                try out.result(
+                    Line(
+                        file: file,
+                        output: path,
+                        format: conversion.format,
+                        presentations: capture.presentations.count,
+                        exchanges: exchanges,
+                        lines: conversion.lines,
+                        skippedLines: conversion.skippedLines
+                    ),
+                    text: "\(path): " + counted(capture.presentations.count, "presentation") + ", "
+                        + counted(exchanges, "exchange")
+                )
+            }
+            out.message(
+                "Read as \(conversion.format.title); \(conversion.skippedLines) of "
+                    + counted(conversion.lines, "line") + " skipped."
             )
         }
-        out.message(
-            "Read as \(conversion.format.title); \(conversion.skippedLines) of \(conversion.lines) lines skipped."
-        )
     }
 }

@@ -12,6 +12,10 @@ struct CaptureDiff: ToolCommand {
             spaces, the case of digits, comments, times and headers do not count. Exit code 0 if both are the same, 1 if \
             they differ, 65 if one is malformed, 66 if one is missing.
 
+            EXAMPLES
+              readerctl capture diff before.capture after.capture
+              readerctl capture diff --times --json before.capture after.capture
+
             JSON keys, one object a difference: kind (header, presentation, reader, fact, connectFault, exchange, \
             answer, removal, time, line), and where they apply name, left, right (what each has, absent where it has \
             nothing), leftPresentation, rightPresentation, leftLine, rightLine. Where both are the same nothing is \
@@ -30,18 +34,20 @@ struct CaptureDiff: ToolCommand {
     var right: String
 
     func perform() async throws {
-        let comparison = CaptureComparison(
-            try Capture(contentsOf: left),
-            try Capture(contentsOf: right),
-            comparingTimes: times,
-            comparingHeaders: headers
-        )
         let out = output.output
-        if !comparison.isSame { try out.text("--- A: \(left)\n+++ B: \(right)") }
-        for difference in comparison.differences {
-            try Task.checkCancellation()
-            try out.result(difference, text: "\(difference)")
+        try await out.tellingErrors {
+            let comparison = CaptureComparison(
+                try Capture(contentsOf: left),
+                try Capture(contentsOf: right),
+                comparingTimes: times,
+                comparingHeaders: headers
+            )
+            if !comparison.isSame { try out.text("--- A: \(left)\n+++ B: \(right)") }
+            for difference in comparison.differences {
+                try Task.checkCancellation()
+                try out.result(difference, text: "\(difference)")
+            }
+            if !comparison.isSame { throw ToolExit.failure }
         }
-        if !comparison.isSame { throw ToolExit.failure }
     }
 }

@@ -16,16 +16,20 @@ struct CaptureRedact: ToolCommand {
             The result goes to standard output, to a file (--output), or takes the original's place (--in-place). \
             With a seed that others know they can check guesses: a short member number is then not hidden.
 
+            EXAMPLES
+              readerctl capture redact tap.capture -o given.capture
+              readerctl capture check given.capture
+
             JSON keys (with --output or --in-place): file, output, values (identifiers, keys and payloads replaced), \
-            words (words of texts replaced), secrets (lines and kinds of what was found), unexaminedLines (commands with \
-            answers that are not understood, and stay: look at them), replaysAlike.
+            words (words of texts replaced), secrets (lines and kinds of what was found), unexaminedLines (commands \
+            that are not understood, or whose answers are not, and stay: look at them), replaysAlike.
             """
     )
 
     @OptionGroup var output: OutputOptions
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: "The file to write.",
+        help: "The file to write; '-' is standard output.",
         completion: .file(extensions: ["capture"])
     )
     var destination: String?
@@ -53,43 +57,55 @@ struct CaptureRedact: ToolCommand {
         var line: Int?
     }
 
+    /// The file to write, or `nil` for standard output.
+    private var path: String? { inPlace ? file : destination == "-" ? nil : destination }
+
     func validate() throws {
         if inPlace, destination != nil { throw ValidationError("Give either --output or --in-place.") }
-        if output.json, !inPlace, destination == nil {
+        if output.json, path == nil {
             throw ValidationError("With --json the capture needs another place: give --output or --in-place.")
         }
     }
 
     func perform() async throws {
         let out = output.output
-        let original = try Capture(contentsOf: file)
-        let redaction = CaptureRedaction(of: original, seed: seed)
-        let isAlike = await CaptureRedaction.replaysAlike(original, redaction.capture)
-        try Task.checkCancellation()
-        let path = inPlace ? file : destination
-        let place = path.map { CaptureDestination.file($0, force: force || inPlace) } ?? .output
-        try place.write(redaction.capture)
-        if let path {
-            try out.result(
-                Line(
-                    file: file,
-                    output: path,
-                    values: redaction.replacedValues,
-                    words: redaction.replacedWords,
-                    secrets: redaction.secrets.map { Secret(kind: $0.kind.rawValue, line: $0.line) },
-                    unexaminedLines: redaction.unexaminedLines,
-                    replaysAlike: isAlike
-                ),
-                text: "\(path): \(redaction.replacedValues) values and \(redaction.replacedWords) words replaced"
-            )
+        try await out.tellingErrors {
+            let original = try Capture(contentsOf: file)
+            let redaction = CaptureRedaction(of: original, seed: seed)
+            let isAlike = await CaptureRedaction.replaysAlike(original, redaction.capture)
+            try Task.checkCancellation()
+            let place = path.map { CaptureDestination.file($0, force: force || inPlace) } ?? .output
+            try place.write(redaction.capture)
+            if let path {
+                try out.result(
+                    Line(
+                        file: file,
+                        output: path,
+                        values: redaction.replacedValues,
+                        words: redaction.replacedWords,
+                        secrets: redaction.secrets.map { Secret(kind: $0.kind.rawValue, line: $0.line) },
+                        unexaminedLines: redaction.unexaminedLines,
+                        replaysAlike: isAlike
+                    ),
+                    text: Self.text(path, redaction, isAlike)
+                )
+            }
+            if !redaction.unexaminedLines.isEmpty {
+                let count = redaction.unexaminedLines.count
+                let lines = redaction.unexaminedLines.prefix(20).map(String.init).joined(separator: ", ")
+                let places = "line\(count == 1 ? "" : "s") \(lines)\(count > 20 ? ", …" : "")"
+                out.message("warning: what is not understood was left as it is; look at \(places) of \(file)")
+            }
+            if !isAlike { out.message("warning: the redacted capture does not replay to the same kind of taps") }
         }
-        if !redaction.unexaminedLines.isEmpty {
-            let lines = redaction.unexaminedLines.prefix(20).map(String.init).joined(separator: ", ")
-            out.message(
-                "warning: these commands have answers that are not understood, and were left as they are; look at them: "
-                    + "line \(lines)\(redaction.unexaminedLines.count > 20 ? ", …" : "") of \(file)"
-            )
-        }
-        if !isAlike { out.message("warning: the redacted capture does not replay to the same kind of taps") }
+    }
+
+    private static func text(_ path: String, _ redaction: CaptureRedaction, _ isAlike: Bool) -> String {
+        let unexamined = redaction.unexaminedLines.map(String.init).joined(separator: ", ")
+        return """
+            \(path): \(counted(redaction.replacedValues, "value")) and \(counted(redaction.replacedWords, "word")) replaced
+              unexamined lines  \(unexamined.isEmpty ? "none" : unexamined)
+              replays alike     \(isAlike ? "yes" : "no")
+            """
     }
 }

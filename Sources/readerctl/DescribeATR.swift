@@ -10,6 +10,10 @@ struct DescribeATR: ToolCommand {
         discussion: """
             A wrong check byte (TCK) is a warning: some readers make one up.
 
+            EXAMPLES
+              readerctl atr 3B80800101
+              readerctl atr --json 3B 80 80 01 01
+
             JSON keys: valid, card, technology, protocols, historicalBytes, tckValid; for a malformed one valid and \
             error, with exit code 65.
             """

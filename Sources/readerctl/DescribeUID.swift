@@ -10,6 +10,10 @@ struct DescribeUID: ToolCommand {
         discussion: """
             The Wiegand forms take the last three and the last four bytes.
 
+            EXAMPLES
+              readerctl uid 04A1B2C3D4E580
+              readerctl uid --technology iso15693 E0 04 01 00 12 34 56 78
+
             JSON keys: kind (fixed, random, nonUnique), manufacturer, hex, hexReversed, decimal, decimalReversed, \
             wiegand26, wiegand34; null where a form does not apply.
             """

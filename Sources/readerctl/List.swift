@@ -9,6 +9,10 @@ struct List: ToolCommand {
         discussion: """
             No reader is a state, not a failure: nothing is printed on standard output and the exit code is 0.
 
+            EXAMPLES
+              readerctl list
+              readerctl list --json
+
             JSON keys: reader, backend, serial (where known), present, and for a card atr and card (its name).
             """
     )
@@ -27,22 +31,24 @@ struct List: ToolCommand {
 
     func perform() async throws {
         let out = output.output
-        let all = try await LiveReaders.list(try LiveReaders.backend())
-        let chosen = all.filter { readers.matches($0.reader) }
-        if chosen.isEmpty, readers.reader != nil { throw readers.absence }
-        if all.isEmpty { out.message("There is no reader.") }
-        for (reader, presence) in chosen {
-            let name = presence?.facts.atr.flatMap { try? ATR($0) }?.cardName
-            let line = Line(
-                reader: reader.name,
-                backend: reader.backend,
-                serial: reader.serial,
-                present: presence != nil,
-                atr: presence?.facts.atr?.hex,
-                card: name
-            )
-            let card = presence == nil ? "" : "  [\(name ?? "a card that does not answer")]"
-            try out.result(line, text: reader.name + card)
+        try await out.tellingErrors {
+            let all = try await LiveReaders.list(try LiveReaders.backend())
+            let chosen = all.filter { readers.matches($0.reader) }
+            if chosen.isEmpty, readers.reader != nil { throw readers.absence }
+            if all.isEmpty { out.message("There is no reader.") }
+            for (reader, presence) in chosen {
+                let name = presence?.facts.atr.flatMap { try? ATR($0) }?.cardName
+                let line = Line(
+                    reader: reader.name,
+                    backend: reader.backend,
+                    serial: reader.serial,
+                    present: presence != nil,
+                    atr: presence?.facts.atr?.hex,
+                    card: name
+                )
+                let card = presence == nil ? "" : "  [\(name ?? "a card that does not answer")]"
+                try out.result(line, text: reader.name + card)
+            }
         }
     }
 }

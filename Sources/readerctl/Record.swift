@@ -10,6 +10,10 @@ struct Record: ToolCommand {
         discussion: """
             Each presented card is read as 'scan' does and printed the same way; 'replay' of the file gives the same \
             taps. The file holds what the cards say, identifiers included. It is written as it goes.
+
+            EXAMPLES
+              readerctl record --once tap.capture
+              readerctl record --timeout 60 --title "Front desk" desk.capture
             """
     )
 
@@ -24,28 +28,31 @@ struct Record: ToolCommand {
     var file: String
 
     func perform() async throws {
-        let backend = try LiveReaders.backend()
-        let writer = try CaptureWriter(creating: file, overwrite: force)
-        var headers: [Capture.Header] = []
-        if let title { headers.append(Capture.Header("title", title)) }
-        headers.append(Capture.Header("source", "recorded, readerctl \(ToolVersion.number)"))
-        let recorder = CaptureRecorder(headers: headers, writer: writer)
-        let recording = RecordingBackend(backend, recorder: recorder)
-        defer {
-            let count = recorder.capture.presentations.count
-            if recorder.failure != nil {
-                output.output.message("The recording in \(file) is not complete.")
-            } else if count == 0 {
-                writer.discardIfEmpty()
-                output.output.message("No card was presented, and nothing was written.")
-            } else {
-                output.output.message("Recorded \(count) presentation\(count == 1 ? "" : "s") in \(file).")
+        let out = output.output
+        try await out.tellingErrors {
+            let backend = try LiveReaders.backend()
+            let writer = try CaptureWriter(creating: file, overwrite: force)
+            var headers: [Capture.Header] = []
+            if let title { headers.append(Capture.Header("title", title)) }
+            headers.append(Capture.Header("source", "recorded, readerctl \(ToolVersion.number)"))
+            let recorder = CaptureRecorder(headers: headers, writer: writer)
+            let recording = RecordingBackend(backend, recorder: recorder)
+            defer {
+                let count = recorder.capture.presentations.count
+                if recorder.failure != nil {
+                    output.output.message("The recording in \(file) is not complete.")
+                } else if count == 0 {
+                    writer.discardIfEmpty()
+                    output.output.message("No card was presented, and nothing was written.")
+                } else {
+                    output.output.message("Recorded \(count) presentation\(count == 1 ? "" : "s") in \(file).")
+                }
             }
+            let check: @Sendable () throws -> Void = {
+                if let failure = recorder.failure { throw failure }
+            }
+            try await TapLoop(output: output.output, readers: readers, limit: limit, check: check).run(recording)
+            try check()
         }
-        let check: @Sendable () throws -> Void = {
-            if let failure = recorder.failure { throw failure }
-        }
-        try await TapLoop(output: output.output, readers: readers, limit: limit, check: check).run(recording)
-        try check()
     }
 }

@@ -12,6 +12,10 @@ struct Replay: ToolCommand {
             With --expect the taps are compared with NAME.expected.jsonl beside each capture: exit code 0 if they are \
             the same, 1 if they differ (the first line that differs is told), 65 if a file is malformed. A sidecar is \
             what 'readerctl replay --json --start 1970-01-01T00:00:00Z --seed 0 NAME.capture' prints.
+
+            EXAMPLES
+              readerctl replay tap.capture
+              readerctl replay --expect Fixtures/cards
             """
     )
 
@@ -27,15 +31,17 @@ struct Replay: ToolCommand {
 
     func perform() async throws {
         let out = output.output
-        if expect { return try await compare(out) }
-        let backend = try replay.backend(CaptureFiles.load(files)) { $0.started ?? Date() }
-        let scanner = CardScanner(backend, configuration: ScannerConfiguration(makeID: replay.makeID()))
-        for await case .scan(let tap) in scanner.events() {
-            try out.result(tap, text: TapText.describe(tap))
+        try await out.tellingErrors {
+            if expect { return try await compare(out) }
+            let backend = try replay.backend(CaptureFiles.load(files)) { $0.started ?? Date() }
+            let scanner = CardScanner(backend, configuration: ScannerConfiguration(makeID: replay.makeID()))
+            for await case .scan(let tap) in scanner.events() {
+                try out.result(tap, text: TapText.describe(tap))
+            }
+            try Task.checkCancellation()
+            for difference in backend.differences { out.message("\(difference)") }
+            if !backend.differences.isEmpty { throw ToolExit.failure }
         }
-        try Task.checkCancellation()
-        for difference in backend.differences { out.message("\(difference)") }
-        if !backend.differences.isEmpty { throw ToolExit.failure }
     }
 
     private struct Line: Encodable {

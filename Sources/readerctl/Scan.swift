@@ -8,6 +8,10 @@ struct Scan: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Reads each presented card once and prints what it says.",
         discussion: """
+            EXAMPLES
+              readerctl scan --once
+              readerctl scan --json --timeout 60
+
             JSON keys of a tap: event ("scan"), id, at, reader, backend, technology, card, uid, uidKind, atr, ndef, \
             passes, memberKey, memberName, problems and durationMs; what is not known is absent. When the time is over \
             without a card: {"event":"timeout"} and exit code 1.

@@ -10,6 +10,10 @@ struct Watch: ToolCommand {
         discussion: """
             It goes on when pcscd ends and comes back, and when readers are unplugged; it tells both.
 
+            EXAMPLES
+              readerctl watch
+              readerctl watch --json
+
             JSON keys: event (serviceLost, serviceBack, readerAdded, readerRemoved, cardInserted, cardRemoved, \
             cardMissed, readerStuck, readerRecovered, failed), at, and where they apply reader, backend, serial, atr, \
             card and error.

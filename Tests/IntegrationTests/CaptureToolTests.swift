@@ -35,7 +35,7 @@ import Testing
         #expect(two["license"] as? String == "CC0-1.0")
         #expect(two["technologies"] as? [String] == ["iso14443a"])
         #expect(two["durationMs"] as? Double == 4905)
-        for key in ["title", "source", "rawFrames", "controls", "faults", "lines"] {
+        for key in ["title", "source", "rawFrames", "controls", "faults", "lines", "readerLines"] {
             #expect(two[key] != nil, "\(key)")
         }
         let text = try await capture("check", cards + "/two-readers.capture")
@@ -63,7 +63,13 @@ import Testing
         #expect(try await capture("check", missing, warned).status == 66)
         let text = try await capture("check", malformed)
         #expect(text.status == 65)
-        #expect(text.output.contains("malformed.capture:6:10:"))
+        #expect(text.output.isEmpty)
+        #expect(text.messages.hasPrefix("readerctl: "))
+        #expect(text.messages.contains("malformed.capture:6:10:"))
+        #expect(try await capture("check", warned, "--json").objects.first?["lines"] as? Int == 5)
+        let empty = try await capture("check", try ScratchFolder().path)
+        #expect(empty.status == 66)
+        #expect(empty.messages.contains("could not find captures in"))
     }
 
     // MARK: redact
@@ -105,10 +111,17 @@ import Testing
         let outcome = try await capture("redact", "--in-place", file)
         #expect(outcome.status == 0)
         #expect(outcome.messages.contains("line 7"))
+        #expect(outcome.output.contains("1 value and 0 words replaced"))
+        #expect(outcome.output.contains("unexamined lines  7\n"))
+        #expect(outcome.output.contains("replays alike     yes"))
         let text = try String(contentsOfFile: file, encoding: .utf8)
         #expect(!text.contains("Annabel") && !text.contains("A1B2C3") && text.contains("redacted"))
         #expect(try await capture("redact", "--in-place", "-o", file, file).status == 64)
         #expect(try await capture("redact", "--json", file).status == 64)
+        #expect(try await capture("redact", "--json", "-o", "-", file).status == 64)
+        #expect(try await capture("redact", "-o", "-", file).output.hasPrefix("capture 1\n"))
+        let failed = try await capture("redact", "--json", "-o", scratch.file("c"), scratch.file("missing"))
+        #expect(failed.objects.first?["error"] is [String: Any])
         #expect(try await capture("redact", scratch.file("missing")).status == 66)
         #expect(try await capture("redact", scratch.write("no capture", to: "b")).status == 65)
     }
@@ -137,7 +150,9 @@ import Testing
         let text = try await capture("diff", one, two)
         #expect(text.output.contains("line 8") && text.output.contains("- < 00 05 90 00"))
         #expect(try await capture("diff", one, two, "--times", "--json").objects.count == 3)
-        #expect(try await capture("diff", one, scratch.file("missing")).status == 66)
+        let missing = try await capture("diff", one, scratch.file("missing"), "--json")
+        #expect(missing.status == 66)
+        #expect((missing.objects.first?["error"] as? [String: Any])?["message"] != nil)
         #expect(try await capture("diff", one, scratch.write("no capture", to: "b")).status == 65)
     }
 
@@ -184,6 +199,11 @@ import Testing
         let text = try await capture("convert", "--from", "pcscd", log)
         #expect(text.output.hasPrefix("capture 1\n"))
         #expect(text.messages.contains("1 of 6 lines skipped"))
+        #expect(try await capture("convert", "-o", "-", log).output.hasPrefix("capture 1\n"))
+        #expect(try await capture("convert", made).messages.contains("this is a capture already"))
+        #expect(
+            try await capture("convert", log, "-o", scratch.file("again")).output.contains("1 presentation, 1 exchange")
+        )
     }
 
     @Test func convertRefuses() async throws {

@@ -52,7 +52,7 @@ extension CaptureFileError: CustomStringConvertible {
         let text =
             switch kind {
             case .notFound: "could not open \(path): there is no such file"
-            case .noCaptures: "could not replay \(path): it holds no .capture file"
+            case .noCaptures: "could not find captures in \(path): it holds no .capture file"
             case .exists: "could not create \(path): it exists"
             case .notReadable: "could not read \(path)\(reason)"
             case .notWritable: "could not write \(path)\(reason)"

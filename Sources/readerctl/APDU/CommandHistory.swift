@@ -35,22 +35,29 @@ struct CommandHistory {
     /// - Parameter command: what the line means, or `nil` for one that is no command to the card.
     /// - Throws: an error of Foundation, if the file cannot be written.
     mutating func add(_ line: String, _ command: CardCommand?) throws {
-        let line = line.trimmingCharacters(in: .whitespaces)
-        guard !holdsSecret(command), line != lines.last, line.utf8.count <= 4096 else { return }
+        // A remark may hold anything.
+        let line = line.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces)
+        guard !line.isEmpty, !holdsSecret(command), line != lines.last, line.utf8.count <= 4096 else { return }
         lines.append(line)
         try write([line], O_APPEND)
     }
 
-    /// Whether keys, passwords or PINs may be in a command. Better one too many than one too few.
+    /// Whether keys, passwords or PINs may be in a command: in any that carries data, but for those that select and read.
+    /// Better one too many than one too few.
     private mutating func holdsSecret(_ command: CardCommand?) -> Bool {
         switch command {
         case nil: return false
         case .apdu(let shorthand):
-            // Data for the reader may be keys, or a page with a password on it.
-            return secrets.isSecret(shorthand.command)
-                || shorthand.command.cla == 0xFF && !shorthand.command.data.isEmpty
+            let command = shorthand.command
+            if secrets.isSecret(command) { return true }
+            let readsOnly: Set<UInt8> = [0xA4, 0xB0, 0xB1, 0xB2, 0xC0, 0xCA, 0xCB]
+            return !command.data.isEmpty && (command.cla == 0xFF || !readsOnly.contains(command.ins))
         case .frame(let frame):
-            return APDUSecrets.isSecretFrame(frame.bytes[...]) || [0xA0, 0xA2].contains(frame.bytes.first)
+            // READ, FAST_READ, GET_VERSION, READ_CNT, READ_SIG.
+            return switch (frame.bytes.first, frame.bytes.count) {
+            case (0x30, 2), (0x3A, 3), (0x60, 1), (0x39, 2), (0x3C, 2): false
+            default: true
+            }
         }
     }
 

@@ -101,7 +101,8 @@ import Testing
         ("-> 0x00, 0xA4, 0x04, 0x00\n<- 0x90, 0x00", "> 00 A4 04 00\n< 90 00"),
         ("--> 00 A4 04 00\n<-- 90 00", "> 00 A4 04 00\n< 90 00"),
         // pyscard: the status word without leading zeros
-        ("> 00 A4 4 0\n<  [] 90 0", "> 00 A4 04 00\n< 90 00"),
+        ("> 00 A4 04 00\n<  [] 90 0 ", "> 00 A4 04 00\n< 90 00"),
+        ("> 00 A4 04 00\n< 01 02 90 0", "> 00 A4 04 00\n< 01 02 90 00"),
         // gscriptor and others
         ("Sending: 00 A4 04 00\nReceived: 90 00", "> 00 A4 04 00\n< 90 00"),
         ("C-APDU: 00A40400\nR-APDU: 9000", "> 00 A4 04 00\n< 90 00"),
@@ -117,6 +118,22 @@ import Testing
         // opensc-tool, whose dump shows characters that are digits too
         ("Sending: 00 CA 00 00\nReceived (SW1=0x90, SW2=0x00):\n41 42 43 ABC\n", "> 00 CA 00 00\n< 41 42 43 90 00"),
         ("Sending: 00 CA 00 00\nReceived (SW1=0x6D, SW2=0x00)\n", "> 00 CA 00 00\n< 6D 00"),
+        // readerctl apdu: for people, with a dump, as JSON
+        ("> 00 A4 04 00\n< 9000 (success)", "> 00 A4 04 00\n< 90 00"),
+        ("> 00 A4 04 00\n< 04 A1 6A82 (file or application not found)", "> 00 A4 04 00\n< 04 A1 6A 82"),
+        (
+            "> 00 B0 00 00 12\n< 9000 (success), 18 bytes\n"
+                + "  0000  41 42 43 44 45 46 47 48 49 4A 4B 4C 4D 4E 4F 50  |ABCDEFGHIJKLMNOP|\n"
+                + "  0010  51 7C                                            |Q||\n",
+            "> 00 B0 00 00 12\n< 41 42 43 44 45 46 47 48 49 4A 4B 4C 4D 4E 4F 50 51 7C 90 00"
+        ),
+        (">> A2 04 01 02 03 04\n<< 0A/4", ">> A2 04 01 02 03 04\n<< 0A/4"), (">> 26/7\n<< 44 00", ">> 26/7\n<< 44 00"),
+        (">> 30 04\n<< , 2 bytes\n  0000  03 14                                            |..|", ">> 30 04\n<< 03 14"),
+        (
+            #"{"command":"FFCA000000","data":"04A1","durationMs":1.5,"statusName":"success","statusWord":"9000"}"#,
+            "> FF CA 00 00 00\n< 04 A1 90 00"
+        ),
+        (#"{"command":"A20401020304","data":"0A/4","durationMs":1.5}"#, ">> A2 04 01 02 03 04\n<< 0A/4"),
     ])
     func readsTranscripts(log: String, said: String) throws {
         let conversion = try CaptureConversion(Array(log.utf8))
@@ -170,6 +187,40 @@ import Testing
     func readsPCSCD(log: String, said: String) throws {
         let text = try text(of: log, .pcscd)
         #expect(text.contains(said), "\(text)")
+    }
+
+    /// A log that names one reader is one of that reader, and an ATR is that of a card.
+    @Test func pcscdWithOneReader() throws {
+        let early = try CaptureConversion(
+            Array(
+                """
+                00000000 [1] APDU: FF CA 00 00 00
+                00000010 [1] SW: 04 90 00
+                00000010 [2] winscard.c:258:SCardConnect() Attempting Connect to Desk 00 00 using protocol: 3
+                00000010 [2] APDU: 00 A4 04 00
+                00000010 [2] SW: 90 00
+                """.utf8
+            )
+        ).capture
+        #expect(early.readers.map(\.name) == ["Desk 00 00"])
+        #expect(early.presentations.map(\.exchanges.count) == [2])
+        let silent = try CaptureConversion(Array("00000001 Card ATR: 3B 80 80 01 01\n".utf8)).capture
+        #expect(silent.presentations.map(\.facts.atr) == [[0x3B, 0x80, 0x80, 0x01, 0x01]])
+        let removed = try CaptureConversion(
+            Array(
+                """
+                00000001 Card ATR: 3B 80 80 01 01
+                00000010 eventhandler.c:358:EHStatusHandlerThread() Card Removed From Desk 00 00
+                """.utf8
+            )
+        ).capture
+        #expect(removed.readers.map(\.name) == ["Desk 00 00"])
+        #expect(removed.presentations.map(\.removedAt) == [.microseconds(10)])
+    }
+
+    @Test func saysThatItIsACaptureAlready() {
+        let error = #expect(throws: CaptureError.self) { try CaptureConversion(Array("capture 1\ncard at 0\n".utf8)) }
+        #expect(error?.message.contains("this is a capture already") == true)
     }
 
     @Test func pcscdThreadsAreToldApart() throws {
@@ -276,6 +327,13 @@ import Testing
         ("\n< 90 00", .transcript, 2, 2, .unexpectedAnswer),
         ("> 00 A4 04 00\n! lost", .transcript, 2, 1, .unknownFault),
         (">\n", .transcript, 1, 2, .missingBytes),
+        // a damaged byte is not mended
+        ("> 1B 7 C3 00 00\n< 90 00", .transcript, 1, 6, .oddHex), ("> 00 A4 04 00\n< 90 7 90 00", nil, 2, 6, .oddHex),
+        ("> 00 A4 04 00\n< 04 7", nil, 2, 6, .oddHex), (">> 30 04\n<< 0A/9", nil, 2, 6, .invalidBits),
+        ("> 00 B0 00 00\n< 9000 (success), 17 bytes\n  0010  41", nil, 3, 3, .wrongLength),
+        ("> 00 B0 00 00\n< 9000 (success), 2 bytes\n  0000  41\n", nil, 2, 2, .wrongLength),
+        (#"{"command":"FFCA0000","data":"0Z","statusWord":"9000"}"#, nil, 1, 1, .invalidHex),
+        ("\n# mine\ncapture 1\ncard at 0\n> 00 A4 04 00\n< 90 00", nil, 3, 1, .notACapture),
     ])
     func refuses(
         log: String,

@@ -33,11 +33,24 @@ package struct APDUSecrets: Sendable {
         // Load key, authenticate; SpringCard's Classic commands, whose data may end in a key.
         case 0x82, 0x86, 0x88, 0xF3, 0xF4: return true
         // The data of a Classic's sector trailer hold keys, and which block it is the command does not tell of every card.
-        case 0xD6: return command.data.count >= 16 && isTrailer(command)
+        // Fewer are a page's, which may be that of a password.
+        case 0xD6: return command.data.count >= 16 ? isTrailer(command) : isBehindUserMemory(command)
+        // Asking for identifiers and reading.
+        case 0xCA, 0xB0, 0xC0: return false
         // What wraps a raw frame: SpringCard, ACS, Identiv, PC/SC 3.
         case 0xFE, 0x00, 0xEF, 0xC2: return containsSecretFrame(command.data)
-        default: return false
+        // What is not known may be a key.
+        default: return !command.data.isEmpty
         }
+    }
+
+    /// The first page that is not user memory in the smallest chips (Ultralight, NTAG210): from here on there may be a
+    /// password or a key, where depends on the chip.
+    private static let firstOtherPage = 0x10
+
+    private static func isBehindUserMemory(_ command: CommandAPDU) -> Bool {
+        let page = Int(command.p1) << 8 | Int(command.p2)
+        return page + max(0, command.data.count - 1) / 4 >= firstOtherPage
     }
 
     private static func isTrailer(_ command: CommandAPDU) -> Bool {
@@ -45,15 +58,15 @@ package struct APDUSecrets: Sendable {
         return block < 128 ? block % 4 == 3 : block % 16 == 15
     }
 
-    /// PWD_AUTH (1B and four bytes), the writing of password pages cannot be told; 3DES and AES authentication (1A, AF);
-    /// Classic authentication (60, 61 with a block and a key). Where the frame begins depends on the wrapping, so it is
+    /// PWD_AUTH (1B and four bytes); 3DES and AES authentication (1A, AF); Classic authentication (60, 61 with a block and
+    /// a key); writes that may be of a password. Where the frame begins depends on the wrapping, so it is
     /// looked for at each place where one may begin.
     private static func containsSecretFrame(_ data: [UInt8]) -> Bool {
         var starts = [0]
         if data.starts(with: [0xD4, 0x42]) { starts = [2] }
         if data.starts(with: [0xD4, 0x40]) { starts = [3] }
-        // A data object 95 with the frame, among others.
-        for (index, byte) in data.enumerated() where byte == 0x95 { starts += [index + 2, index + 3] }
+        // A data object 95 (or 93) with the frame, among others.
+        for (index, byte) in data.enumerated() where byte == 0x95 || byte == 0x93 { starts += [index + 2, index + 3] }
         return starts.contains { start in
             guard start < data.count else { return false }
             return isSecretFrame(data[start...])
@@ -63,13 +76,22 @@ package struct APDUSecrets: Sendable {
     /// Whether a card's own frame carries a password, a key or a part of an authentication.
     package static func isSecretFrame(_ frame: ArraySlice<UInt8>) -> Bool {
         guard let first = frame.first else { return false }
+        // The second part of a compatible write, to a page that the first part told.
+        if frame.count == 16 { return true }
+        // ISO 15693: set and write password of NXP's chips, from the maker's code on.
+        let vicinity = Array(frame.dropFirst().prefix(2))
+        if frame.count > 4, vicinity == [0xB3, 0x04] || vicinity == [0xB4, 0x04] { return true }
         switch first {
-        case 0x1B: return frame.count == 5
+        case 0x00, 0x80, 0x90:
+            // A command that the reader carries as it is.
+            guard let command = try? CommandAPDU(bytes: Array(frame)) else { return false }
+            var secrets = APDUSecrets()
+            return secrets.isSecret(command)
+        case 0x1B: return frame.count == 5 || frame.count == 17
         case 0x1A: return frame.count == 2
         case 0xAF: return frame.count > 1
         case 0x60, 0x61: return frame.count > 2
-        // Write of a page behind the user memory of an NTAG21x or a key page of an Ultralight C or AES.
-        case 0xA2: return frame.count == 6 && frame[frame.startIndex + 1] >= 0x28
+        case 0xA2: return frame.count == 6 && Int(frame[frame.startIndex + 1]) >= firstOtherPage
         default: return false
         }
     }

@@ -8,6 +8,9 @@ public struct CaptureReview: Sendable, Hashable {
     /// What to ask about, in the order of the capture.
     public private(set) var warnings: [CaptureWarning] = []
 
+    /// How many lines the file has, or `nil` for a capture that was not read from a file.
+    public private(set) var fileLineCount: Int?
+
     /// Looks at a capture.
     public init(of capture: Capture) {
         self.capture = capture
@@ -26,7 +29,9 @@ public struct CaptureReview: Sendable, Hashable {
     ///
     /// - Throws: ``CaptureFileError`` if it cannot be read, ``CaptureError`` if it is malformed.
     public init(contentsOf path: String) throws {
-        self.init(of: try Capture(contentsOf: path))
+        let bytes = try CaptureFiles.bytes(of: path)
+        self.init(of: try Capture(parsing: bytes, file: path))
+        fileLineCount = bytes.count { $0 == 0x0A } + (bytes.last.map { $0 == 0x0A } ?? true ? 0 : 1)
         reviewExpectation(CaptureFiles.expectation(of: path))
     }
 

@@ -6,7 +6,7 @@
 /// |---|---|---|
 /// | ``Format/pcscd`` | `pcscd --apdu`, best with `--debug`; with colours, thread ids, times, or behind the journal's prefix | APDUs with times; readers, ATRs and removals with `--info` or `--debug`; escape commands where the driver logs them |
 /// | ``Format/libnfc`` | `LIBNFC_LOG_LEVEL=3` | targets with their facts; APDUs of ISO-DEP targets, raw frames of others; no times |
-/// | ``Format/transcript`` | scriptor, gscriptor, opensc-tool, pyscard, GlobalPlatformPro, and what people write by hand | APDUs and raw frames |
+/// | ``Format/transcript`` | scriptor, gscriptor, opensc-tool, pyscard, GlobalPlatformPro, `readerctl apdu` (with `--json` too), and what people write by hand | APDUs and raw frames |
 ///
 /// A log without times gives presentations that are two seconds apart.
 public struct CaptureConversion: Sendable {
@@ -50,6 +50,9 @@ public struct CaptureConversion: Sendable {
         atr: [UInt8]? = nil
     ) throws(CaptureError) {
         let lines = try LogLine.split(text, file: file)
+        if let line = Self.captureLine(lines) {
+            throw line.error(.notACapture, at: 0, "this is a capture already, and no log")
+        }
         let format = format ?? Self.format(of: lines)
         var builder = ConversionBuilder(file: file, reader: reader, atr: atr)
         switch format {
@@ -80,6 +83,14 @@ public struct CaptureConversion: Sendable {
                 message: "the capture would have \(length) bytes, \(CaptureLimits.fileLength) are allowed"
             )
         }
+    }
+
+    /// The line `capture N` with which a capture begins.
+    private static func captureLine(_ lines: [LogLine]) -> LogLine? {
+        let first = lines.first { !$0.isBlank && $0.bytes.first { !CaptureCursor.isSpace($0) } != UInt8(ascii: "#") }
+        guard let first else { return nil }
+        let words = first.text(from: 0).split(whereSeparator: \.isWhitespace)
+        return words.count == 2 && words[0] == "capture" && Int(words[1]) != nil ? first : nil
     }
 
     /// What a text looks like, by the lines of its beginning.

@@ -8,7 +8,8 @@
 /// ```
 ///
 /// Only messages with `--info` or `--debug` name the reader. With thread numbers, conversations on several readers are
-/// told apart; without, what is said goes to the reader that was connected last.
+/// told apart; without, what is said goes to the reader that was connected last. Where the log names a single reader, all
+/// is said to that one.
 enum PCSCDLog {
     /// Whether a line has the form of this log.
     static func isOne(_ line: LogLine) -> Bool {
@@ -19,11 +20,24 @@ enum PCSCDLog {
 
     static func read(_ lines: [LogLine], into builder: inout ConversionBuilder) throws(CaptureError) {
         var reading = Reading(builder: builder)
+        var names: Set<String> = []
+        for line in lines { if let name = readerName(line) { names.insert(name) } }
+        reading.sole = names.count == 1 ? names.first : nil
+        reading.hasNames = !names.isEmpty
         for line in lines {
             if try reading.take(line) { reading.builder.usedLines += 1 }
         }
         reading.flush()
         builder = reading.builder
+    }
+
+    /// The reader that a line names.
+    private static func readerName(_ line: LogLine) -> String? {
+        if let place = line.end(of: "Card inserted into ") ?? line.end(of: "Card Removed From ") {
+            return line.text(from: place)
+        }
+        guard let place = line.end(of: "Attempting Connect to ") else { return nil }
+        return line.text(from: place, to: line.end(of: " using protocol").map { $0 - 15 })
     }
 
     /// A line taken apart.
@@ -80,6 +94,12 @@ enum PCSCDLog {
         var inserted: [String: String] = [:]
         /// ATRs of which no reader is known yet.
         var loose: [[UInt8]] = []
+        /// When the last of them was told, and where.
+        var looseTime: Duration = .zero
+        var looseLine = 0
+        /// The reader of a log that names only one.
+        var sole: String?
+        var hasNames = false
         var pending: [String: Pending] = [:]
         var codes: [String: UInt32] = [:]
 
@@ -127,7 +147,7 @@ enum PCSCDLog {
                 }
                 finish(sent, ConversionBuilder.answer(bytes), thread)
             } else if let place = begins("Card ATR:") {
-                try takeATR(line.hex(from: place), thread)
+                try takeATR(line.hex(from: place), thread, line.number)
             } else if let place = begins("Control TxBuffer:") {
                 let bytes = try line.hex(from: place)
                 abandon(thread)
@@ -145,14 +165,20 @@ enum PCSCDLog {
             return true
         }
 
-        private mutating func takeATR(_ atr: [UInt8], _ thread: String) {
+        private mutating func takeATR(_ atr: [UInt8], _ thread: String, _ line: Int) {
             let atr = Array(atr.prefix(ReaderLimits.atrLength))
             guard !atr.isEmpty else { return }
-            let name = inserted.removeValue(forKey: thread) ?? connected[thread]
-            if let name, builder.isOpen(name) {
+            let name = inserted.removeValue(forKey: thread) ?? reader(thread)
+            if builder.isOpen(name) {
                 builder.setATR(atr, on: name)
+            } else if name != nil || !hasNames {
+                // Nobody told that it was inserted: the log began later, or leaves it out.
+                var facts = CardFacts()
+                facts.atr = atr
+                builder.card(on: name, at: now, facts: facts, line: line)
             } else {
                 loose = [atr]
+                (looseTime, looseLine) = (now, line)
             }
         }
 
@@ -184,7 +210,7 @@ enum PCSCDLog {
             return true
         }
 
-        private func reader(_ thread: String) -> String? { connected[thread] }
+        private func reader(_ thread: String) -> String? { connected[thread] ?? sole }
 
         private mutating func finish(_ sent: Pending, _ answer: Capture.Exchange.Answer, _ thread: String) {
             let name = reader(thread)
@@ -204,6 +230,11 @@ enum PCSCDLog {
 
         mutating func flush() {
             for thread in pending.keys.sorted() { abandon(thread) }
+            guard let atr = loose.popLast() else { return }
+            // Of which of the readers it is nobody told.
+            var facts = CardFacts()
+            facts.atr = atr
+            builder.card(on: nil, at: looseTime, facts: facts, line: looseLine)
         }
     }
 }

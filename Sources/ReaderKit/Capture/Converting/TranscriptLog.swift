@@ -9,6 +9,8 @@
 /// | `ATR: HEX` | a card, if something was said to the one before |
 /// | `! removed` | a fault in place of an answer |
 ///
+/// What `readerctl apdu` prints is one too: `< HEX 9000 (success)`, the lines of `--hexdump`, and those of `--json`.
+///
 /// Lines of bytes alone go on with the line above. Behind an answer, what follows ` :` is a comment (scriptor).
 enum TranscriptLog {
     static func read(_ lines: [LogLine], into builder: inout ConversionBuilder) throws(CaptureError) {
@@ -38,14 +40,18 @@ enum TranscriptLog {
         var isRaw: Bool
         var line: LogLine
         var place: Int
+        /// How many bits of the last byte of a raw frame count.
+        var bits = 8
     }
 
     private struct Reading {
         var builder: ConversionBuilder
         var command: Part?
         var answer: Part?
-        /// The status word of opensc-tool, which stands before the data.
+        /// A status word that stands before the data: opensc-tool's, or readerctl's before lines of a dump.
         var status: [UInt8]?
+        /// How many bytes are still to come in lines of readerctl's dump.
+        var dumped = 0
         var hasSpoken = false
         var canContinue = false
 
@@ -54,11 +60,23 @@ enum TranscriptLog {
                 canContinue = false
                 return false
             }
+            if dumped > 0 {
+                let data = try ReaderCtlTranscript.dump(line, at: answer?.bytes.count ?? 0)
+                dumped -= min(dumped, data.count)
+                answer?.bytes += data
+                return true
+            }
             if status != nil, let data = TranscriptLog.dump(line) {
                 answer?.bytes += data
                 return true
             }
             var start = line.bytes.firstIndex { !CaptureCursor.isSpace($0) } ?? 0
+            if let exchange = try ReaderCtlTranscript.object(line, start) {
+                try flush()
+                builder.exchange(exchange.request, exchange.answer, on: nil, at: nil, line: line.number)
+                hasSpoken = true
+                return true
+            }
             start = TranscriptLog.skippingTime(line, start)
             if let (mark, place) = TranscriptLog.mark(line, start) {
                 try take(line, mark, place)
@@ -76,8 +94,10 @@ enum TranscriptLog {
         private mutating func take(_ line: LogLine, _ mark: Mark, _ place: Int) throws(CaptureError) {
             let isRaw = mark == .rawCommand || mark == .rawAnswer
             let isAnswer = mark == .answer || mark == .rawAnswer
-            let bytes = try TranscriptLog.bytes(line, from: place)
-            let part = Part(bytes: bytes, isRaw: isRaw, line: line, place: place)
+            let announced = isAnswer ? ReaderCtlTranscript.announced(line, from: place) : nil
+            let end = announced?.end ?? line.bytes.count
+            let (bytes, bits) = try TranscriptLog.bytes(line, from: place, to: end, isRaw: isRaw, isAnswer: isAnswer)
+            var part = Part(bytes: bytes, isRaw: isRaw, line: line, place: place, bits: bits)
             canContinue = true
             guard isAnswer else {
                 try flush()
@@ -87,6 +107,13 @@ enum TranscriptLog {
             }
             guard command != nil, answer == nil else {
                 throw line.error(.unexpectedAnswer, at: place, "there is no command to be answered")
+            }
+            if let announced {
+                // The bytes of the line are the status word; a frame has none.
+                dumped = announced.count
+                status = bytes
+                part.bytes = []
+                canContinue = false
             }
             answer = part
         }
@@ -145,6 +172,9 @@ enum TranscriptLog {
             self.answer = nil
             let status = self.status
             self.status = nil
+            if let answer, dumped > 0 {
+                throw answer.line.error(.wrongLength, at: answer.place, "\(dumped) bytes of the answer are missing")
+            }
             guard var answer else {
                 throw command.line.error(.missingAnswer, at: command.place, "the command has no answer")
             }
@@ -154,7 +184,7 @@ enum TranscriptLog {
             else { throw answer.line.error(.wrongLength, at: answer.place, "the command or its answer is too long") }
             if isRaw {
                 guard !answer.bytes.isEmpty else { return note(command, .fault(.timeout)) }
-                return note(command, .raw(RawFrame(answer.bytes)))
+                return note(command, .raw(RawFrame(answer.bytes, bitsInLastByte: answer.bits)))
             }
             guard answer.bytes.count >= CaptureLimits.shortestAnswer else {
                 throw answer.line.error(.wrongLength, at: answer.place, "the answer is too short for a status word")
@@ -164,7 +194,8 @@ enum TranscriptLog {
 
         private mutating func note(_ command: Part, _ answer: Capture.Exchange.Answer) {
             let isRaw = command.isRaw || command.bytes.count < CaptureLimits.shortestCommand
-            let request: Capture.Exchange.Request = isRaw ? .raw(RawFrame(command.bytes)) : .apdu(command.bytes)
+            let request: Capture.Exchange.Request =
+                isRaw ? .raw(RawFrame(command.bytes, bitsInLastByte: command.bits)) : .apdu(command.bytes)
             builder.exchange(request, answer, on: nil, at: nil, line: command.line.number)
             hasSpoken = true
         }
@@ -220,18 +251,26 @@ enum TranscriptLog {
         return start
     }
 
-    /// Bytes in the ways in which they are written: with or without spaces, colons, commas and `0x`; a single digit
-    /// between spaces is a byte too (pyscard writes a status word of `90 00` as `90 0`).
-    private static func bytes(_ line: LogLine, from start: Int) throws(CaptureError) -> [UInt8] {
+    /// Bytes in the ways in which they are written: with or without spaces, colons, commas and `0x`; what is in round
+    /// brackets ends them. A single digit is malformed but at the end of an answer, where pyscard writes a status word of
+    /// `90 00` as `90 0`. Frames may end in an incomplete byte, `0A/4`.
+    private static func bytes(
+        _ line: LogLine,
+        from start: Int,
+        to limit: Int,
+        isRaw: Bool,
+        isAnswer: Bool
+    ) throws(CaptureError) -> (bytes: [UInt8], bits: Int) {
         var result: [UInt8] = []
+        var bits = 8
         var place = start
-        let bytes = line.bytes
+        let bytes = Array(line.bytes[..<limit])
         func isSeparator(_ byte: UInt8) -> Bool {
             CaptureCursor.isSpace(byte) || byte == UInt8(ascii: ",") || byte == UInt8(ascii: ":")
         }
         while place < bytes.count {
             let isEnd =
-                bytes[place] == UInt8(ascii: "#")
+                bytes[place] == UInt8(ascii: "#") || bytes[place] == UInt8(ascii: "(") && isAnswer
                 || bytes[place] == UInt8(ascii: ":") && (place + 1 == bytes.count || bytes[place + 1] == 0x20)
             if isEnd { break }
             if isSeparator(bytes[place]) || bytes[place] == UInt8(ascii: "[") || bytes[place] == UInt8(ascii: "]") {
@@ -244,18 +283,27 @@ enum TranscriptLog {
             if end - from > 2, bytes[from] == UInt8(ascii: "0"), bytes[from + 1] | 0x20 == UInt8(ascii: "x") {
                 from += 2
             }
-            if end - from == 1, let digit = CaptureCursor.digit(bytes[from]) {
+            if isAnswer, !isRaw, end - from == 1, let digit = CaptureCursor.digit(bytes[from]), let last = result.last,
+                (0x61...0x6F).contains(last) || (0x90...0x9F).contains(last), bytes[end...].allSatisfy(isSeparator)
+            {
                 result.append(digit)
-                place = end
-                continue
+                break
             }
+            let slash = bytes[from..<end].firstIndex(of: UInt8(ascii: "/"))
             var cursor = line.cursor(at: from)
-            while cursor.position < end {
-                result.append(try cursor.hexByte(stops: [UInt8(ascii: ":"), UInt8(ascii: ",")]))
+            while cursor.position < slash ?? end {
+                result.append(try cursor.hexByte(stops: [UInt8(ascii: ":"), UInt8(ascii: ","), UInt8(ascii: "/")]))
+            }
+            if let slash {
+                let count = slash + 2 == end ? CaptureCursor.digit(bytes[slash + 1]).map(Int.init) : nil
+                guard isRaw, let count, (1...7).contains(count), bytes[end...].allSatisfy(isSeparator) else {
+                    throw line.error(.invalidBits, at: slash, "an incomplete byte has 1 to 7 bits and ends a frame")
+                }
+                bits = count
             }
             place = end
         }
-        return result
+        return (result, bits)
     }
 
     /// A line of pairs of digits alone.

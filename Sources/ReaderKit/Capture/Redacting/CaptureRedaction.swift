@@ -93,19 +93,6 @@ public struct CaptureRedaction: Sendable {
             commands[index] = identifiers.replace(in: commands[index])
             answers[index] = identifiers.replace(in: answers[index])
         }
-        for span in conversation.spans {
-            let bytes = span.isCommand ? oldCommands[span.exchange] : oldAnswers[span.exchange]
-            guard span.range.upperBound <= bytes.count else { continue }
-            let part = Array(bytes[span.range])
-            let message = RedactionMessage(text: text, keepsIDs: true)
-            let isMessage = span.isMessage && (part.first ?? 0) & 0x80 != 0
-            let new = isMessage ? message.redact(part) : text.vocabulary.string(part)
-            if span.isCommand {
-                commands[span.exchange].replaceSubrange(span.range, with: new)
-            } else {
-                answers[span.exchange].replaceSubrange(span.range, with: new)
-            }
-        }
         let memory = conversation.memory
         var replacements: [RedactionMemory.Space: [[Int: UInt8]]] = [:]
         for space in memory.spaces {
@@ -119,6 +106,20 @@ public struct CaptureRedaction: Sendable {
                 } else {
                     answers[touch.exchange][touch.offset + index] = byte
                 }
+            }
+        }
+        // Behind the memory, to which a password's page belongs too.
+        for span in conversation.spans {
+            let bytes = span.isCommand ? oldCommands[span.exchange] : oldAnswers[span.exchange]
+            guard span.range.upperBound <= bytes.count else { continue }
+            let part = Array(bytes[span.range])
+            let message = RedactionMessage(text: text, keepsIDs: true)
+            let isMessage = span.isMessage && (part.first ?? 0) & 0x80 != 0
+            let new = isMessage ? message.redact(part) : text.vocabulary.string(part)
+            if span.isCommand {
+                commands[span.exchange].replaceSubrange(span.range, with: new)
+            } else {
+                answers[span.exchange].replaceSubrange(span.range, with: new)
             }
         }
         identifiers.replaceCheckBytes(conversation, &answers)

@@ -1,23 +1,5 @@
 // Frames of cards' own protocols.
 extension RedactionConversation {
-    /// A frame to a PN53x behind a reader: `D4 42 FRAME` or `D4 40 01 FRAME`.
-    mutating func takeChip(
-        _ index: Int,
-        _ command: [UInt8],
-        _ data: Range<Int>,
-        _ answer: [UInt8],
-        _ body: Range<Int>
-    ) {
-        let code = command[data.lowerBound + 1]
-        guard code == 0x40 || code == 0x42, body.count >= 3 else {
-            if code == 0x4A, body.count > 8 { span(index, command: false, body.dropFirst(4), .identifier) }
-            return
-        }
-        let start = data.lowerBound + (code == 0x40 ? 3 : 2)
-        guard start <= data.upperBound else { return }
-        takeFrame(index, Array(command[start..<data.upperBound]), start, answer, body.dropFirst(3))
-    }
-
     /// A frame of the card's own protocol, which begins at `start` in the command; its answer is a part of `answer`.
     mutating func takeFrame(
         _ index: Int,
@@ -37,6 +19,10 @@ extension RedactionConversation {
                 return
             }
         }
+        if let page = wantedPage {
+            wantedPage = nil
+            if frame.count == 16 { return takeCompatible(index, page, frame, start) }
+        }
         switch technology {
         case .felica: return takeFeliCa(index, frame, start, answer, body)
         case .iso15693: return takeVicinity(index, frame, start, answer, body)
@@ -46,6 +32,8 @@ extension RedactionConversation {
         // The frame stands somewhere in the command, and so do the bytes that it writes.
         let command = [UInt8](repeating: 0, count: start) + frame
         switch (first, frame.count) {
+        case (0x30, 2) where isClassic: takeBlocks(index, Int(frame[1]), answer, body, isCommand: false)
+        case (0xA0, 2): wantedPage = Int(frame[1])
         case (0x30, 2):
             touch(space, 4 * Int(frame[1]), answer[body], index, isCommand: false, isWrite: false)
         case (0x3A, 3), (0x21, 3):
@@ -57,17 +45,56 @@ extension RedactionConversation {
         case (0x1B, 5), (0x1B, 17):
             span(index, command: true, place(1..<frame.count), .key)
             span(index, command: false, body, .key)
-        case (0x60, 12), (0x61, 12): span(index, command: true, place(2..<8), .key)
+        case (0x60, 12), (0x61, 12):
+            // A Classic's authentication: block, key, and the identifier or its end.
+            isClassic = true
+            span(index, command: true, place(2..<8), .key)
+            authenticated.append(Array(frame[8...]))
         case (0x60, 1):
             // GET_VERSION of Type 2 tags, or the first part of DESFire's.
             if body.first.map({ answer[$0] }) == 0xAF { chain = (0x60, 1) }
-        case (0x26, 1), (0x52, 1), (0x50, 2), (0x39, 2), (0x93, _), (0x95, _), (0x97, _), (0xE0, 2): break
+        case (0x26, 1), (0x52, 1), (0x50, 2), (0x39, 2), (0xE0, 2): break
+        case (0x93, _), (0x95, _), (0x97, _): takeAnticollision(frame, Array(answer[body]))
         case (0x3C, 2): break
         case (0x00, _) where frame.count >= 4, (0x90, _) where frame.count >= 4, (0xFF, _) where frame.count >= 4:
-            if start == 0 { takeAPDU(index, frame, Array(answer[body])) }
+            takeAPDU(index, frame, Array(answer[body]))
         default:
             let status = body.first.map { answer[$0] } ?? 0
             takeNative(index, first, command, place(1..<frame.count), answer, body.dropFirst(), status: status)
+        }
+    }
+
+    /// The second part of a write that all tags of the family know: sixteen bytes, of which a page takes four.
+    private mutating func takeCompatible(_ index: Int, _ page: Int, _ frame: [UInt8], _ start: Int) {
+        let command = [UInt8](repeating: 0, count: start) + frame
+        guard !isClassic else {
+            return takeBlocks(index, page, command, start..<command.count, isCommand: true)
+        }
+        let written = command[start..<(start + 4)]
+        touch(.pages(sector: sector), 4 * page, written, index, isCommand: true, isWrite: true)
+        if sector == 0 { findPassword(index, page: page, start..<(start + 4)) }
+        if frame[4...].contains(where: { $0 != 0 }) { unexamined.append(index) }
+    }
+
+    /// Anticollision: the identifier in parts of three bytes behind a cascade tag, the last of four.
+    private mutating func takeAnticollision(_ frame: [UInt8], _ answer: [UInt8]) {
+        let part: [UInt8]
+        if frame.count == 2, frame[1] == 0x20, answer.count >= 5 {
+            part = Array(answer[..<4])
+        } else if frame.count >= 7, frame[1] == 0x70 {
+            part = Array(frame[2..<6])
+        } else {
+            return
+        }
+        // The selection repeats what the anticollision told.
+        if frame[0] == 0x93 { cascade = [] }
+        let levels: [UInt8: Int] = [0x93: 0, 0x95: 3, 0x97: 6]
+        guard let length = levels[frame[0]], cascade.count >= length else { return }
+        cascade = Array(cascade[..<length])
+        if part[0] == CardUID.cascadeTag {
+            cascade += part[1...]
+        } else {
+            identifiers.append(cascade + part)
         }
     }
 
@@ -101,7 +128,7 @@ extension RedactionConversation {
             span(index, command: false, body, .content)
         case 0x3D, 0x8D, 0x8B: span(index, command: true, data.dropFirst(7), .content)
         default:
-            if !body.isEmpty { unexamined.append(index) }
+            if !body.isEmpty || !data.isEmpty { unexamined.append(index) }
         }
     }
 
@@ -127,7 +154,10 @@ extension RedactionConversation {
             guard let end = Self.blockListEnd(list), end <= list.count else { return }
             let command = [UInt8](repeating: 0, count: start) + frame
             touchBlocks(list, command, (start + skip + end)..<command.count, index, isCommand: true)
-        default: break
+        // Polling, modes, services and systems; a reading that was refused.
+        case 0x00, 0x02, 0x04, 0x06, 0x0A, 0x0C: break
+        default:
+            if content.count > 9 || from.count > 9 { unexamined.append(index) }
         }
     }
 
@@ -162,49 +192,6 @@ extension RedactionConversation {
             touch(.type3, 16 * block, bytes[from..<(from + 16)], index, isCommand: isCommand, isWrite: isCommand)
             place += isShort ? 2 : 3
             from += 16
-        }
-    }
-
-    /// ISO 15693: flags, code, perhaps the identifier, parameters.
-    mutating func takeVicinity(
-        _ index: Int,
-        _ frame: [UInt8],
-        _ start: Int,
-        _ answer: [UInt8],
-        _ body: Range<Int>
-    ) {
-        guard frame.count >= 2 else { return }
-        let isInventory = frame[0] & 0x04 != 0
-        if isInventory || frame[1] == 0x01 {
-            if body.count >= 10 {
-                identifiers.append(answer[(body.lowerBound + 2)..<(body.lowerBound + 10)].reversed())
-            }
-            return
-        }
-        let place = frame[0] & 0x20 != 0 ? 10 : 2
-        if place == 10, frame.count >= 10 { identifiers.append(frame[2..<10].reversed()) }
-        guard place < frame.count else {
-            if frame[1] == 0x2B, body.count >= 10 {
-                identifiers.append(answer[(body.lowerBound + 2)..<(body.lowerBound + 10)].reversed())
-            }
-            return
-        }
-        let data = body.dropFirst(1)
-        switch frame[1] {
-        case 0x20:
-            let address = Int(frame[place]) * max(data.count, 1)
-            touch(.type5, address, answer[data], index, isCommand: false, isWrite: false)
-        case 0x21:
-            let size = max(frame.count - place - 1, 1)
-            let command = [UInt8](repeating: 0, count: start) + frame
-            let written = command[(start + place + 1)...]
-            touch(.type5, Int(frame[place]) * size, written, index, isCommand: true, isWrite: true)
-        case 0x23:
-            guard place + 1 < frame.count else { return }
-            let size = max(data.count / (Int(frame[place + 1]) + 1), 1)
-            touch(.type5, Int(frame[place]) * size, answer[data], index, isCommand: false, isWrite: false)
-        case 0xB3, 0xB4: span(index, command: true, (start + place)..<(start + frame.count), .key)
-        default: break
         }
     }
 }

@@ -14,14 +14,22 @@ struct RedactionConversation {
     var memory = RedactionMemory()
     /// Identifiers that the facts, the reader or the card told.
     var identifiers: [[UInt8]] = []
-    /// Exchanges whose answers hold data that are not understood.
+    /// Exchanges that hold data that are not understood.
     var unexamined: [Int] = []
 
-    let technology: Technology?
-    let isClassic: Bool
+    var technology: Technology?
+    var isClassic: Bool
     var selected: UInt16?
     var sector = 0
     var wantsSector = false
+    /// The page or block to which the next frame of sixteen bytes is written.
+    var wantedPage: Int?
+    /// The parts of an identifier that anticollision gave so far.
+    var cascade: [UInt8] = []
+    /// The identifiers, or their last four bytes, with which a Classic's authentications were begun.
+    var authenticated: [[UInt8]] = []
+    /// How deep the command under way stands within commands to the reader.
+    var depth = 0
     /// Where the next part of an announced answer belongs.
     var following: (space: RedactionMemory.Space, address: Int)?
     /// A native DESFire or Type 2 command that goes on with `AF`.
@@ -34,7 +42,7 @@ struct RedactionConversation {
         technology = facts.technology ?? atr?.technology
         let usesKeys = presentation.exchanges.contains { exchange in
             guard case .apdu(let bytes) = exchange.request, bytes.count > 1, bytes[0] == 0xFF else { return false }
-            return [0x82, 0x86, 0x88].contains(bytes[1])
+            return [0x82, 0x86, 0x88, 0xF3, 0xF4].contains(bytes[1])
         }
         isClassic = usesKeys || atr?.storageCard?.displayName.contains("Classic") == true
         for name in ["uid", "idm", "pupi"] {
@@ -42,6 +50,9 @@ struct RedactionConversation {
         }
         for (index, exchange) in presentation.exchanges.enumerated() { take(index, exchange) }
         findCascade()
+        for end in authenticated where !identifiers.contains(where: { $0.suffix(4).elementsEqual(end) }) {
+            identifiers.append(end)
+        }
     }
 
     // MARK: Exchanges
@@ -56,7 +67,10 @@ struct RedactionConversation {
             var bytes: [UInt8] = []
             if case .raw(let given) = answer { bytes = given.bytes }
             takeFrame(index, frame.bytes, 0, bytes, 0..<bytes.count)
-        case (.control, _): break
+        case (.control(_, let data), let answer):
+            var bytes: [UInt8] = []
+            if case .bytes(let given) = answer { bytes = given }
+            takeControl(index, data, bytes)
         }
     }
 
@@ -79,16 +93,7 @@ struct RedactionConversation {
         let status = answer.suffix(2)
         let parameter = Int(command[2]) << 8 | Int(command[3])
         switch (command[0], command[1]) {
-        case (0xFF, 0xCA):
-            if parameter == 0, [4, 7, 8, 10].contains(body.count) { identifiers.append(Array(answer[body])) }
-        case (0xFF, 0x82), (0xFF, 0xF3): span(index, command: true, data, .key)
-        case (0xFF, 0x86), (0xFF, 0x88): break
-        case (0xFF, 0xB0): readBlock(index, parameter, answer, body)
-        case (0xFF, 0xD6): writeBlock(index, parameter, command, data)
-        case (0xFF, 0xFE): takeFrame(index, Array(command[data]), data.lowerBound, answer, body)
-        case (0xFF, 0x00) where data.count > 2 && command[data.lowerBound] == 0xD4:
-            takeChip(index, command, data, answer, body)
-        case (0xFF, _): break
+        case (0xFF, _): takeReader(index, command, data, answer, body)
         case (0x80, 0xCA): takeVAS(index, answer, body)
         case (0x90, 0x50) where isPass, (0x90, 0x52) where isPass, (0x90, 0x53) where isPass, (0x90, 0xC0) where isPass:
             span(index, command: true, data, .pass, isMessage: true)
@@ -107,7 +112,7 @@ struct RedactionConversation {
             span(index, command: true, data, .key)
             span(index, command: false, body, .key)
         default:
-            if !body.isEmpty { unexamined.append(index) }
+            if !body.isEmpty || !data.isEmpty { unexamined.append(index) }
         }
         if command[1] != 0xC0, command[1] != 0xB0, command[0] != 0x90 { following = nil }
     }
@@ -141,9 +146,14 @@ struct RedactionConversation {
             let space: RedactionMemory.Space = technology == .iso15693 ? .type5 : .pages(sector: 0)
             return touch(space, 4 * block, answer[body], index, isCommand: false, isWrite: false)
         }
-        for place in stride(from: body.lowerBound, to: body.upperBound, by: 16) {
-            let range = place..<min(place + 16, body.upperBound)
-            takeClassic(index, block + (place - body.lowerBound) / 16, answer, range, isCommand: false)
+        takeBlocks(index, block, answer, body, isCommand: false)
+    }
+
+    /// Blocks of a Classic in a row.
+    mutating func takeBlocks(_ index: Int, _ block: Int, _ bytes: [UInt8], _ range: Range<Int>, isCommand: Bool) {
+        for place in stride(from: range.lowerBound, to: range.upperBound, by: 16) {
+            let part = place..<min(place + 16, range.upperBound)
+            takeClassic(index, block + (place - range.lowerBound) / 16, bytes, part, isCommand: isCommand)
         }
     }
 
@@ -154,7 +164,7 @@ struct RedactionConversation {
             if space == .pages(sector: 0) { findPassword(index, page: block, data) }
             return
         }
-        takeClassic(index, block, command, data, isCommand: true)
+        takeBlocks(index, block, command, data, isCommand: true)
     }
 
     mutating func takeClassic(

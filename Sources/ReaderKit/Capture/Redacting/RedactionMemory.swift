@@ -71,6 +71,13 @@ struct RedactionMemory {
         touches.append((space, touch))
     }
 
+    /// Moves the last touches: their bytes are a part of a longer command or answer.
+    mutating func shift(from first: Int, command: Int, answer: Int) {
+        for place in first..<touches.count {
+            touches[place].touch.offset += touches[place].touch.isCommand ? command : answer
+        }
+    }
+
     private func changes(_ space: Space, _ state: Int, _ address: Int, _ bytes: ArraySlice<UInt8>) -> Bool {
         guard let images = states[space], state < images.count else { return false }
         return bytes.enumerated().contains { index, byte in

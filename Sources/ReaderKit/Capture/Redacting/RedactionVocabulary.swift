@@ -53,10 +53,6 @@ final class RedactionVocabulary {
     func known(word: [UInt8]) -> [UInt8]? { words[word] }
     func known(string: [UInt8]) -> [UInt8]? { strings[string] }
 
-    /// All byte strings that have stand-ins.
-    var allStrings: [[UInt8]] { Array(strings.keys) }
-    var allWords: [[UInt8]] { Array(words.keys) }
-
     /// Keys of the factory and of the standards, and bytes that say nothing.
     static func isPublic(_ bytes: [UInt8]) -> Bool {
         guard let first = bytes.first else { return true }
