@@ -57,6 +57,7 @@ extension FakePCSC {
             if let code = enter(.establish) { return (code, 0) }
             guard isServing else { return (.noService, 0) }
             lastNumber += 1
+            contextsMade += 1
             contexts[lastNumber] = ContextState(generation: generation, thread: pthread_self())
             return (.success, lastNumber)
         }

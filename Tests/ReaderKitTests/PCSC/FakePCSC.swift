@@ -83,6 +83,7 @@ final class FakePCSC: @unchecked Sendable {
     var faults: [Function: [Fault]] = [:]
     var counts: [Function: Int] = [:]
     var lastNumber = 100
+    var contextsMade = 0
     var cancelsToLose = 0
     /// What must never happen, and did.
     var violations: [String] = []

@@ -83,7 +83,12 @@ struct ClassicLink {
         guard let command = try? CommandAPDU(cla: 0xFF, ins: 0x86, p1: 0x00, p2: 0x00, data: data) else {
             return false
         }
-        let status = try link.send(command).statusWord
+        var status = try link.send(command).statusWord
+        if StorageLink.isOfTheLink(status), ![0x6F04, 0x6F0A].contains(status.rawValue) {
+            // A weak field must not make a card one without a message, so it gets another chance.
+            try confirmPresence()
+            status = try link.send(command).statusWord
+        }
         switch status.rawValue {
         case 0x9000: return true
         case 0x6300, 0x6982, 0x6983, 0x6F04, 0x6F0A: return false

@@ -4,7 +4,7 @@ extension MIFAREClassicTag {
     ///
     /// Every sector must open with the factory's or the public NDEF key, or with keys that were given, and let its trailer
     /// be changed; otherwise nothing is written. Sector 0 is written last: a card that was taken away meanwhile is not
-    /// yet a formatted one, and can be formatted again. A card that is formatted and empty already is left as it is.
+    /// yet a formatted one, and can be formatted again. A card that is formatted is left as it is, with its message.
     ///
     /// - Throws: ``TagError``; ``TagError/cannotFormat(_:reason:)`` before anything was written.
     public mutating func formatNDEF() throws(TagError) {
@@ -13,9 +13,7 @@ extension MIFAREClassicTag {
             guard !directory.firstRun(of: .ndef).isEmpty else {
                 throw cannotFormat("its directory gives it to other applications")
             }
-            let content = try readNDEF()
-            if content.ndef == .empty, !content.isInterrupted { return }
-            throw cannotFormat("it is formatted already; write an empty message to clear it, or repair it")
+            return
         }
 
         var directory = MAD(hasSecondHalf: size.sectors > 16)

@@ -17,7 +17,12 @@ struct StorageLink {
     func read(_ block: Int, length: Int, attempt: String) throws(TagError) -> [UInt8] {
         guard let number = UInt16(exactly: block), let command = try? CommandAPDU.readBlock(number, length: length)
         else { throw .protected(attempt: attempt, status: nil) }
-        let answer = try send(command)
+        var answer = try send(command)
+        if StorageLink.isOfTheLink(answer.statusWord) {
+            // A weak field must not make a card one without a message, so it gets another chance.
+            try confirmPresence()
+            answer = try send(command)
+        }
         guard answer.isSuccess || (answer.statusWord == .endReached && !answer.data.isEmpty) else {
             throw StorageLink.fault(attempt, answer.statusWord)
         }
@@ -40,6 +45,9 @@ struct StorageLink {
             throw .link(error)
         }
     }
+
+    /// Whether a status word is the reader's report on the radio link (`6F01` to `6FFF`).
+    static func isOfTheLink(_ status: StatusWord) -> Bool { status.sw1 == 0x6F && status.sw2 != 0 }
 
     /// What a status word other than `9000` means where only the reader answers.
     static func fault(_ attempt: String, _ status: StatusWord) -> TagError {
