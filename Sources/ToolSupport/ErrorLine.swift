@@ -14,7 +14,7 @@ package struct ErrorLine: Encodable, Sendable {
         rawCode = error.code?.description
     }
 
-    /// Any error: those of the libraries by their codes, others as "other".
+    /// Any error: those of the libraries and tools by their codes, others as "other".
     package init(_ error: any Error) {
         switch error {
         case let error as ReaderError: self.init(error)
@@ -31,6 +31,9 @@ package struct ErrorLine: Encodable, Sendable {
         case let error as InputMessageError: self.init(code: error.fault.code.rawValue, "\(error)")
         case let error as APDUError: self.init(code: error.code.rawValue, "\(error)")
         case is APDUShorthand.Failure: self.init(code: "malformedCommand", "\(error)")
+        case let error as CaptureFileError: self.init(code: error.kind.rawValue, "\(error)")
+        case let error as CaptureError: self.init(code: error.code.rawValue, "\(error)")
+        case let error as ToolFailure: self.init(code: error.code, "\(error)")
         default: self.init(code: "other", "\(error)")
         }
     }
@@ -39,6 +42,21 @@ package struct ErrorLine: Encodable, Sendable {
         self.code = code
         self.message = message
         statusWord = status.map { [$0.sw1, $0.sw2].hex }
+    }
+}
+
+extension ToolFailure {
+    /// The name that JSON shows: that of its exit code.
+    fileprivate var code: String {
+        switch exit {
+        case ToolExit.usage: "usage"
+        case ToolExit.malformed: "malformed"
+        case ToolExit.noInput: "noInput"
+        case ToolExit.unavailable: "unavailable"
+        case ToolExit.inputOutput: "inputOutput"
+        case ToolExit.interrupted: "interrupted"
+        default: "failed"
+        }
     }
 }
 

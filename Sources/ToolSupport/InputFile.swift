@@ -1,4 +1,5 @@
 import Foundation
+import ReaderKit
 
 /// A file that a person named, or standard input.
 package enum InputFile {
@@ -28,18 +29,27 @@ package enum InputFile {
     }
 
     private static func read(_ path: String, _ cancellation: CardOnReader.Cancellation) throws -> [UInt8] {
-        let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        // Opening a named pipe would wait for its writer, where no cancellation is heard.
+        let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw failure(path, errno) }
         defer { if path != "-" { close(file) } }
+        // Until a writer has come, a named pipe looks as at its end, so the first byte is waited for. Behind that the
+        // end is seen by reading, for it is no news to poll(2) if the writer was gone when the pipe was opened.
+        var mustWait = true
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            try wait(for: file, or: [cancellation.descriptor])
+            if mustWait { try wait(for: file, or: [cancellation.descriptor]) }
             try cancellation.check()
             let count = Foundation.read(file, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN {
+                mustWait = true
+                continue
+            }
             guard count >= 0 else { throw failure(path, errno) }
             guard count > 0 else { return bytes }
+            mustWait = path == "-"
             bytes += buffer.prefix(count)
             guard bytes.count <= longest else {
                 throw ToolFailure(
@@ -61,29 +71,21 @@ package enum InputFile {
 
 /// A file that a person wants written.
 package enum OutputFile {
-    /// Writes a new file of mode 0600, or replaces one.
+    /// Writes a new file of mode 0600, or replaces one, whose mode stays. Nothing is changed when it fails.
     ///
-    /// - Throws: ``ToolFailure`` with exit code 74; also if the file exists and is not to be replaced.
+    /// - Throws: ``ToolFailure`` with exit code 74; also if the file exists and is not to be replaced, or is no regular
+    ///   file.
     package static func write(_ bytes: [UInt8], to path: String, overwrite: Bool) throws {
-        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL), 0o600)
-        guard file >= 0 else { throw failure(path, errno) }
-        defer { close(file) }
-        var status = stat()
-        if fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG { fchmod(file, 0o600) }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw failure(path, errno) }
-            rest = rest.dropFirst(count)
+        do throws(CaptureFileError) {
+            try WholeFile.write(bytes, to: path, overwrite: overwrite)
+        } catch {
+            throw failure(error)
         }
     }
 
-    private static func failure(_ path: String, _ code: Int32) -> ToolFailure {
-        let advice = code == EEXIST ? " Choose another name, or add --force." : ""
-        return ToolFailure(
-            "could not write \(path): \(String(cString: strerror(code))).\(advice)",
-            exit: ToolExit.inputOutput
-        )
+    private static func failure(_ error: CaptureFileError) -> ToolFailure {
+        let reason = error.code == ESPIPE ? "it is no regular file" : String(cString: strerror(error.code))
+        let advice = error.kind == .exists ? " Choose another name, or add --force." : ""
+        return ToolFailure("could not write \(error.path): \(reason).\(advice)", exit: ToolExit.inputOutput)
     }
 }

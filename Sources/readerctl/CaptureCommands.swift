@@ -42,11 +42,8 @@ enum CaptureDestination {
                 rest = rest.dropFirst(count)
             }
         case .file(let path, let force):
-            let exists = FileManager.default.fileExists(atPath: path)
-            let writer = try CaptureWriter(creating: path, overwrite: force)
-            defer { writer.close() }
-            // A file that is there keeps its content until the new one is whole.
-            if exists { try writer.replace(with: text) } else { try writer.append(text) }
+            // A file that is there keeps its content until the new one is whole; a new one is whole or not there.
+            try WholeFile.write(Array(text.utf8), to: path, overwrite: force)
         }
     }
 }

@@ -35,7 +35,12 @@ struct CaptureRedact: ToolCommand {
     var destination: String?
     @Flag(help: "Replace the original.")
     var inPlace = false
-    @Flag(help: "Replace the output file if it exists.")
+    @Flag(
+        help: """
+            Replace the output file if it exists; with --in-place, the original even if the result does not replay to \
+            the same kind of taps.
+            """
+    )
     var force = false
     @Option(help: "Make the stand-ins from this number; without it they depend on the whole capture.")
     var seed: UInt64?
@@ -74,6 +79,13 @@ struct CaptureRedact: ToolCommand {
             let redaction = CaptureRedaction(of: original, seed: seed)
             let isAlike = await CaptureRedaction.replaysAlike(original, redaction.capture)
             try Task.checkCancellation()
+            guard isAlike || !inPlace || force else {
+                throw ToolFailure(
+                    "could not redact \(file) in its place: the redacted capture does not replay to the same kind of "
+                        + "taps. The original is kept; write to another file with --output, or add --force.",
+                    exit: ToolExit.failure
+                )
+            }
             let place = path.map { CaptureDestination.file($0, force: force || inPlace) } ?? .output
             try place.write(redaction.capture)
             if let path {

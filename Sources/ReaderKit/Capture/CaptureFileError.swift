@@ -40,6 +40,8 @@ public struct CaptureFileError: Error, Sendable, Hashable {
         case .exists: "Choose another name, or replace it (readerctl: --force)."
         case .notReadable: "Check who may read it."
         case .notWritable where code == EFBIG: "A capture ends at 16 MiB; record the rest in another file."
+        case .notWritable where code == ESPIPE: "Name a regular file, or write to standard output."
+        case .notWritable where code == ESTALE: "Another file has taken its place; choose another name."
         case .notWritable: "Check who may write there, and whether the disk is full."
         }
     }
@@ -55,6 +57,7 @@ extension CaptureFileError: CustomStringConvertible {
             case .noCaptures: "could not find captures in \(path): it holds no .capture file"
             case .exists: "could not create \(path): it exists"
             case .notReadable: "could not read \(path)\(reason)"
+            case .notWritable where code == ESPIPE: "could not write \(path): it is no regular file"
             case .notWritable: "could not write \(path)\(reason)"
             }
         return text + ". " + hint

@@ -31,14 +31,17 @@ public final class CaptureWriter: Sendable {
     public func append(_ text: String) throws(CaptureFileError) {
         // A closure's error type is not inferred, so the result carries it.
         let result: Result<Void, CaptureFileError> = descriptor.withLock { file in
-            Result { () throws(CaptureFileError) in try Self.write(text, to: file, path) }
+            Result { () throws(CaptureFileError) in try WholeFile.write(Array(text.utf8), onto: file, path) }
         }
         try result.get()
     }
 
     /// Replaces all that was written. The file has either the old or the new content, whenever the program is killed.
     ///
-    /// A path that is no regular file, such as a pipe, cannot be replaced.
+    /// A symbolic link stays, and the file that it leads to is replaced; its mode stays too. A path that is no regular
+    /// file, such as a pipe or a device, cannot be replaced, nor one where another file stands by now.
+    ///
+    /// - Throws: ``CaptureFileError/Kind/notWritable``; the file is then as it was.
     public func replace(with text: String) throws(CaptureFileError) {
         let result: Result<Void, CaptureFileError> = descriptor.withLock { file in
             Result { () throws(CaptureFileError) in
@@ -46,18 +49,12 @@ public final class CaptureWriter: Sendable {
                 guard file >= 0, fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
                     throw CaptureFileError(path: path, kind: .notWritable, code: ESPIPE)
                 }
-                let temporary = path + ".part"
-                // What a killed program left behind.
-                _ = unlink(temporary)
-                let new = try Self.open(temporary, O_EXCL)
-                do throws(CaptureFileError) {
-                    try Self.write(text, to: new, temporary)
-                    guard rename(temporary, path) == 0 else { throw Self.failure(path) }
-                } catch {
-                    _ = Foundation.close(new)
-                    _ = unlink(temporary)
-                    throw error
+                let target = try WholeFile.Target(path)
+                guard target.isFile(status) else {
+                    throw CaptureFileError(path: path, kind: .notWritable, code: ESTALE)
                 }
+                let new = try WholeFile.put(Array(text.utf8), at: target.path, target.status, .replacing, of: path)
+                _ = fcntl(new, F_SETFL, fcntl(new, F_GETFL) | O_APPEND)
                 _ = Foundation.close(file)
                 file = new
             }
@@ -80,19 +77,121 @@ public final class CaptureWriter: Sendable {
             guard file >= 0, fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 else {
                 return
             }
-            _ = unlink(path)
+            // Another file that stands there by now, and a link that leads to this one, are not this writer's.
+            guard let target = try? WholeFile.Target(path), target.isFile(status) else { return }
+            _ = unlink(target.path)
         }
         close()
     }
 
     private static func open(_ path: String, _ flag: Int32) throws(CaptureFileError) -> Int32 {
         let file = Foundation.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | flag, 0o600)
+        guard file >= 0 else { throw WholeFile.failure(path) }
+        return file
+    }
+}
+
+/// Writes files whole: under a name of their own beside their place, and then into it, so that a failure leaves what
+/// was there.
+package enum WholeFile {
+    /// Writes a new file of mode 0600, or replaces one, whose mode stays.
+    ///
+    /// - Parameters:
+    ///   - bytes: the content.
+    ///   - path: the file. Of a symbolic link, the file that it leads to is replaced.
+    ///   - overwrite: whether a file of that name is replaced.
+    /// - Throws: ``CaptureFileError/Kind/exists`` or ``CaptureFileError/Kind/notWritable``; nothing is changed then.
+    package static func write(_ bytes: [UInt8], to path: String, overwrite: Bool) throws(CaptureFileError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            guard errno == ENOENT else { throw failure(path) }
+            let file = try put(bytes, at: path, nil, overwrite ? .replacing : .creating, of: path)
+            _ = close(file)
+            return
+        }
+        guard overwrite else { throw CaptureFileError(path: path, kind: .exists, code: EEXIST) }
+        let target = try Target(path)
+        // A folder in which one may write would let a file be replaced in which one may not.
+        guard access(target.path, W_OK) == 0 else { throw failure(path) }
+        _ = close(try put(bytes, at: target.path, target.status, .replacing, of: path))
+    }
+
+    /// A regular file that can be replaced.
+    struct Target {
+        /// Where it is, free of symbolic links.
+        let path: String
+        let status: stat
+
+        /// Follows the links.
+        init(_ path: String) throws(CaptureFileError) {
+            guard let real = WholeFile.real(path), let folder = WholeFile.real(WholeFile.folder(of: path)) else {
+                throw WholeFile.failure(path)
+            }
+            var status = stat()
+            guard lstat(real, &status) == 0 else { throw WholeFile.failure(path) }
+            // `/dev/stdin` and its like lead to files that somebody else has opened.
+            guard status.st_mode & S_IFMT == S_IFREG, !WholeFile.isOfSystem(real), !WholeFile.isOfSystem(folder) else {
+                throw CaptureFileError(path: path, kind: .notWritable, code: ESPIPE)
+            }
+            self.path = real
+            self.status = status
+        }
+
+        /// Whether it is this file and not another of its name.
+        func isFile(_ other: stat) -> Bool {
+            status.st_dev == other.st_dev && status.st_ino == other.st_ino
+        }
+    }
+
+    /// What happens to a file that stands at the place.
+    enum Place {
+        case creating, replacing
+    }
+
+    /// Writes a file beside its place and moves it there.
+    ///
+    /// - Parameters:
+    ///   - bytes: the content.
+    ///   - place: the file.
+    ///   - old: the file that is replaced, whose mode and owner stay; `nil` if there is none.
+    ///   - kind: whether a file at the place is replaced.
+    ///   - path: the name that errors tell.
+    /// - Returns: the descriptor of the new file, behind its content.
+    static func put(
+        _ bytes: [UInt8],
+        at place: String,
+        _ old: stat?,
+        _ kind: Place,
+        of path: String
+    ) throws(CaptureFileError) -> Int32 {
+        let folder = folder(of: place)
+        var name = Array("\(folder).new-XXXXXX".utf8CString)
+        // Mode 0600, and a name that nobody has.
+        let file = mkstemp(&name)
         guard file >= 0 else { throw failure(path) }
+        do throws(CaptureFileError) {
+            _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+            try write(bytes, onto: file, path)
+            if let old { try take(old, file, path) }
+            // Some file systems cannot, and say so.
+            guard fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure(path) }
+            try move(name, to: place, kind, path)
+        } catch {
+            _ = close(file)
+            _ = unlink(name)
+            throw error
+        }
+        // The file is in its place; a folder that cannot be synchronised takes nothing of that back.
+        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if directory >= 0 {
+            _ = fsync(directory)
+            _ = close(directory)
+        }
         return file
     }
 
-    private static func write(_ text: String, to file: Int32, _ path: String) throws(CaptureFileError) {
-        var rest = Array(text.utf8)[...]
+    static func write(_ bytes: [UInt8], onto file: Int32, _ path: String) throws(CaptureFileError) {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
@@ -101,7 +200,65 @@ public final class CaptureWriter: Sendable {
         }
     }
 
-    private static func failure(_ path: String) -> CaptureFileError {
+    /// Gives a new file the owner, as far as that is allowed, and the mode of the old one.
+    private static func take(_ old: stat, _ file: Int32, _ path: String) throws(CaptureFileError) {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw failure(path) }
+        var mode = old.st_mode & 0o777
+        if geteuid() == 0, status.st_uid != old.st_uid || status.st_gid != old.st_gid {
+            guard fchown(file, old.st_uid, old.st_gid) == 0 else { throw failure(path) }
+        } else if status.st_gid != old.st_gid, fchown(file, uid_t.max, old.st_gid) != 0 {
+            // What one group may do is not for another.
+            mode &= ~0o070
+        }
+        guard fchmod(file, mode) == 0 else { throw failure(path) }
+    }
+
+    private static func move(
+        _ name: [CChar],
+        to place: String,
+        _ kind: Place,
+        _ path: String
+    ) throws(CaptureFileError) {
+        guard kind == .creating else {
+            guard rename(name, place) == 0 else { throw failure(path) }
+            return
+        }
+        // Unlike rename(2), link(2) leaves what is there.
+        if link(name, place) == 0 {
+            _ = unlink(name)
+            return
+        }
+        guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw failure(path) }
+        // A file system without links: take the name first.
+        let claim = open(place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard claim >= 0 else { throw failure(path) }
+        _ = close(claim)
+        guard rename(name, place) == 0 else {
+            let error = failure(path)
+            _ = unlink(place)
+            throw error
+        }
+    }
+
+    /// The folder of a file, with a slash at its end.
+    private static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
+    }
+
+    private static func real(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    /// Whether a path without links is of devices or of the kernel.
+    private static func isOfSystem(_ path: String) -> Bool {
+        let path = path + "/"
+        return ["/dev/", "/proc/", "/sys/"].contains { path.hasPrefix($0) } && !path.hasPrefix("/dev/shm/")
+    }
+
+    static func failure(_ path: String) -> CaptureFileError {
         let code = errno
         return CaptureFileError(path: path, kind: code == EEXIST ? .exists : .notWritable, code: code)
     }
