@@ -67,9 +67,10 @@ import Testing
         #expect(text.messages.hasPrefix("readerctl: "))
         #expect(text.messages.contains("malformed.capture:6:10:"))
         #expect(try await capture("check", warned, "--json").objects.first?["lines"] as? Int == 5)
-        let empty = try await capture("check", try ScratchFolder().path)
+        let folder = try ScratchFolder()
+        let empty = try await capture("check", folder.path)
         #expect(empty.status == 66)
-        #expect(empty.messages.contains("could not find captures in"))
+        #expect(empty.messages.contains("could not find captures in \(folder.path)"))
     }
 
     // MARK: redact

@@ -158,6 +158,8 @@ private final class LineReader {
                 }
             }
             if !pending.isEmpty { continuation.yield(String(decoding: pending, as: UTF8.self)) }
+            // Not left to the end of the object, which the process may outlive.
+            try? handle.close()
             continuation.finish()
         }
     }

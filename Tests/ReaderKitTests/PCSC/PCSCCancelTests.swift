@@ -153,7 +153,7 @@ import Testing
         fake.insert(FakePCSC.Card { _ in .hang(gate) }, into: "A")
         let abandoned = AbandonedThreads()
         var configuration = FakePCSC.configuration
-        configuration.callDeadline = .milliseconds(200)
+        configuration.callDeadline = .seconds(2)
         let backend = fake.backend(configuration, abandoned: abandoned)
         let watcher = Watcher(backend)
         try await watcher.until("inserted A 1")
