@@ -27,8 +27,8 @@ public struct CaptureRedaction: Sendable {
     /// How many different words of texts were replaced.
     public private(set) var replacedWords = 0
 
-    /// Lines of commands whose answers hold data that this package does not understand. They are as they were: look at
-    /// them before the capture is given away.
+    /// Lines of commands that hold data that this package does not understand, or whose answers do, and of those that
+    /// show data outside of messages. They are as they were: look at them before the capture is given away.
     public private(set) var unexaminedLines: [Int] = []
 
     /// What was found, in the order of the capture.
@@ -47,16 +47,20 @@ public struct CaptureRedaction: Sendable {
         let identifiers = RedactionIdentifiers(conversations.flatMap(\.identifiers), vocabulary)
         var text = RedactionText(vocabulary: vocabulary)
         text.identifiers = { identifiers.texts }
+        var plain: [Set<Int>] = []
         for _ in 0..<2 {
             // First what is asked for is collected, then it is replaced.
             capture = original
+            plain = []
             for (index, conversation) in conversations.enumerated() {
-                capture.presentations[index] = Self.redact(
+                let (presentation, unexamined) = Self.redact(
                     original.presentations[index],
                     conversation,
                     identifiers,
                     text
                 )
+                capture.presentations[index] = presentation
+                plain.append(unexamined)
             }
             capture.lines = original.lines.map { line in
                 var line = line
@@ -70,7 +74,7 @@ public struct CaptureRedaction: Sendable {
         redactHeaders(identifiers, vocabulary)
         replacedValues = vocabulary.stringCount
         replacedWords = vocabulary.wordCount
-        note(original, conversations)
+        note(original, conversations, plain)
     }
 
     // MARK: Presentations
@@ -80,18 +84,21 @@ public struct CaptureRedaction: Sendable {
         _ conversation: RedactionConversation,
         _ identifiers: RedactionIdentifiers,
         _ text: RedactionText
-    ) -> Capture.Presentation {
+    ) -> (Capture.Presentation, unexamined: Set<Int>) {
         var result = original
         for index in result.facts.values.indices {
-            result.facts.values[index].bytes = identifiers.replace(in: result.facts.values[index].bytes)
+            let value = result.facts.values[index]
+            let isTold = ["uid", "idm", "pupi"].contains(value.name)
+            result.facts.values[index].bytes = identifiers.replace(in: value.bytes, isTold: isTold)
         }
         var commands = original.exchanges.map(\.request.bytes)
         var answers = original.exchanges.map(\.answer.bytes)
         // What is written over identifiers afterwards was looked at as a whole.
         let (oldCommands, oldAnswers) = (commands, answers)
         for index in commands.indices {
-            commands[index] = identifiers.replace(in: commands[index])
-            answers[index] = identifiers.replace(in: answers[index])
+            let isTold = conversation.telling.contains(index)
+            commands[index] = identifiers.replace(in: commands[index], isTold: isTold)
+            answers[index] = identifiers.replace(in: answers[index], isTold: isTold)
         }
         let memory = conversation.memory
         var replacements: [RedactionMemory.Space: [[Int: UInt8]]] = [:]
@@ -127,7 +134,12 @@ public struct CaptureRedaction: Sendable {
             result.exchanges[index].request.bytes = commands[index]
             result.exchanges[index].answer.bytes = answers[index]
         }
-        return result
+        guard !text.vocabulary.isCollecting else { return (result, []) }
+        let unexamined = memory.unexamined(replacements) { exchange, isCommand, offset in
+            let (old, new) = isCommand ? (oldCommands, commands) : (oldAnswers, answers)
+            return old[exchange][offset] != new[exchange][offset]
+        }
+        return (result, unexamined)
     }
 
     // MARK: Headers
@@ -151,8 +163,8 @@ public struct CaptureRedaction: Sendable {
 
     // MARK: What was found
 
-    private mutating func note(_ original: Capture, _ conversations: [RedactionConversation]) {
-        for (presentation, conversation) in zip(original.presentations, conversations) {
+    private mutating func note(_ original: Capture, _ conversations: [RedactionConversation], _ plain: [Set<Int>]) {
+        for (number, (presentation, conversation)) in zip(original.presentations, conversations).enumerated() {
             func line(_ index: Int) -> Int? { presentation.exchanges[index].sourceLine }
             if !conversation.identifiers.isEmpty {
                 secrets.append(CaptureSecret(kind: .identifier, line: presentation.sourceLine))
@@ -160,7 +172,8 @@ public struct CaptureRedaction: Sendable {
             for span in conversation.spans {
                 secrets.append(CaptureSecret(kind: span.kind, line: line(span.exchange)))
             }
-            unexaminedLines += conversation.unexamined.compactMap(line)
+            let unexamined = Set(conversation.unexamined).union(number < plain.count ? plain[number] : [])
+            unexaminedLines += unexamined.sorted().compactMap(line)
         }
     }
 }

@@ -49,7 +49,10 @@ extension RedactionConversation {
     mutating func writeLong(_ index: Int, _ command: [UInt8], _ data: Range<Int>) {
         guard let selected, let (offset, range) = Self.object(0x54, command, data),
             let (_, content) = Self.object(0x53, command, range.upperBound..<data.upperBound)
-        else { return }
+        else {
+            if !data.isEmpty { unexamined.append(index) }
+            return
+        }
         touch(.file(selected), offset, command[content], index, isCommand: true, isWrite: true)
     }
 
@@ -71,9 +74,9 @@ extension RedactionConversation {
     }
 
     /// The answer to GET VAS DATA: `70 … 9F2A … 9F27 …`, of which the contents are replaced.
-    mutating func takeVAS(_ index: Int, _ answer: [UInt8], _ body: Range<Int>) {
+    mutating func takeVAS(_ index: Int, _ data: Range<Int>, _ answer: [UInt8], _ body: Range<Int>) {
         guard isPass else {
-            if !body.isEmpty { unexamined.append(index) }
+            if !data.isEmpty || !body.isEmpty { unexamined.append(index) }
             return
         }
         var place = body.lowerBound

@@ -32,7 +32,11 @@ extension RedactionConversation {
         // The frame stands somewhere in the command, and so do the bytes that it writes.
         let command = [UInt8](repeating: 0, count: start) + frame
         switch (first, frame.count) {
-        case (0x30, 2) where isClassic: takeBlocks(index, Int(frame[1]), answer, body, isCommand: false)
+        case (0x30, 2) where isClassic:
+            // One byte is a refusal; the check bytes of a block do not belong here.
+            guard body.count > 1 else { break }
+            takeBlocks(index, Int(frame[1]), answer, body.prefix(16), isCommand: false)
+            if body.count > 16 { unexamined.append(index) }
         case (0xA0, 2): wantedPage = Int(frame[1])
         case (0x30, 2):
             touch(space, 4 * Int(frame[1]), answer[body], index, isCommand: false, isWrite: false)
@@ -50,14 +54,26 @@ extension RedactionConversation {
             isClassic = true
             span(index, command: true, place(2..<8), .key)
             authenticated.append(Array(frame[8...]))
+            telling.insert(index)
         case (0x60, 1):
             // GET_VERSION of Type 2 tags, or the first part of DESFire's.
             if body.first.map({ answer[$0] }) == 0xAF { chain = (0x60, 1) }
-        case (0x26, 1), (0x52, 1), (0x50, 2), (0x39, 2), (0xE0, 2): break
-        case (0x93, _), (0x95, _), (0x97, _): takeAnticollision(frame, Array(answer[body]))
-        case (0x3C, 2): break
+        case (0x26, 1), (0x52, 1), (0x50, 2), (0xE0, 2): break
+        case (0x93, _), (0x95, _), (0x97, _): takeAnticollision(index, frame, Array(answer[body]))
+        case (0x3C, 2), (0x39, 2):
+            // A signature of the identifier tells the card as well as that does. A counter tells little.
+            if first == 0x3C, body.count == 32 {
+                span(index, command: false, body, .identifier)
+            } else if body.count > 1 {
+                unexamined.append(index)
+            }
         case (0x00, _) where frame.count >= 4, (0x90, _) where frame.count >= 4, (0xFF, _) where frame.count >= 4:
             takeAPDU(index, frame, Array(answer[body]))
+        // A lone frame of sixteen bytes may be anything, and 1A and what goes on with AF are looked at below.
+        case _ where frame.count != 16 && first != 0x1A && chain == nil && APDUSecrets.isSecretFrame(frame[...]):
+            let isVicinity = ![0x60, 0x61, 0xAF, 0x1B, 0xA2].contains(first)
+            span(index, command: true, place((isVicinity ? 3 : 1)..<frame.count), .key)
+            span(index, command: false, body.dropFirst(), .key)
         default:
             let status = body.first.map { answer[$0] } ?? 0
             takeNative(index, first, command, place(1..<frame.count), answer, body.dropFirst(), status: status)
@@ -77,13 +93,16 @@ extension RedactionConversation {
     }
 
     /// Anticollision: the identifier in parts of three bytes behind a cascade tag, the last of four.
-    private mutating func takeAnticollision(_ frame: [UInt8], _ answer: [UInt8]) {
+    private mutating func takeAnticollision(_ index: Int, _ frame: [UInt8], _ answer: [UInt8]) {
+        telling.insert(index)
         let part: [UInt8]
         if frame.count == 2, frame[1] == 0x20, answer.count >= 5 {
             part = Array(answer[..<4])
         } else if frame.count >= 7, frame[1] == 0x70 {
             part = Array(frame[2..<6])
         } else {
+            // Parts of bytes, behind a collision.
+            if frame.count > 2 || !answer.isEmpty { unexamined.append(index) }
             return
         }
         // The selection repeats what the anticollision told.
@@ -113,7 +132,11 @@ extension RedactionConversation {
         switch current {
         case 0x60:
             // The third part: identifier, batch, week and year.
-            guard part == 3, body.count >= 14 else { return }
+            guard part == 3, body.count >= 14 else {
+                if part >= 3, !body.isEmpty { unexamined.append(index) }
+                return
+            }
+            telling.insert(index)
             let bytes = Array(answer[body])
             identifiers.append(Array(bytes[..<7]))
             span(index, command: false, (body.lowerBound + 7)..<(body.lowerBound + 12), .identifier)
@@ -127,6 +150,9 @@ extension RedactionConversation {
         case 0xBD, 0xAD, 0xBB, 0xAB, 0x6C, 0x3B:
             span(index, command: false, body, .content)
         case 0x3D, 0x8D, 0x8B: span(index, command: true, data.dropFirst(7), .content)
+        case _ where Self.isSecret(0x90, current):
+            span(index, command: true, data, .key)
+            span(index, command: false, body, .key)
         default:
             if !body.isEmpty || !data.isEmpty { unexamined.append(index) }
         }
@@ -146,6 +172,7 @@ extension RedactionConversation {
         let content = frame.dropFirst(skip)
         switch frame[skip] {
         case 0x00 where from.count >= 17, 0x04 where from.count >= 9:
+            telling.insert(index)
             identifiers.append(Array(answer[(from.lowerBound + 1)..<(from.lowerBound + 9)]))
         case 0x06 where from.count > 12:
             touchBlocks(Array(content), answer, from.dropFirst(12), index, isCommand: false)
@@ -189,6 +216,12 @@ extension RedactionConversation {
             let isShort = command[place] & 0x80 != 0
             guard isShort || place + 2 < command.count else { return }
             let block = isShort ? Int(command[place + 1]) : Int(command[place + 2]) << 8 | Int(command[place + 1])
+            // FeliCa Lite: the challenge, the proofs and the key.
+            switch block {
+            case 0x80, 0x81, 0x91: span(index, command: isCommand, from..<(from + 16), .authentication)
+            case 0x87: span(index, command: isCommand, from..<(from + 16), .key)
+            default: break
+            }
             touch(.type3, 16 * block, bytes[from..<(from + 16)], index, isCommand: isCommand, isWrite: isCommand)
             place += isShort ? 2 : 3
             from += 16

@@ -15,6 +15,7 @@ extension RedactionConversation {
         case 0xCA:
             if parameter == 0, [4, 7, 8, 10].contains(body.count) {
                 identifiers.append(Array(answer[body]))
+                telling.insert(index)
             } else if !body.isEmpty, parameter != 0x0100 {
                 // 01 00 asks for the historical bytes, which stay as ATRs do.
                 unexamined.append(index)

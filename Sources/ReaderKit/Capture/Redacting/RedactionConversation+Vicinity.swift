@@ -16,6 +16,7 @@ extension RedactionConversation {
         func identifier(at place: Int) {
             guard body.lowerBound + place + 8 <= body.upperBound else { return }
             let begin = body.lowerBound + place
+            telling.insert(index)
             identifiers.append(answer[begin..<(begin + 8)].reversed())
         }
         if flags & 0x04 != 0 || code == 0x01 { return identifier(at: 2) }
@@ -23,6 +24,7 @@ extension RedactionConversation {
         if flags & 0x20 != 0 {
             guard frame.count >= place + 8 else { return unexamined.append(index) }
             identifiers.append(frame[place..<(place + 8)].reversed())
+            telling.insert(index)
             place += 8
         }
         let parameters = frame.dropFirst(place)
@@ -45,6 +47,7 @@ extension RedactionConversation {
             guard size > 0 else { return unexamined.append(index) }
             touch(.type5, block * size, command[written], index, isCommand: true, isWrite: true)
             return
+        case 0xBD: span(index, command: false, data, .identifier)
         case 0xB2: span(index, command: false, data, .authentication)
         case 0xB3, 0xB4: span(index, command: true, (start + min(place, frame.count))..<command.count, .key)
         default:

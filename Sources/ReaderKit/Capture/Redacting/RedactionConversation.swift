@@ -14,6 +14,8 @@ struct RedactionConversation {
     var memory = RedactionMemory()
     /// Identifiers that the facts, the reader or the card told.
     var identifiers: [[UInt8]] = []
+    /// Exchanges that tell the card's identifier.
+    var telling: Set<Int> = []
     /// Exchanges that hold data that are not understood.
     var unexamined: [Int] = []
 
@@ -44,7 +46,11 @@ struct RedactionConversation {
             guard case .apdu(let bytes) = exchange.request, bytes.count > 1, bytes[0] == 0xFF else { return false }
             return [0x82, 0x86, 0x88, 0xF3, 0xF4].contains(bytes[1])
         }
-        isClassic = usesKeys || atr?.storageCard?.displayName.contains("Classic") == true
+        let classic: Set<UInt8> = [0x08, 0x09, 0x18, 0x19, 0x28, 0x38, 0x88, 0x98, 0xB8]
+        let isSelectedAsClassic = facts["sak"]?.first.map { classic.contains($0) } ?? false
+        isClassic =
+            usesKeys || isSelectedAsClassic
+            || atr?.storageCard?.displayName.contains("Classic") == true
         for name in ["uid", "idm", "pupi"] {
             if let bytes = facts[name] { identifiers.append(bytes) }
         }
@@ -94,21 +100,26 @@ struct RedactionConversation {
         let parameter = Int(command[2]) << 8 | Int(command[3])
         switch (command[0], command[1]) {
         case (0xFF, _): takeReader(index, command, data, answer, body)
-        case (0x80, 0xCA): takeVAS(index, answer, body)
+        case (0x80, 0xCA): takeVAS(index, data, answer, body)
         case (0x90, 0x50) where isPass, (0x90, 0x52) where isPass, (0x90, 0x53) where isPass, (0x90, 0xC0) where isPass:
             span(index, command: true, data, .pass, isMessage: true)
             span(index, command: false, body, .pass, isMessage: command[1] != 0xC0)
         case (0x90, _): takeNative(index, command[1], command, data, answer, body, status: status.last ?? 0)
-        case (_, 0xA4): select(command, data)
+        case (_, 0xA4): select(index, command, data, body)
         case (_, 0xB0): readFile(index, parameter, answer, body, status)
         case (_, 0xB1): readLong(index, command, data, answer, body)
         case (_, 0xD6):
             if let selected, parameter < 0x8000 {
                 touch(.file(selected), parameter, command[data], index, isCommand: true, isWrite: true)
+            } else if !data.isEmpty {
+                unexamined.append(index)
             }
         case (_, 0xD7): writeLong(index, command, data)
         case (_, 0xC0): readFollowing(index, answer, body, status)
         case (_, 0x82), (_, 0x20), (_, 0x24), (_, 0x88):
+            span(index, command: true, data, .key)
+            span(index, command: false, body, .key)
+        case (let type, let code) where Self.isSecret(type, code):
             span(index, command: true, data, .key)
             span(index, command: false, body, .key)
         default:
@@ -117,12 +128,23 @@ struct RedactionConversation {
         if command[1] != 0xC0, command[1] != 0xB0, command[0] != 0x90 { following = nil }
     }
 
-    mutating func select(_ command: [UInt8], _ data: Range<Int>) {
+    /// Whether a command of this class and code carries keys, passwords or proofs of keys.
+    static func isSecret(_ type: UInt8, _ code: UInt8) -> Bool {
+        // The header alone tells it; the rest may be malformed.
+        guard let command = try? CommandAPDU(bytes: [type, code, 0, 0]) else { return false }
+        var secrets = APDUSecrets()
+        return secrets.isSecret(command)
+    }
+
+    mutating func select(_ index: Int, _ command: [UInt8], _ data: Range<Int>, _ body: Range<Int>) {
         let name = Array(command[data])
         if command[2] == 0x04 {
             selected = nil
             // Wallets of phones: OSE.VAS.01 and Smart Tap.
             isPass = name == Array("OSE.VAS.01".utf8) || name.starts(with: [0xA0, 0x00, 0x00, 0x04, 0x76])
+            // Other applications may say in their answer whose they are.
+            let isNDEF = name.starts(with: [0xD2, 0x76, 0x00, 0x00, 0x85])
+            if !isPass, !isNDEF, !body.isEmpty { unexamined.append(index) }
         } else if name.count == 2 {
             selected = UInt16(name[0]) << 8 | UInt16(name[1])
         }
@@ -181,10 +203,30 @@ struct RedactionConversation {
             span(index, command: isCommand, min(range.lowerBound + 10, range.upperBound)..<range.upperBound, .key)
             return
         }
-        if block == 0 { return }
+        if block == 0 { return takeManufacturerBlock(index, bytes, range, isCommand: isCommand) }
         // Data blocks in a row, from sector 1 on, where the first sector of an NDEF application is.
         let row = isLarge ? 96 + (block - 128) / 16 * 15 + (block - 128) % 16 : block / 4 * 3 + block % 4
         touch(.classic, 16 * (row - 3), bytes[range], index, isCommand: isCommand, isWrite: isCommand)
+    }
+
+    /// Block 0: four bytes of identifier with a check byte, or seven without one; SAK, ATQA; what the maker wrote.
+    private mutating func takeManufacturerBlock(
+        _ index: Int,
+        _ bytes: [UInt8],
+        _ range: Range<Int>,
+        isCommand: Bool
+    ) {
+        guard range.count >= 16 else {
+            if range.count > 1 { unexamined.append(index) }
+            return
+        }
+        telling.insert(index)
+        let block = Array(bytes[range])
+        let isLong = identifiers.contains { $0.elementsEqual(block[..<7]) }
+        let isShort = !isLong && CardUID.checkByte(of: block[..<5]) == 0
+        identifiers.append(Array(block[..<(isShort ? 4 : 7)]))
+        let rest = range.lowerBound + (isShort ? 8 : 10)
+        span(index, command: isCommand, rest..<range.upperBound, .identifier)
     }
 
     /// Pages that hold a tag's password: where it lies depends on the tag, which its capability container tells.
@@ -207,10 +249,19 @@ struct RedactionConversation {
     /// Pages 0 to 2 of a Type 2 tag hold the identifier with its check bytes.
     mutating func findCascade() {
         let image = memory.image(.pages(sector: 0))
-        let bytes = (0..<9).compactMap { image[$0] }
-        guard bytes.count == 9, CardUID.checkByte(of: [CardUID.cascadeTag] + bytes[0..<4]) == 0,
-            CardUID.checkByte(of: bytes[4..<9]) == 0
-        else { return }
-        identifiers.append(Array(bytes[0..<3] + bytes[4..<8]))
+        let bytes = (0..<9).prefix { image[$0] != nil }.compactMap { image[$0] }
+        guard bytes.count >= 5 else { return }
+        for (space, touch) in memory.touches where space == .pages(sector: 0) && touch.address < 9 {
+            telling.insert(touch.exchange)
+        }
+        let isFirst = CardUID.checkByte(of: [CardUID.cascadeTag] + bytes[..<4]) == 0
+        if isFirst, bytes.count >= 8, bytes.count < 9 || CardUID.checkByte(of: bytes[4..<9]) == 0 {
+            identifiers.append(Array(bytes[0..<3] + bytes[4..<8]))
+        } else if CardUID.checkByte(of: bytes[..<5]) == 0, Set(bytes[..<4]).count > 1 {
+            // Block 0 of a Classic that nothing told to be one. What its maker wrote is not looked for.
+            identifiers.append(Array(bytes[..<4]))
+            unexamined += memory.touches.filter { $0.space == .pages(sector: 0) && $0.touch.address == 0 }
+                .map(\.touch.exchange)
+        }
     }
 }

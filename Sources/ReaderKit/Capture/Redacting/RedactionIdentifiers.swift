@@ -4,14 +4,22 @@ final class RedactionIdentifiers {
     private let vocabulary: RedactionVocabulary
     /// Byte strings and their stand-ins.
     private var patterns = RedactionPatterns(prefixLength: 4)
+    /// Identifiers of one or two different bytes, which might stand anywhere by chance, and their patterns.
+    private let plain: [[UInt8]]
+    private var plainPatterns = RedactionPatterns(prefixLength: 4)
     /// The identifiers in hexadecimal with their stand-ins.
     private(set) var texts = RedactionPatterns(prefixLength: 8)
 
     init(_ identifiers: [[UInt8]], _ vocabulary: RedactionVocabulary) {
         self.vocabulary = vocabulary
-        // Bytes that might stand anywhere by chance are not looked for.
-        originals = Array(Set(identifiers.filter { $0.count >= 4 && Set($0).count >= 3 }))
+        // Bytes that might stand anywhere by chance are looked for only where an identifier is told.
+        let all = Array(Set(identifiers.filter { $0.count >= 4 }))
             .sorted { $0.count != $1.count ? $0.count > $1.count : $0.lexicographicallyPrecedes($1) }
+        originals = all.filter { Set($0).count >= 3 }
+        plain = all.filter { Set($0).count < 3 && !Self.isEmpty($0) }
+        for original in plain {
+            _ = vocabulary.string(original, keeping: original.count == 8 ? [0, 1] : [0], isIdentifier: true)
+        }
         for original in originals {
             let forwards = Self.forwards(original)
             _ = vocabulary.string(forwards, keeping: forwards.count == 8 ? [0, 1] : [0])
@@ -20,6 +28,11 @@ final class RedactionIdentifiers {
                 texts.add(hex, hex)
             }
         }
+    }
+
+    /// Whether there is no identifier: all bits are the same.
+    private static func isEmpty(_ bytes: [UInt8]) -> Bool {
+        bytes.allSatisfy { $0 == 0x00 } || bytes.allSatisfy { $0 == 0xFF }
     }
 
     /// The identifier in its own order: some readers give one of ISO 15693 backwards.
@@ -32,38 +45,45 @@ final class RedactionIdentifiers {
     /// Makes the patterns, once the stand-ins are known.
     func make() {
         texts = RedactionPatterns(prefixLength: 8)
-        func add(_ original: [UInt8], _ standIn: [UInt8]) {
-            patterns.add(original, standIn)
+        for original in plain {
+            guard let standIn = vocabulary.known(string: original) else { continue }
+            Self.addForms(original, standIn, to: &plainPatterns)
         }
         for original in originals {
             let forwards = Self.forwards(original)
             guard let standIn = vocabulary.known(string: forwards) else { continue }
-            add(forwards, standIn)
-            add(forwards.reversed(), standIn.reversed())
-            let (old, new) = (CardUID(forwards, technology: .iso14443a), CardUID(standIn, technology: .iso14443a))
-            if let oldLevels = old.cascadeLevels, let newLevels = new.cascadeLevels {
-                // As in pages 0 to 2 of a Type 2 tag: no cascade tag, but the check bytes.
-                func page(_ level: [UInt8]) -> [UInt8] {
-                    level.first == CardUID.cascadeTag ? Array(level.dropFirst()) : level
-                }
-                add(oldLevels.flatMap(page), newLevels.flatMap(page))
-                for (old, new) in zip(oldLevels, newLevels) {
-                    add(page(old), page(new))
-                    if page(old).count == 5 { add(Array(old.dropLast()), Array(new.dropLast())) }
-                }
-            }
+            Self.addForms(forwards, standIn, to: &patterns)
             texts.add(Array(forwards.hex.utf8), Array(standIn.hex.utf8))
             texts.add(Array(forwards.reversed().hex.utf8), Array(standIn.reversed().hex.utf8))
         }
     }
 
-    /// Replaces every form of every identifier.
-    func replace(in original: [UInt8]) -> [UInt8] {
-        guard !patterns.isEmpty else { return original }
+    /// The forms in which an identifier stands among other bytes.
+    private static func addForms(_ forwards: [UInt8], _ standIn: [UInt8], to patterns: inout RedactionPatterns) {
+        patterns.add(forwards, standIn)
+        patterns.add(forwards.reversed(), standIn.reversed())
+        let (old, new) = (CardUID(forwards, technology: .iso14443a), CardUID(standIn, technology: .iso14443a))
+        if let oldLevels = old.cascadeLevels, let newLevels = new.cascadeLevels {
+            // As in pages 0 to 2 of a Type 2 tag: no cascade tag, but the check bytes.
+            func page(_ level: [UInt8]) -> [UInt8] {
+                level.first == CardUID.cascadeTag ? Array(level.dropFirst()) : level
+            }
+            patterns.add(oldLevels.flatMap(page), newLevels.flatMap(page))
+            for (old, new) in zip(oldLevels, newLevels) {
+                patterns.add(page(old), page(new))
+                if page(old).count == 5 { patterns.add(Array(old.dropLast()), Array(new.dropLast())) }
+            }
+        }
+    }
+
+    /// Replaces every form of every identifier; where one is told, those of one or two different bytes too.
+    func replace(in original: [UInt8], isTold: Bool = false) -> [UInt8] {
+        guard !patterns.isEmpty || isTold && !plainPatterns.isEmpty else { return original }
         var bytes = original
         var place = 0
         while place < original.count {
-            let found = patterns.find(in: original[place...])
+            let rest = original[place...]
+            let found = patterns.find(in: rest) ?? (isTold ? plainPatterns.find(in: rest) : nil)
             if let found { bytes.replaceSubrange(place..<(place + found.original.count), with: found.standIn) }
             place += found?.original.count ?? 1
         }

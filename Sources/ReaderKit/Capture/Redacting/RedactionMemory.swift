@@ -29,7 +29,7 @@ struct RedactionMemory {
     }
 
     private(set) var touches: [(space: Space, touch: Touch)] = []
-    private var states: [Space: [[Int: UInt8]]] = [:]
+    private(set) var states: [Space: [[Int: UInt8]]] = [:]
     private var stored = 0
 
     /// The most bytes that are kept in states before a change no longer begins a new one.
@@ -125,7 +125,7 @@ struct RedactionMemory {
         }
     }
 
-    private func firstData(_ space: Space) -> Int {
+    func firstData(_ space: Space) -> Int {
         switch space {
         case .pages(sector: 0), .type3: 16
         case .type5: 4
@@ -135,12 +135,12 @@ struct RedactionMemory {
     }
 
     /// Where messages stand: the addresses of their bytes, in order.
-    private func messages(in image: [Int: UInt8], _ space: Space) -> [[Int]] {
+    func messages(in image: [Int: UInt8], _ space: Space) -> [[Int]] {
         switch space {
-        case .pages(sector: 0): return tlvMessages(in: image, from: 16)
+        case .pages(sector: 0): return tlvMessages(in: image, from: 16).messages
         case .pages: return []
-        case .classic: return tlvMessages(in: image, from: 0)
-        case .type5: return tlvMessages(in: image, from: image[2] == 0 ? 8 : 4)
+        case .classic: return tlvMessages(in: image, from: 0).messages
+        case .type5: return tlvMessages(in: image, from: image[2] == 0 ? 8 : 4).messages
         case .type3:
             let length = [11, 12, 13].reduce(0) { $0 << 8 | Int(image[$1] ?? 0) }
             return [Array(16..<(16 + min(length, image.count)))]
@@ -155,18 +155,28 @@ struct RedactionMemory {
         }
     }
 
-    /// The NDEF messages in a row of TLVs.
-    private func tlvMessages(in image: [Int: UInt8], from start: Int) -> [[Int]] {
+    /// The NDEF messages in a row of TLVs, and the places of what frames them.
+    func tlvMessages(in image: [Int: UInt8], from start: Int) -> (messages: [[Int]], frames: Set<Int>) {
         var place = start
         var reserved: Set<Int> = []
         var result: [[Int]] = []
+        var frames: Set<Int> = []
+        var header: [Int] = []
         func next() -> UInt8? {
             while reserved.contains(place) { place += 1 }
             defer { place += 1 }
+            header.append(place)
             return image[place]
         }
-        while let tag = next(), tag != 0xFE {
-            if tag == 0x00 { continue }
+        while let tag = next() {
+            if tag == 0xFE {
+                frames.insert(place - 1)
+                break
+            }
+            if tag == 0x00 {
+                header = []
+                continue
+            }
             guard let first = next() else { break }
             var length = Int(first)
             if first == 0xFF {
@@ -181,7 +191,14 @@ struct RedactionMemory {
                 area.append(place)
                 place += 1
             }
+            if [0x01, 0x02, 0x03, 0xFD].contains(tag) { frames.formUnion(header) }
+            header = []
             if tag == 0x03 { result.append(area) }
+            if tag == 0x03, length == 0, let flags = image[place], flags & 0xC0 == 0xC0 {
+                // A writing that was torn: the header of the record that is there already.
+                frames.formUnion(place..<(place + 7))
+            }
+            if tag == 0x01 || tag == 0x02 { frames.formUnion(area) }
             if tag == 0x01 || tag == 0x02, area.count == 3 {
                 let control = area.compactMap { image[$0] }
                 guard control.count == 3 else { break }
@@ -191,7 +208,7 @@ struct RedactionMemory {
                 reserved.formUnion(address..<(address + (tag == 0x01 ? (size + 7) / 8 : size)))
             }
         }
-        return result
+        return (result, frames.union(reserved))
     }
 
     /// The stand-in of one byte: from the state in which it was read, or for what was written from the last state that

@@ -39,9 +39,11 @@ final class RedactionVocabulary {
 
     /// The stand-in of some bytes. Bytes that are all the same, and keys that everybody knows, stand for themselves.
     ///
-    /// - Parameter keeping: the places that stay as they are, such as a manufacturer's code.
-    func string(_ original: [UInt8], keeping: Set<Int> = []) -> [UInt8] {
-        guard !Self.isPublic(original) else { return original }
+    /// - Parameters:
+    ///   - keeping: the places that stay as they are, such as a manufacturer's code.
+    ///   - isIdentifier: whether bytes that are all the same are replaced too.
+    func string(_ original: [UInt8], keeping: Set<Int> = [], isIdentifier: Bool = false) -> [UInt8] {
+        guard isIdentifier || !Self.isPublic(original) else { return original }
         if isCollecting {
             strings[original] = original
             kept[original, default: []].formUnion(keeping)
