@@ -60,23 +60,4 @@ struct Type2Link {
         }
         return code
     }
-
-    /// What a status word other than `9000` means for a read or write through the reader.
-    static func fault(_ attempt: String, _ status: StatusWord) -> TagError {
-        switch status.rawValue {
-        case 0x6300, 0x6982, 0x6A82, 0x6B00:
-            .protected(attempt: attempt, status: status)
-        case 0x6F01...0x6FFF:
-            // Only the reader answers here, so these are its own reports on the radio link (6F1B: no answer in time).
-            .link(
-                ReaderError(
-                    status.sw2 == 0x1B ? .timeout : .communication,
-                    attempting: attempt,
-                    code: ReaderError.Code(rawValue: Int64(status.rawValue), name: status.name)
-                )
-            )
-        default:
-            .refused(attempt: attempt, status: status)
-        }
-    }
 }

@@ -97,6 +97,6 @@ extension Type2Memory {
         } catch {
             throw .link(error)
         }
-        guard status.isSuccess else { throw Type2Link.fault(attempt, status) }
+        guard status.isSuccess else { throw StorageLink.fault(attempt, status) }
     }
 }

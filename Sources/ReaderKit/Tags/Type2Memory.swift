@@ -204,7 +204,7 @@ struct Type2Memory: TagMemory {
             if answer.isSuccess, page < 4 { step = 4 }
         }
         guard answer.isSuccess || (answer.statusWord == .endReached && answer.data.count >= 4) else {
-            throw Type2Link.fault(attempt(page), answer.statusWord)
+            throw StorageLink.fault(attempt(page), answer.statusWord)
         }
         if (4..<16).contains(answer.data.count), page < 4 { step = 4 }
         return answer.data
