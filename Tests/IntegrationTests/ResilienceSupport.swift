@@ -117,6 +117,15 @@ final class Collected<Element: Sendable>: Sendable {
     }
 }
 
+/// How often something happened.
+final class Counted: Sendable {
+    private let count = Mutex(0)
+
+    var value: Int { count.withLock(\.self) }
+
+    func add() { count.withLock { $0 += 1 } }
+}
+
 struct NotSeen: Error, CustomStringConvertible {
     var description: String
 }

@@ -18,10 +18,14 @@ extension ThroughPCSCD {
             daemon = try PCSCDaemon()
         }
 
-        private func backend(deadline: Duration = .seconds(30), retries: Int = 1) -> PCSCBackend {
+        private func backend(
+            deadline: Duration = .seconds(30),
+            retries: Int = 1,
+            library: PCSCLibrary = .system
+        ) -> PCSCBackend {
             var configuration = PCSCConfiguration(callDeadline: deadline)
             configuration.sharingRetries = retries
-            return PCSCBackend(library: .system, configuration: configuration, abandoned: abandoned)
+            return PCSCBackend(library: library, configuration: configuration, abandoned: abandoned)
         }
 
         private func converse(_ backend: PCSCBackend, _ presence: CardPresence) async -> String {
@@ -208,16 +212,22 @@ extension ThroughPCSCD {
             )
         }
 
-        /// Another program's transaction blocks `SCardBeginTransaction` for as long as it lasts.
+        /// Another program's transaction blocks even `SCardConnect` for as long as it lasts.
         @Test("[real pcscd] cancelled while another program holds the card")
         func cancelled() async throws {
-            let backend = backend()
+            let library = PCSCLibrary.system
+            let connecting = Counted()
+            var noting = library
+            noting.connect = { context, reader, share, protocols in
+                connecting.add()
+                return library.connect(context, reader, share, protocols)
+            }
+            let backend = backend(library: noting)
             let events = Collected(backend.events())
             defer { events.stop() }
             let card = try UnrulyCard(atr: SimulatedNTAG(.ntag213).atr) { _ in .bytes([0x90, 0x00]) }
             defer { card.remove() }
             let presence = try await events.first("the card", Self.inserted())
-            let library = PCSCLibrary.system
             let context = library.establishContext().context
             defer { _ = library.releaseContext(context) }
             let other = library.connect(context, presence.reader.name, .shared, 3)
@@ -225,7 +235,8 @@ extension ThroughPCSCD {
             var times: [Duration] = []
             for _ in 0..<5 {
                 let task = Task { await converse(backend, presence) }
-                try await Task.sleep(for: .milliseconds(30))
+                // The first is blocked in the call; the others wait behind it.
+                try await waitUntil("a call to SCardConnect") { connecting.value > 0 }
                 let started = ContinuousClock.now
                 task.cancel()
                 #expect(await task.value == "cancelled")
