@@ -45,7 +45,9 @@ public final class Club: Sendable {
     }
 
     private let state: Mutex<State>
-    private let callbacks = CallbackQueue(.main)
+    let callbacks = CallbackQueue(.main)
+    /// What the original library's names need to remember.
+    let familiar = Mutex(FamiliarState())
     private let broadcaster = EventBroadcaster<ClubEvent>()
 
     /// Opening and closing block, so they have a queue of their own, which also keeps them in order.
@@ -86,6 +88,9 @@ public final class Club: Sendable {
         state.withLock { $0.userClass = classType }
         return self
     }
+
+    /// The class of the objects that callbacks and getters hand out.
+    var userClass: MembershipUser.Type { state.withLock { $0.userClass } }
 
     /// Sets what happens when an unknown card is presented.
     @discardableResult
@@ -259,7 +264,7 @@ public final class Club: Sendable {
         }
     }
 
-    private func tell(
+    func tell(
         _ member: Member,
         _ method: @escaping @Sendable (any ClubMiddlewareDelegate, Club, MembershipUser) -> Void
     ) {
@@ -276,7 +281,7 @@ public final class Club: Sendable {
         }
     }
 
-    private func report(_ error: ClubError) {
+    func report(_ error: ClubError) {
         configuration.logger.error("\(error)")
         broadcaster.yield(.error(error, at: configuration.clock()))
         guard delegate != nil else { return }
@@ -296,9 +301,9 @@ public final class Club: Sendable {
         return try user(from: member)
     }
 
-    private func user(from member: Member) throws(ClubError) -> MembershipUser {
+    func user(from member: Member) throws(ClubError) -> MembershipUser {
         do {
-            return try state.withLock { $0.userClass }.init(from: RecordDecoder(member.record))
+            return try userClass.init(from: RecordDecoder(member.record))
         } catch {
             // The error may quote values of the member; its kind and the name of the field do not.
             throw ClubError(
