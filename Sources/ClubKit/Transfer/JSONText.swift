@@ -1,0 +1,61 @@
+/// Writes JSON in the form of the store: keys sorted by their UTF-8, no spaces, slashes as they are.
+package enum JSONText {
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    /// Appends a value. A number that JSON has no form for becomes null.
+    package static func append(_ value: FieldValue, to json: inout [UInt8]) {
+        switch value {
+        case .null: json.append(contentsOf: "null".utf8)
+        case .bool(let value): json.append(contentsOf: (value ? "true" : "false").utf8)
+        case .int(let value): json.append(contentsOf: String(value).utf8)
+        case .double(let value):
+            guard value.isFinite else { return append(.null, to: &json) }
+            let text = String(value)
+            json.append(contentsOf: text.hasSuffix(".0") ? text.dropLast(2).utf8 : text[...].utf8)
+        case .string(let text): append(text.utf8, to: &json)
+        case .array(let values):
+            json.append(UInt8(ascii: "["))
+            for (index, value) in values.enumerated() {
+                if index > 0 { json.append(UInt8(ascii: ",")) }
+                append(value, to: &json)
+            }
+            json.append(UInt8(ascii: "]"))
+        case .object(let values): append(values, to: &json)
+        }
+    }
+
+    /// Appends an object.
+    package static func append(_ values: [String: FieldValue], to json: inout [UInt8]) {
+        json.append(UInt8(ascii: "{"))
+        for (index, (key, value)) in values.sorted(by: { $0.key < $1.key }).enumerated() {
+            if index > 0 { json.append(UInt8(ascii: ",")) }
+            append(key.utf8, to: &json)
+            json.append(UInt8(ascii: ":"))
+            append(value, to: &json)
+        }
+        json.append(UInt8(ascii: "}"))
+    }
+
+    /// Appends a text, which must be UTF-8, in quotes.
+    package static func append(_ text: some Collection<UInt8>, to json: inout [UInt8]) {
+        json.append(UInt8(ascii: "\""))
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                json.append(UInt8(ascii: "\\"))
+                json.append(byte)
+            case 0x08: json.append(contentsOf: "\\b".utf8)
+            case 0x09: json.append(contentsOf: "\\t".utf8)
+            case 0x0A: json.append(contentsOf: "\\n".utf8)
+            case 0x0C: json.append(contentsOf: "\\f".utf8)
+            case 0x0D: json.append(contentsOf: "\\r".utf8)
+            case 0..<0x20:
+                json.append(contentsOf: "\\u00".utf8)
+                json.append(digits[Int(byte >> 4)])
+                json.append(digits[Int(byte & 0x0F)])
+            default: json.append(byte)
+            }
+        }
+        json.append(UInt8(ascii: "\""))
+    }
+}
