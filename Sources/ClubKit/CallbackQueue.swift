@@ -34,6 +34,9 @@ final class CallbackQueue: Sendable {
         state.withLock { $0.queue = queue }
     }
 
+    /// The queue on which the next callback begins.
+    var currentQueue: DispatchQueue { state.withLock { $0.queue } }
+
     func enqueue(_ job: @escaping Job) {
         let queue: DispatchQueue? = state.withLock { state in
             state.incoming.append(job)

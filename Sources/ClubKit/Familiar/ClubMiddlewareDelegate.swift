@@ -7,7 +7,7 @@
 /// A method must be declared in the class that conforms: one that only its subclass declares is not called. A class
 /// that is isolated to the main actor conforms as `@MainActor ClubMiddlewareDelegate` and leaves the queue at `.main`.
 /// Do not rely on `Thread.isMainThread`, which is not always true on the main queue on Linux.
-public protocol ClubMiddlewareDelegate: AnyObject {
+public protocol ClubMiddlewareDelegate: CaptureMiddlewareDelegate {
     /// Something failed: the store, or the custom class on a record. A visit that was counted stays counted.
     func club(_ club: Club, didReceive error: any Error)
 

@@ -1,0 +1,42 @@
+import ReaderKit
+
+/// A reader that ``Club/startAutoDiscovery(numSeconds:completion:)`` found.
+///
+/// Two are equal when they stand for the same device, whatever it is called.
+public struct DiscoveredDeviceInfo: Sendable {
+    /// Tells this reader from every other one of this machine, also after it was plugged in again. It is no UUID, which
+    /// readers on Linux do not have, but the backend and the reader's name without what plugging in may change.
+    public let identifierUUID: String
+
+    /// The reader's name.
+    public let deviceName: String
+
+    /// The way by which the reader is reached: the name of its `BackendKind`.
+    public let serviceUUID: String
+
+    /// A device by its three values, as an application may have stored them.
+    public init(identifierUUID: String, deviceName: String, serviceUUID: String) {
+        self.identifierUUID = identifierUUID
+        self.deviceName = deviceName
+        self.serviceUUID = serviceUUID
+    }
+
+    /// A reader.
+    public init(_ reader: ReaderInfo) {
+        serviceUUID = reader.backend.rawValue
+        deviceName = reader.name
+        identifierUUID = "\(serviceUUID):\(reader.deviceName)"
+    }
+}
+
+extension DiscoveredDeviceInfo: Hashable {
+    /// Whether both have the same ``identifierUUID``.
+    public static func == (one: DiscoveredDeviceInfo, other: DiscoveredDeviceInfo) -> Bool {
+        one.identifierUUID == other.identifierUUID
+    }
+
+    /// Feeds ``identifierUUID``.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(identifierUUID)
+    }
+}
