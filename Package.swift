@@ -52,7 +52,9 @@ let package = Package(
             name: "ClubKit",
             dependencies: [
                 "ReaderKit",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

@@ -23,7 +23,7 @@ public final class Club: Sendable {
     /// What the club was made with. ``setDayPass(hours:)`` and ``setUserCreation(_:)`` override parts of it.
     public let configuration: ClubConfiguration
 
-    private struct State {
+    struct State {
         var delegate = DelegateReference(nil)
         var userClass: MembershipUser.Type = MembershipUser.self
         var cooldown: Duration
@@ -33,7 +33,7 @@ public final class Club: Sendable {
     }
 
     /// A delegate that is held weakly.
-    private struct DelegateReference: @unchecked Sendable {
+    struct DelegateReference: @unchecked Sendable {
         // Delegates are not Sendable. This is safe to send since the club only compares the reference with nil and
         // hands it back, except on the queue of setDispatchQueue, where its methods are called one at a time. The
         // reference itself never changes, and reading a weak reference is atomic.
@@ -44,7 +44,7 @@ public final class Club: Sendable {
         }
     }
 
-    private let state: Mutex<State>
+    let state: Mutex<State>
     let callbacks = CallbackQueue(.main)
     /// What the original library's names need to remember.
     let familiar = Mutex(FamiliarState())
@@ -183,12 +183,15 @@ public final class Club: Sendable {
     public func receive(_ event: ScanEvent) async throws(ClubError) -> Receipt {
         let store = try openStore("record a tap")
         let (cooldown, userCreation) = state.withLock { ($0.cooldown, $0.userCreation) }
+        var rules = TapRules(cooldown: Timestamp.microseconds(cooldown))
+        rules.expiryWarning = Int64(min(max(configuration.expiryWarningDays, 0), 36_500)) * 86_400 * Timestamp.second
+        rules.visitsWarning = configuration.visitsLeftWarning
         var unknown: UnknownCard = userCreation.condition == nil ? .create : .ask
         do {
             while true {
                 let receipt = try await store.receive(
                     event,
-                    cooldown: Timestamp.microseconds(cooldown),
+                    rules: rules,
                     unknown: unknown,
                     committed: { self.publish($0, of: event) }
                 )
@@ -264,6 +267,17 @@ public final class Club: Sendable {
         }
     }
 
+    /// Called on the writer's queue, right after the commit.
+    func publish(_ event: ClubEvent) {
+        broadcaster.yield(event)
+        switch event {
+        case .added(let member, _): tell(member) { $0.club($1, didCreateNewMembership: $2) }
+        case .updated(let member, _, _): tell(member) { $0.club($1, didUpdateMembership: $2) }
+        case .deleted(let member, _): tell(member) { $0.club($1, didDeleteMembership: $2) }
+        case .scan, .received, .error: break
+        }
+    }
+
     func tell(
         _ member: Member,
         _ method: @escaping @Sendable (any ClubMiddlewareDelegate, Club, MembershipUser) -> Void
@@ -288,64 +302,5 @@ public final class Club: Sendable {
         callbacks.enqueue {
             self.delegate?.club(self, didReceive: error)
         }
-    }
-
-    // MARK: Members
-
-    /// A member by ``MembershipUser/userId``, as a copy in the class of ``setCustomMembershipUser(classType:)``, or
-    /// `nil` if there is none. It reads the database on the calling thread.
-    ///
-    /// - Throws: ``ClubError``, ``ClubError/Kind/unreadableRecord`` if the custom class does not accept the record.
-    public func getUser(with userId: String) throws(ClubError) -> MembershipUser? {
-        guard let member = try openStore("look up a member").memberNow(withUserID: userId) else { return nil }
-        return try user(from: member)
-    }
-
-    func user(from member: Member) throws(ClubError) -> MembershipUser {
-        do {
-            return try userClass.init(from: RecordDecoder(member.record))
-        } catch {
-            // The error may quote values of the member; its kind and the name of the field do not.
-            throw ClubError(
-                .unreadableRecord,
-                attempting: "make a member's record",
-                detail: RecordDecoder.summary(error)
-            )
-        }
-    }
-
-    /// A member by ``Member/userId``, or `nil` if there is none.
-    public func member(withUserID userID: String) async throws(ClubError) -> Member? {
-        try await openStore("look up a member").member(withUserID: userID)
-    }
-
-    /// All members in that order.
-    public func members(sortedBy order: MemberOrder = .added) async throws(ClubError) -> [Member] {
-        try await openStore("list the members").members(sortedBy: order)
-    }
-
-    /// How many members there are.
-    public func memberCount() async throws(ClubError) -> Int {
-        try await openStore("count the members").memberCount()
-    }
-
-    // MARK: The store
-
-    /// Looks for damage and contradictions in the store; an empty list means that all is well. Taps go on meanwhile.
-    public func check() async throws(ClubError) -> [IntegrityFinding] {
-        try await openStore("check the member database").check()
-    }
-
-    /// The time of the latest tap that the store knows, counted or not; `nil` before the first one.
-    public func lastEventDate() async throws(ClubError) -> Date? {
-        try await openStore("find the latest tap").lastEventDate()
-    }
-
-    /// When a replay begins, so that running it again adds its visits: the later of the present and the store's latest
-    /// tap plus the cooldown plus 1 s.
-    public func replayStart(now: Date) async throws(ClubError) -> Date {
-        guard let last = try await lastEventDate() else { return now }
-        let wait = Timestamp.seconds(Timestamp.microseconds(cooldown)) + 1
-        return max(now, last.addingTimeInterval(wait))
     }
 }

@@ -16,6 +16,12 @@ public struct ClubConfiguration: Sendable {
     /// What happens when an unknown card is presented.
     public var userCreationStyle: UserCreation
 
+    /// How many days before the end of a membership a tap says that it ends soon. 14 by default; 0 says nothing.
+    public var expiryWarningDays = 14
+
+    /// From how few bought visits that are left a tap says so. 2 by default.
+    public var visitsLeftWarning = 2
+
     /// How long the club waits for another program that is writing to the database. 5 s by default.
     public var busyTimeout: Duration
 

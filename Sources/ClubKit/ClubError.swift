@@ -51,6 +51,18 @@ public struct ClubError: Error, Sendable, Hashable {
         case newerSchema
         /// The system could not read or write.
         case inputOutput
+        /// There is a member with that identifier or card already.
+        case memberExists
+        /// There is no member with that identifier or card.
+        case noSuchMember
+        /// There is no such visit, or it was undone before.
+        case noSuchVisit
+        /// A value that was given cannot be used.
+        case invalidValue
+        /// A file that was given cannot be read as what it should be.
+        case malformedFile
+        /// A file that was to be written is there already, and was left as it is.
+        case fileExists
         /// A setting is out of its range; the former value stays.
         case invalidSetting
         /// The custom member class could not be made from the record.
@@ -82,6 +94,12 @@ public struct ClubError: Error, Sendable, Hashable {
         case .notADatabase: "Check the path; to begin a new database, choose a file that does not exist yet."
         case .newerSchema: "Update this software; the database was not changed."
         case .inputOutput: "Check the disk and its connection ('dmesg' shows errors of the disk)."
+        case .memberExists: "Choose another identifier, or change the member who is there."
+        case .noSuchMember: "Check the identifier; a list of the members shows all."
+        case .noSuchVisit: "Check the visit's identifier in the member's history."
+        case .invalidValue: "Correct the value and try again; nothing was changed."
+        case .malformedFile: "Check the file, or take another copy of it; it was left as it is."
+        case .fileExists: "Choose another name, or move the file away."
         case .invalidSetting: "Choose a value inside the range."
         case .unreadableRecord: "Check 'init(from:)' of the custom class against the fields of the record."
         case .cancelled: "Nothing needs to be done; the same tap can be given again."
@@ -114,6 +132,12 @@ extension ClubError.Kind {
         case .notADatabase: "the file is no database of a club"
         case .newerSchema: "a newer version of this software has written the database"
         case .inputOutput: "reading or writing failed"
+        case .memberExists: "there is such a member already"
+        case .noSuchMember: "there is no such member"
+        case .noSuchVisit: "there is no such visit that counts"
+        case .invalidValue: "the value cannot be used"
+        case .malformedFile: "the file cannot be read as what it should be"
+        case .fileExists: "the file is there already"
         case .invalidSetting: "the value is out of its range"
         case .unreadableRecord: "the custom member class does not accept the record"
         case .cancelled: "it was cancelled"

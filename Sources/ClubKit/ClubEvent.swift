@@ -9,6 +9,12 @@ public enum ClubEvent: Sendable, Hashable {
     case scan(ScanEvent)
     /// What became of a tap: `created`, `visit`, `repeat`, `ignored` or `rejected`.
     case received(Receipt)
+    /// A member was added by hand.
+    case added(Member, at: Date)
+    /// A member changed otherwise than by a tap.
+    case updated(Member, MembershipUpdateReason, at: Date)
+    /// A member was deleted, who was like this.
+    case deleted(Member, at: Date)
     /// Something failed.
     case error(ClubError, at: Date)
 }
@@ -19,6 +25,10 @@ extension ClubEvent {
         switch self {
         case .scan: "scan"
         case .received(let receipt): receipt.outcome.name
+        case .added: "created"
+        case .updated(_, .manualVisit, _): "visit"
+        case .updated: "updated"
+        case .deleted: "deleted"
         case .error: "error"
         }
     }
@@ -28,13 +38,26 @@ extension ClubEvent {
         switch self {
         case .scan(let event): event.at
         case .received(let receipt): receipt.at
-        case .error(_, let date): date
+        case .added(_, let date), .updated(_, _, let date), .deleted(_, let date), .error(_, let date): date
         }
     }
 
     /// The member whom it concerns, as they are after it.
     public var member: Member? {
-        if case .received(let receipt) = self { receipt.member } else { nil }
+        switch self {
+        case .received(let receipt): receipt.member
+        case .added(let member, _), .updated(let member, _, _), .deleted(let member, _): member
+        case .scan, .error: nil
+        }
+    }
+
+    /// Why a member changed; `nil` if none did.
+    public var updateReason: MembershipUpdateReason? {
+        switch self {
+        case .received(let receipt) where receipt.outcome == .visit: .visit
+        case .updated(_, let reason, _): reason
+        default: nil
+        }
     }
 
     /// Why a tap was ignored or rejected, in words.
@@ -45,7 +68,7 @@ extension ClubEvent {
 
 extension ClubEvent: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case event, at, id, reader, backend, member, reason, reasonCode, error
+        case event, at, id, reader, backend, member, reason, reasonCode, notices, update, error
     }
 
     private enum ErrorKeys: String, CodingKey {
@@ -54,7 +77,8 @@ extension ClubEvent: Encodable {
 
     /// Writes the line. A scan is the object of ``ReaderKit/ScanEvent``. All others have `event` and `at`; what became
     /// of a tap has its `id`, `reader` and `backend`, where there is one `member`, and of an ignored or rejected tap
-    /// `reason` (words) and `reasonCode`; an error has `error` with `code` and `message`.
+    /// `reason` (words) and `reasonCode`, and `notices` (words) if the member should know more; of a change that was no
+    /// tap `update` tells why (`manualVisit`, `undo`, `edit`, `merge`); an error has `error` with `code` and `message`.
     public func encode(to encoder: any Encoder) throws {
         if case .scan(let event) = self { return try event.encode(to: encoder) }
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -70,6 +94,12 @@ extension ClubEvent: Encodable {
             try container.encodeIfPresent(receipt.member, forKey: .member)
             try container.encodeIfPresent(receipt.outcome.reason?.message, forKey: .reason)
             try container.encodeIfPresent(receipt.outcome.reason?.code.rawValue, forKey: .reasonCode)
+            if !receipt.notices.isEmpty { try container.encode(receipt.notices.map(\.message), forKey: .notices) }
+        case .added(let member, _), .deleted(let member, _):
+            try container.encode(member, forKey: .member)
+        case .updated(let member, let reason, _):
+            try container.encode(member, forKey: .member)
+            try container.encode(reason, forKey: .update)
         case .error(let error, _):
             var nested = container.nestedContainer(keyedBy: ErrorKeys.self, forKey: .error)
             try nested.encode(error.kind.rawValue, forKey: .code)

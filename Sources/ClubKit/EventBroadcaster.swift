@@ -1,7 +1,8 @@
 import Synchronization
 
-/// Gives every event to every consumer that is there. A slow consumer loses none: what it has not taken waits in memory.
-final class EventBroadcaster<Event: Sendable>: Sendable {
+/// Gives every event to every consumer that is there. A slow consumer loses none, unless it wants the newest only: what
+/// it has not taken waits in memory.
+package final class EventBroadcaster<Event: Sendable>: Sendable {
     private struct State {
         var consumers: [Int: AsyncStream<Event>.Continuation] = [:]
         var nextNumber = 0
@@ -14,8 +15,10 @@ final class EventBroadcaster<Event: Sendable>: Sendable {
     }
 
     /// A sequence of all events from now on. It ends with ``finish()``.
-    func stream() -> AsyncStream<Event> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .unbounded)
+    package func stream(
+        bufferingPolicy: AsyncStream<Event>.Continuation.BufferingPolicy = .unbounded
+    ) -> AsyncStream<Event> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: bufferingPolicy)
         let number = state.withLock { state in
             state.nextNumber += 1
             state.consumers[state.nextNumber] = continuation
@@ -28,7 +31,7 @@ final class EventBroadcaster<Event: Sendable>: Sendable {
         return stream
     }
 
-    func yield(_ events: Event...) {
+    package func yield(_ events: Event...) {
         // In the lock, so that all consumers get the events of concurrent callers in the same order.
         state.withLock { state in
             for event in events {
@@ -37,7 +40,7 @@ final class EventBroadcaster<Event: Sendable>: Sendable {
         }
     }
 
-    func finish() {
+    package func finish() {
         let consumers = state.withLock { state in
             defer { state.consumers = [:] }
             return state.consumers

@@ -5,6 +5,9 @@ struct FieldKey: CodingKey, Hashable {
     static let timeStampAdded = FieldKey("timeStampAdded")
     static let numVisits = FieldKey("numVisits")
     static let timeStampOfLastVisit = FieldKey("timeStampOfLastVisit")
+    /// What later versions of the original library have in place of ``userId``.
+    static let memberId = FieldKey("memberId")
+    static let passId = FieldKey("passId")
 
     /// The names of the five base values; a custom field cannot have one of them.
     static let baseNames: Set<String> = Set(MembershipUser.CodingKeys.allCases.map(\.rawValue))
@@ -25,6 +28,11 @@ struct FieldKey: CodingKey, Hashable {
     init?(stringValue: String) { self.init(stringValue) }
 
     init?(intValue: Int) { self.init(index: intValue) }
+
+    /// Whether a custom field may have that name: it is no base value, and none that the club keeps itself.
+    static func isCustom(_ name: String) -> Bool {
+        !name.isEmpty && !baseNames.contains(name) && !name.hasPrefix("$")
+    }
 
     var isBaseValue: Bool { Self.baseNames.contains(stringValue) }
 }

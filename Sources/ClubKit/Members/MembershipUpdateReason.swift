@@ -1,13 +1,13 @@
-/// Why a member's record changed, and with it why ``ClubMiddlewareDelegate/club(_:didUpdateMembership:)`` is called.
+/// Why a member changed.
 public enum MembershipUpdateReason: String, Sendable, Hashable, Codable, CaseIterable {
     /// A tap was counted.
     case visit
-    /// A person recorded a visit.
+    /// A visit was recorded by hand.
     case manualVisit
-    /// A person took a visit back.
+    /// A visit was undone.
     case undo
-    /// The record was edited: its name, its fields, its cards, a block, an expiry, notes, tags or visits bought.
+    /// Somebody changed the member's values, cards or standing.
     case edit
-    /// Records of a file or of another device were merged, and changed this one.
+    /// Another device's records, a file, or another member were merged into this one.
     case merge
 }

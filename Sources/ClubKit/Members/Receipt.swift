@@ -23,6 +23,17 @@ public struct Receipt: Sendable, Hashable {
     /// The member after the tap, or `nil` if the tap belongs to nobody.
     public var member: Member?
 
+    /// What the member should be told besides, such as that the membership ends soon.
+    public var notices: [Notice] = []
+
+    /// Something that the member should know in time.
+    public enum Notice: Sendable, Hashable, Codable {
+        /// The membership ends then.
+        case expiresSoon(Date)
+        /// So many visits are left of those that were bought.
+        case visitsLeft(Int)
+    }
+
     /// What becomes of a tap.
     public enum Outcome: Sendable, Hashable {
         /// The card was unknown; a member was created, with this as the first visit.
@@ -55,6 +66,16 @@ public struct Receipt: Sendable, Hashable {
             case invalidIdentifier
             /// The time of the tap is no time of the years 1970 to 9999.
             case invalidTime
+            /// This card was blocked, for instance since it was replaced by another.
+            case cardBlocked
+            /// The member is blocked.
+            case blocked
+            /// The membership has ended.
+            case expired
+            /// All visits that were bought have been made.
+            case noVisitsLeft
+            /// Whoever this was has been erased since.
+            case erased
             /// What the scanner found wrong with the card.
             case card(ScanEvent.Problem.Code)
         }
@@ -84,6 +105,17 @@ public struct Receipt: Sendable, Hashable {
     }
 }
 
+extension Receipt.Notice {
+    /// The words for the person at the reader.
+    public var message: String {
+        switch self {
+        case .expiresSoon(let date):
+            "The membership ends on \(date.formatted(.iso8601.year().month().day()))."
+        case .visitsLeft(let visits): "\(visits == 1 ? "1 visit is" : "\(visits) visits are") left."
+        }
+    }
+}
+
 extension Receipt.Outcome {
     /// `created`, `visit`, `repeat`, `ignored` or `rejected`: the name of the club event.
     public var name: String {
@@ -95,6 +127,9 @@ extension Receipt.Outcome {
         case .rejected: "rejected"
         }
     }
+
+    /// Whether a visit was counted.
+    public var isCounted: Bool { self == .created || self == .visit }
 
     /// Why the tap was ignored or rejected.
     public var reason: Receipt.Reason? {
@@ -108,7 +143,10 @@ extension Receipt.Outcome {
 extension Receipt.Reason.Code: RawRepresentable, CaseIterable {
     /// All kinds of reasons.
     public static var allCases: [Receipt.Reason.Code] {
-        [.unknownCard, .noIdentifier, .invalidIdentifier, .invalidTime] + ScanEvent.Problem.Code.allCases.map(Self.card)
+        [
+            .unknownCard, .noIdentifier, .invalidIdentifier, .invalidTime, .cardBlocked, .blocked, .expired,
+            .noVisitsLeft, .erased,
+        ] + ScanEvent.Problem.Code.allCases.map(Self.card)
     }
 
     /// The name in JSON and in the store; that of what is wrong with a card is its own.
@@ -118,6 +156,11 @@ extension Receipt.Reason.Code: RawRepresentable, CaseIterable {
         case .noIdentifier: "noIdentifier"
         case .invalidIdentifier: "invalidIdentifier"
         case .invalidTime: "invalidTime"
+        case .cardBlocked: "cardBlocked"
+        case .blocked: "blocked"
+        case .expired: "expired"
+        case .noVisitsLeft: "noVisitsLeft"
+        case .erased: "erased"
         case .card(let problem): problem.rawValue
         }
     }

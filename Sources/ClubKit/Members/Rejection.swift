@@ -5,6 +5,22 @@ import ReaderKit
 enum Rejection {
     static let unknownCard = Receipt.Reason(.unknownCard, "This card is not known here. Ask at the desk to join.")
 
+    static let cardBlocked = Receipt.Reason(.cardBlocked, "This card is blocked. Use your new card, or ask at the desk.")
+
+    static func blocked(_ reason: String) -> Receipt.Reason {
+        let words = PlainText.line(reason)
+        return Receipt.Reason(
+            .blocked,
+            "This membership is blocked\(words.isEmpty ? "" : ": \(words)"). Ask at the desk."
+        )
+    }
+
+    static let expired = Receipt.Reason(.expired, "This membership has ended. Ask at the desk to renew it.")
+
+    static let noVisitsLeft = Receipt.Reason(.noVisitsLeft, "No visits are left. Ask at the desk for more.")
+
+    static let erased = Receipt.Reason(.erased, "What was known of this tap was erased.")
+
     /// The reason to reject the tap, or `nil` if it can be used.
     ///
     /// - Parameter time: the tap's time, `nil` if it is none that the store can keep.

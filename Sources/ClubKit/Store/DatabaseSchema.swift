@@ -3,18 +3,26 @@ import GRDB
 
 /// The tables of a member database, and how older ones become today's.
 ///
-/// - `meta`: this store's device identifier.
-/// - `member`: one row a member. `num_visits` and `last_visit_at` are a cache of the ledger, written by
-///   ``MemberStore/refreshTotals(of:in:)`` in the transaction that changes the ledger.
+/// - `meta`: this store's device identifier. `clock`: its hybrid logical clock, one row.
+/// - `member`: one row a member, also of those who are gone (`status` 1) or were joined to another (2). `facts` holds
+///   what was said of them (``MemberFacts``), or NULL where `origin_…`, `claim_…` and the shown values tell all of it.
+///   The rest is computed from facts and ledger, by ``MemberStore/save(_:of:in:)`` and nobody else.
 /// - `visit`: the ledger, append-only. A visit is known everywhere by its `event_id`; `device_id` and `hlc` order the
-///   visits of one device. Undoing a visit will be a row of its own that names it, never a change here.
+///   visits of one device; `born` names the creation of the member under which it was made and with which it ends.
+/// - `undo`: visits that no longer count, append-only too.
 /// - `receipt`: what became of every tap, counted or not, with the member's totals right after it. It is what a tap
 ///   that comes again is answered with.
-/// - `ledger_permit`: triggers refuse to change or delete rows of `visit` unless this table has a row. Only erasing a
-///   member and the retention period need that: they insert a row, do their work and delete the row, all in one
-///   transaction, so that no committed state ever has one.
+/// - `card`: cards that are not just a member's `user_id`: further ones, replaced ones, blocked ones.
+/// - `erased`: whom nothing may bring back, as keyed hashes.
+/// - `audit`: who did what, append-only.
+/// - `change`: which members changed, in order, each with the values that were shown before; a row with `member_id` 0
+///   stands for all rows of `member` with its `seq` as `change_seq`, who are new. Lists follow it, also in other
+///   processes. Only the latest ``MemberStore/keptChanges`` are kept.
+/// - `ledger_permit`: triggers refuse to change or delete rows of `visit`, `undo` and `audit` unless this table has a
+///   row. Only erasing a member and the retention period need that: they insert a row, do their work and delete the
+///   row, all in one transaction, so that no committed state ever has one.
 ///
-/// Times are whole microseconds since 1970.
+/// Times are whole microseconds since 1970; `hlc` is ``HybridTimestamp/rawValue``.
 enum DatabaseSchema {
     /// Marks the file as a club's (`PRAGMA application_id`): "CLUB".
     static let applicationID: Int64 = 0x434C_5542
@@ -28,6 +36,9 @@ enum DatabaseSchema {
                 sql: "INSERT INTO meta (key, value) VALUES ('deviceID', ?)",
                 arguments: [deviceID.uuidString]
             )
+        }
+        migrator.registerMigration("2 facts that merge") { db in
+            try db.execute(sql: version2)
         }
         return migrator
     }
@@ -84,5 +95,103 @@ enum DatabaseSchema {
         CREATE TRIGGER visit_is_not_deleted BEFORE DELETE ON visit
         WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
         BEGIN SELECT RAISE(ABORT, 'the ledger of visits is append-only'); END;
+        """
+
+    private static let version2 = """
+        CREATE TABLE clock (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            hlc INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO clock (id, hlc) SELECT 1, coalesce(max(hlc), 0) FROM visit;
+
+        ALTER TABLE member ADD COLUMN status INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE member ADD COLUMN merged_into TEXT;
+        ALTER TABLE member ADD COLUMN blocked TEXT;
+        ALTER TABLE member ADD COLUMN expires_at INTEGER;
+        ALTER TABLE member ADD COLUMN visits_left INTEGER;
+        ALTER TABLE member ADD COLUMN tags TEXT;
+        ALTER TABLE member ADD COLUMN own_visits INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE member ADD COLUMN origin_hlc INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE member ADD COLUMN origin_device BLOB;
+        ALTER TABLE member ADD COLUMN claim_visits INTEGER;
+        ALTER TABLE member ADD COLUMN claim_at INTEGER;
+        ALTER TABLE member ADD COLUMN facts TEXT;
+        ALTER TABLE member ADD COLUMN change_seq INTEGER NOT NULL DEFAULT 0;
+        UPDATE member SET own_visits = num_visits, (origin_hlc, origin_device) =
+            (SELECT hlc, device_id FROM visit WHERE member_id = member.id ORDER BY hlc, device_id LIMIT 1)
+        WHERE EXISTS (SELECT 1 FROM visit WHERE member_id = member.id);
+        CREATE INDEX member_by_name ON member (username COLLATE NOCASE, user_id) WHERE status = 0;
+        CREATE INDEX member_by_last_visit ON member (last_visit_at DESC, user_id) WHERE status = 0;
+        CREATE INDEX member_by_merge ON member (merged_into) WHERE merged_into IS NOT NULL;
+
+        ALTER TABLE visit ADD COLUMN born INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE visit ADD COLUMN source TEXT NOT NULL DEFAULT 'card';
+        ALTER TABLE visit ADD COLUMN reason TEXT;
+        ALTER TABLE visit ADD COLUMN actor TEXT;
+        INSERT INTO ledger_permit (purpose) VALUES ('migration');
+        UPDATE visit SET born = (SELECT origin_hlc FROM member WHERE member.id = member_id);
+        DELETE FROM ledger_permit;
+        CREATE INDEX visit_by_time ON visit (at);
+
+        CREATE TABLE undo (
+            event_id BLOB NOT NULL PRIMARY KEY,
+            device_id BLOB NOT NULL,
+            hlc INTEGER NOT NULL,
+            at INTEGER NOT NULL,
+            reason TEXT,
+            actor TEXT
+        ) STRICT, WITHOUT ROWID;
+
+        ALTER TABLE receipt ADD COLUMN notices TEXT;
+        CREATE INDEX receipt_by_member ON receipt (member_id) WHERE member_id IS NOT NULL;
+
+        CREATE TABLE card (
+            card_id TEXT NOT NULL PRIMARY KEY CHECK (card_id <> ''),
+            member_key TEXT NOT NULL,
+            blocked TEXT,
+            hlc INTEGER NOT NULL,
+            device_id BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX card_by_member ON card (member_key);
+
+        CREATE TABLE erased (
+            salt BLOB NOT NULL,
+            hash BLOB NOT NULL,
+            hlc INTEGER NOT NULL,
+            device_id BLOB NOT NULL,
+            PRIMARY KEY (salt, hash)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE audit (
+            device_id BLOB NOT NULL,
+            hlc INTEGER NOT NULL,
+            at INTEGER NOT NULL,
+            actor TEXT,
+            action TEXT NOT NULL,
+            subject TEXT,
+            detail TEXT,
+            PRIMARY KEY (device_id, hlc)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX audit_by_subject ON audit (subject) WHERE subject IS NOT NULL;
+        CREATE INDEX audit_by_time ON audit (at);
+
+        CREATE TABLE change (
+            seq INTEGER PRIMARY KEY AUTOINCREMENT,
+            member_id INTEGER NOT NULL,
+            before TEXT
+        ) STRICT;
+
+        CREATE TRIGGER undo_is_not_changed BEFORE UPDATE ON undo
+        WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
+        BEGIN SELECT RAISE(ABORT, 'the ledger of visits is append-only'); END;
+        CREATE TRIGGER undo_is_not_deleted BEFORE DELETE ON undo
+        WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
+        BEGIN SELECT RAISE(ABORT, 'the ledger of visits is append-only'); END;
+        CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit
+        WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
+        BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+        CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON audit
+        WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
+        BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
         """
 }

@@ -2,14 +2,6 @@ import Foundation
 import GRDB
 import ReaderKit
 
-/// What to do with an unknown card.
-package enum UnknownCard: Sendable {
-    case create
-    case ignore
-    /// Write nothing and say that the question has to be asked.
-    case ask
-}
-
 extension MemberStore {
     /// How a tap was met.
     private enum Answer: Sendable {
@@ -22,13 +14,13 @@ extension MemberStore {
     ///
     /// - Parameters:
     ///   - event: the tap. If its id was seen before, the result is its first receipt and nothing changes.
-    ///   - cooldown: in microseconds; see ``isRepeat(_:of:cooldown:in:)``.
+    ///   - rules: by what it is judged.
     ///   - unknown: what to do with an unknown card.
     ///   - committed: called once for each receipt that is new, after the commit and in the order of the commits. It is
     ///     called on the writer's queue: it must not wait for anything.
     package func receive(
         _ event: ScanEvent,
-        cooldown: Int64,
+        rules: TapRules,
         unknown: UnknownCard,
         committed: @escaping @Sendable (Receipt) -> Void
     ) async throws(ClubError) -> Receipt? {
@@ -37,11 +29,14 @@ extension MemberStore {
             answer = try await database.writeWithoutTransaction { db in
                 var answer = Answer.unknownCard
                 try db.inTransaction(.immediate) {
-                    answer = try self.take(event, cooldown: cooldown, unknown: unknown, in: db)
+                    answer = try self.take(event, rules, unknown: unknown, in: db)
                     if case .new = answer { return .commit }
                     return .rollback
                 }
-                if case .new(let receipt) = answer { committed(receipt) }
+                if case .new(let receipt) = answer {
+                    committed(receipt)
+                    self.commits.yield(())
+                }
                 return answer
             }
         } catch {
@@ -64,7 +59,7 @@ extension MemberStore {
         }
     }
 
-    private func take(_ event: ScanEvent, cooldown: Int64, unknown: UnknownCard, in db: Database) throws -> Answer {
+    private func take(_ event: ScanEvent, _ rules: TapRules, unknown: UnknownCard, in db: Database) throws -> Answer {
         if let receipt = try Self.receipt(event.id, in: db) { return .seenBefore(receipt) }
         let time = Timestamp.microseconds(event.at)
         // The time is rounded to what the store keeps, so that the first receipt equals a later one.
@@ -82,12 +77,16 @@ extension MemberStore {
         }
         guard let time, let key = event.memberKey else { return .unknownCard }  // Both were looked at above.
 
-        var memberID: Int64
-        if let row = try Self.row(userID: key, in: db) {
+        let memberID: Int64
+        switch try Self.holder(of: key, in: db) {
+        case .member(let row, let cardIsBlocked):
             memberID = row.id
-            let isRepeat = try Self.isRepeat(time, of: memberID, cooldown: cooldown, in: db)
-            receipt.outcome = isRepeat ? .repeat : .visit
-        } else {
+            receipt.outcome = try Self.outcome(of: time, for: row, cardIsBlocked, rules, in: db)
+            if receipt.outcome == .visit {
+                try insertVisit(receipt, at: time, memberID: memberID, born: row.facts.born, in: db)
+                try count(row, at: time, in: db)
+            }
+        case .nobody(let former):
             switch unknown {
             case .ask: return .unknownCard
             case .ignore:
@@ -95,114 +94,141 @@ extension MemberStore {
                 try Self.insert(receipt, memberID: nil, in: db)
                 return .new(receipt)
             case .create:
-                let name = PlainText.line(event.memberName ?? "")
-                let statement = try db.cachedStatement(
-                    sql: "INSERT INTO member (user_id, username, added_at) VALUES (?, ?, ?)"
-                )
-                try statement.execute(arguments: [key, name, time])
-                memberID = db.lastInsertedRowID
                 receipt.outcome = .created
+                let stamp = try nextStamp(in: db)
+                memberID = try create(key, former, name: event.memberName, at: time, stamp, in: db)
+                try insertVisit(receipt, at: time, memberID: memberID, born: stamp, in: db)
+                try refreshTotals(of: memberID, in: db)
             }
         }
-        if receipt.outcome != .repeat {
-            try insertVisit(receipt, at: time, memberID: memberID, in: db)
-            try Self.refreshTotals(of: memberID, in: db)
-        }
-        receipt.member = try Self.row(userID: key, in: db)?.member
+        let row = try Self.row(id: memberID, in: db)
+        receipt.member = row?.member
+        if let row, receipt.outcome.isCounted { receipt.notices = Self.notices(for: row, at: time, rules) }
         try Self.insert(receipt, memberID: memberID, in: db)
         return .new(receipt)
+    }
+
+    /// Makes a member of an unknown card.
+    private func create(
+        _ key: String,
+        _ former: MemberRow?,
+        name: String?,
+        at time: Int64,
+        _ stamp: Stamp,
+        in db: Database
+    ) throws -> Int64 {
+        var facts = try former?.facts ?? newFacts(of: key, in: db)
+        facts.add(MemberFacts.Birth(stamp, at: time))
+        let name = PlainText.line(name ?? "")
+        if !name.isEmpty {
+            // A card tells what was known when it was written; as of its tap it must not win over what people said.
+            let seen = Stamp(time: HybridTimestamp(milliseconds: time / 1000, counter: 0).rawValue, device: deviceID)
+            facts.set("username", .string(name), seen < stamp && facts.isAlive(seen) ? seen : stamp)
+        }
+        guard let former else { return try insert(key, facts, in: db) }
+        try save(facts, of: former.id, in: db)
+        return former.id
+    }
+
+    /// What a tap of a member comes to.
+    private static func outcome(
+        of time: Int64,
+        for row: MemberRow,
+        _ cardIsBlocked: Bool,
+        _ rules: TapRules,
+        in db: Database
+    ) throws -> Receipt.Outcome {
+        if cardIsBlocked { return .rejected(Rejection.cardBlocked) }
+        if let reason = row.blocked { return .rejected(Rejection.blocked(reason)) }
+        if try isRepeat(time, of: row, cooldown: rules.cooldown, in: db) { return .repeat }
+        if let end = row.expiresAt, end <= time { return .rejected(Rejection.expired) }
+        if row.visitsLeft == 0 { return .rejected(Rejection.noVisitsLeft) }
+        return .visit
+    }
+
+    private static func notices(for row: MemberRow, at time: Int64, _ rules: TapRules) -> [Receipt.Notice] {
+        var notices: [Receipt.Notice] = []
+        if let end = row.expiresAt, end - time <= rules.expiryWarning {
+            notices.append(.expiresSoon(Timestamp.date(end)))
+        }
+        if let left = row.visitsLeft, left <= rules.visitsWarning { notices.append(.visitsLeft(left)) }
+        return notices
+    }
+
+    /// Counts a visit that was just written into the ledger.
+    func count(_ row: MemberRow, at time: Int64, in db: Database) throws {
+        let sequence = try noteChange(of: row.id, in: db)
+        let isJoined =
+            try Bool.fetchOne(
+                db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into = ?)"),
+                arguments: [row.member.userId]
+            ) ?? false
+        if row.hasClaims || isJoined {
+            try db.execute(sql: "UPDATE member SET change_seq = ? WHERE id = ?", arguments: [sequence, row.id])
+            return try refreshTotals(of: row.id, in: db)
+        }
+        // The same as counting the whole ledger, whatever its length.
+        try db.cachedStatement(
+            sql: """
+                UPDATE member SET own_visits = own_visits + 1, num_visits = num_visits + 1,
+                    last_visit_at = max(coalesce(last_visit_at, 0), ?), visits_left = max(0, visits_left - 1),
+                    change_seq = ?
+                WHERE id = ?
+                """
+        ).execute(arguments: [time, sequence, row.id])
     }
 
     /// Whether a tap is nearer than the cooldown to a visit of the member that was counted.
     ///
     /// The distance counts, not the order, so that a clock that was set back and a tap that arrives late cannot count
     /// one presence twice, and a clock that was wrong by more does not silence the member.
-    private static func isRepeat(_ time: Int64, of memberID: Int64, cooldown: Int64, in db: Database) throws -> Bool {
+    private static func isRepeat(_ time: Int64, of row: MemberRow, cooldown: Int64, in db: Database) throws -> Bool {
         let statement = try db.cachedStatement(
-            sql: "SELECT EXISTS (SELECT 1 FROM visit WHERE member_id = ? AND at > ? AND at < ?)"
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM visit WHERE member_id = ? AND at > ? AND at < ? AND born > ?
+                    AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id))
+                """
         )
         // Neither sum overflows: both parts are between 0 and Timestamp.latest.
-        return try Bool.fetchOne(statement, arguments: [memberID, time - cooldown, time + cooldown]) ?? false
+        return try Bool.fetchOne(
+            statement,
+            arguments: [row.id, time - cooldown, time + cooldown, row.facts.end?.time ?? -1]
+        ) ?? false
     }
 
-    private func insertVisit(_ receipt: Receipt, at time: Int64, memberID: Int64, in db: Database) throws {
-        // Another process on this file may have gone on with the clock, so its state is in the ledger, not here.
-        let latest = try Int64.fetchOne(
-            try db.cachedStatement(sql: "SELECT max(hlc) FROM visit WHERE device_id = ?"),
-            arguments: [deviceID]
+    private func insertVisit(
+        _ receipt: Receipt,
+        at time: Int64,
+        memberID: Int64,
+        born: Stamp?,
+        in db: Database
+    ) throws {
+        try insertVisit(
+            VisitRow(
+                eventID: receipt.eventID,
+                stamp: nextStamp(in: db),
+                at: time,
+                reader: receipt.reader,
+                backend: receipt.backend.rawValue,
+                born: born?.time ?? 0
+            ),
+            of: memberID,
+            in: db
         )
-        var hybrid = HybridLogicalClock(last: HybridTimestamp(rawValue: latest ?? 0))
+    }
+
+    /// Writes a visit into the ledger. Nothing is counted yet.
+    func insertVisit(_ visit: VisitRow, of memberID: Int64, in db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """
-                INSERT INTO visit (event_id, device_id, hlc, member_id, at, reader, backend)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO visit (event_id, device_id, hlc, member_id, at, reader, backend, born, source, reason,
+                    actor)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         )
         try statement.execute(arguments: [
-            receipt.eventID, deviceID, hybrid.next(now: clock()).rawValue, memberID, time, receipt.reader,
-            receipt.backend.rawValue,
+            visit.eventID, visit.stamp.device, visit.stamp.time, memberID, visit.at, visit.reader, visit.backend,
+            visit.born, visit.source.rawValue, visit.reason, visit.actor,
         ])
-    }
-
-    private static func insert(_ receipt: Receipt, memberID: Int64?, in db: Database) throws {
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO receipt (event_id, at, reader, backend, outcome, reason_code, reason, member_id, num_visits,
-                    last_visit_at)
-                SELECT ?, ?, ?, ?, ?, ?, ?, ?, (SELECT num_visits FROM member WHERE id = ?8),
-                    (SELECT last_visit_at FROM member WHERE id = ?8)
-                """
-        )
-        try statement.execute(arguments: [
-            receipt.eventID, Timestamp.microseconds(receipt.at) ?? 0, receipt.reader, receipt.backend.rawValue,
-            receipt.outcome.name, receipt.outcome.reason?.code.rawValue, receipt.outcome.reason?.message, memberID,
-        ])
-    }
-
-    /// The receipt of a tap that was seen before, with the member's totals as they were right after it.
-    private static func receipt(_ eventID: UUID, in db: Database) throws -> Receipt? {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT member.id, user_id, username, added_at, receipt.num_visits, receipt.last_visit_at, fields,
-                    receipt.at, reader, backend, outcome, reason_code, reason
-                FROM receipt LEFT JOIN member ON member.id = receipt.member_id
-                WHERE event_id = ?
-                """
-        )
-        guard let row = try Row.fetchOne(statement, arguments: [eventID]) else { return nil }
-        let member = row.hasNull(atIndex: 0) ? nil : try MemberRow(row).member
-        guard
-            let backend = BackendKind(rawValue: try row.value(9)),
-            let outcome = Receipt.Outcome(
-                name: try row.value(10),
-                code: try row.optional(11),
-                message: try row.optional(12)
-            )
-        else {
-            throw ClubError(.corrupt, attempting: "read the receipt of a tap", detail: "a value has no meaning")
-        }
-        return Receipt(
-            eventID: eventID,
-            at: Timestamp.date(try row.value(7)),
-            reader: try row.value(8),
-            backend: backend,
-            outcome: outcome,
-            member: member
-        )
-    }
-}
-
-extension Receipt.Outcome {
-    /// The outcome as the store keeps it.
-    fileprivate init?(name: String, code: String?, message: String?) {
-        let reason = code.flatMap(Receipt.Reason.Code.init(rawValue:)).map { Receipt.Reason($0, message ?? "") }
-        switch (name, reason) {
-        case ("created", _): self = .created
-        case ("visit", _): self = .visit
-        case ("repeat", _): self = .repeat
-        case ("ignored", let reason?): self = .ignored(reason)
-        case ("rejected", let reason?): self = .rejected(reason)
-        default: return nil
-        }
     }
 }

@@ -16,6 +16,9 @@ package final class MemberStore: Sendable {
 
     let clock: @Sendable () -> Date
 
+    /// Tells those who wait for it that something was committed here.
+    package let commits = EventBroadcaster<Void>()
+
     /// Opens the store, creating and upgrading it where necessary. A file that belongs to another program, or to a
     /// newer version of this one, is left as it is.
     package init(
@@ -139,6 +142,32 @@ package final class MemberStore: Sendable {
     ) async throws(ClubError) -> Value {
         do {
             return try await database.read(body)
+        } catch {
+            throw ClubError(error, attempting: attempt)
+        }
+    }
+
+    /// Changes something in one transaction.
+    ///
+    /// - Parameter committed: called after the commit, in the order of the commits, on the writer's queue: it must not
+    ///   wait for anything.
+    func write<Value: Sendable>(
+        _ attempt: String,
+        committed: @escaping @Sendable (Value) -> Void = { _ in },
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(ClubError) -> Value {
+        do {
+            return try await database.writeWithoutTransaction { db in
+                var result: Value?
+                try db.inTransaction(.immediate) {
+                    result = try body(db)
+                    return .commit
+                }
+                guard let result else { throw ClubError(.other, attempting: attempt) }
+                committed(result)
+                self.commits.yield(())
+                return result
+            }
         } catch {
             throw ClubError(error, attempting: attempt)
         }

@@ -72,10 +72,10 @@ struct MembershipUserTests {
         _ = try await club.receive(tap("A", name: "Ada"))
         let fresh = try #require(try club.getUser(with: "A") as? CustomUser)
         #expect(fresh.emailAddress == "")
-        let store = try club.openStore("test")
-        #expect(try await store.setFields(fields.merging(["numVisits": 99]) { $1 }, ofUserID: "A")?.fields == fields)
-        #expect(try await store.setFields(["level": 4], ofUserID: "A")?.fields["interests"] == ["chess", "go"])
-        #expect(try await store.setFields(["level": 4], ofUserID: "B") == nil)
+        let wanted = fields.merging(["numVisits": 99, "$blocked": "x"]) { $1 }
+        #expect(try await club.update("A") { $0.fields = wanted }.fields == fields)
+        #expect(try await club.update("A") { $0.fields["level"] = 4 }.fields["interests"] == ["chess", "go"])
+        await #expect(throws: ClubError.self) { try await club.update("B") { $0.fields["level"] = 4 } }
         try await club.close()
 
         club = try await openClub(configuration).setCustomMembershipUser(classType: CustomUser.self)

@@ -163,7 +163,7 @@ struct MemberStoreTests {
             do {
                 _ = try await damaged.receive(
                     tap("member 7", at: 100),
-                    cooldown: 0,
+                    rules: TapRules(cooldown: 0),
                     unknown: .create,
                     committed: { _ in }
                 )
@@ -267,7 +267,7 @@ struct MemberStoreTests {
         for index in 1..<1000 {
             do {
                 let event = tap("A", at: Double(index) * 30)
-                _ = try await store.receive(event, cooldown: 0, unknown: .create, committed: { _ in })
+                _ = try await store.receive(event, rules: TapRules(cooldown: 0), unknown: .create, committed: { _ in })
                 recorded += 1
             } catch {
                 failure = error

@@ -1,0 +1,232 @@
+import Foundation
+
+/// Members: looking them up and changing them.
+///
+/// Every method that changes something returns when that is on disk; ``Club/events`` and the delegate are told after the
+/// commit. A `key` is a member's ``Member/userId`` or any of their cards.
+extension Club {
+    // MARK: Looking up
+
+    /// A member by ``MembershipUser/userId``, as a copy in the class of ``setCustomMembershipUser(classType:)``, or
+    /// `nil` if there is none. It reads the database on the calling thread.
+    ///
+    /// - Throws: ``ClubError``, ``ClubError/Kind/unreadableRecord`` if the custom class does not accept the record.
+    public func getUser(with userId: String) throws(ClubError) -> MembershipUser? {
+        guard let member = try openStore("look up a member").memberNow(withUserID: userId) else { return nil }
+        return try user(from: member)
+    }
+
+    func user(from member: Member) throws(ClubError) -> MembershipUser {
+        do {
+            return try userClass.init(from: RecordDecoder(member.record))
+        } catch {
+            // The error may quote values of the member; its kind and the name of the field do not.
+            throw ClubError(
+                .unreadableRecord,
+                attempting: "make a member's record",
+                detail: RecordDecoder.summary(error)
+            )
+        }
+    }
+
+    /// A member by ``Member/userId`` or any of their cards, or `nil` if there is none.
+    public func member(withUserID userID: String) async throws(ClubError) -> Member? {
+        try await openStore("look up a member").member(withUserID: userID)
+    }
+
+    /// All members in that order.
+    public func members(sortedBy order: MemberOrder = .added) async throws(ClubError) -> [Member] {
+        try await openStore("list the members").members(sortedBy: order)
+    }
+
+    /// How many members there are.
+    public func memberCount() async throws(ClubError) -> Int {
+        try await openStore("count the members").memberCount()
+    }
+
+    /// All that the desk needs to know of a member, or `nil` if there is none.
+    public func details(of key: String) async throws(ClubError) -> MemberDetails? {
+        try await openStore("look up a member").details(of: key)
+    }
+
+    /// What was done with a member, newest first; without a member, what was done with everything.
+    public func auditLog(of key: String? = nil, limit: Int = 1000) async throws(ClubError) -> [AuditEntry] {
+        try await openStore("read the audit log").auditLog(of: key, limit: max(0, limit))
+    }
+
+    // MARK: Changing
+
+    /// Adds a member who has not been here yet: ``Member/numVisits`` is 0. Totals and times in `member` are not used.
+    ///
+    /// - Throws: ``ClubError/Kind/memberExists``, ``ClubError/Kind/invalidValue`` for an unusable identifier.
+    @discardableResult
+    public func add(_ member: Member, by context: ActionContext = ActionContext()) async throws(ClubError) -> Member {
+        try await openStore("add a member")
+            .add(member, context) { self.publish(.added($0.member, at: $0.at)) }
+    }
+
+    /// Changes a member's name and custom fields. What else the closure changes is not used.
+    ///
+    /// - Parameter changes: called inside the transaction with the member as they are: it must not call the club.
+    /// - Throws: ``ClubError/Kind/noSuchMember``.
+    @discardableResult
+    public func update(
+        _ key: String,
+        by context: ActionContext = ActionContext(),
+        _ changes: @escaping @Sendable (inout Member) -> Void
+    ) async throws(ClubError) -> Member {
+        try await openStore("change a member").update(key, context, committed: updated(.edit), changes)
+    }
+
+    /// Deletes a member. An older record of them that is merged later does not bring them back.
+    ///
+    /// - Returns: the member as they were.
+    /// - Throws: ``ClubError/Kind/noSuchMember``.
+    @discardableResult
+    public func delete(_ key: String, by context: ActionContext = ActionContext()) async throws(ClubError) -> Member {
+        try await openStore("delete a member")
+            .delete(key, context) { self.publish(.deleted($0.member, at: $0.at)) }
+    }
+
+    /// Lets a member in no more. The reason is shown at the tap.
+    @discardableResult
+    public func block(_ key: String, by context: ActionContext) async throws(ClubError) -> Member {
+        try await set([SystemValues.Name.blocked: .string(PlainText.line(context.reason ?? ""))], key, .blocked, context)
+    }
+
+    /// Lets a blocked member in again.
+    @discardableResult
+    public func unblock(_ key: String, by context: ActionContext = ActionContext()) async throws(ClubError) -> Member {
+        try await set([SystemValues.Name.blocked: .null], key, .unblocked, context)
+    }
+
+    /// Sets when the membership ends; `nil` for no end. From then on taps are rejected.
+    @discardableResult
+    public func setExpiry(
+        of key: String,
+        to date: Date?,
+        by context: ActionContext = ActionContext()
+    ) async throws(ClubError) -> Member {
+        var value = FieldValue.null
+        if let date {
+            guard let time = Timestamp.microseconds(date) else {
+                let detail = "the time is outside the years 1970 to 9999"
+                throw ClubError(.invalidValue, attempting: "set the end of a membership", detail: detail)
+            }
+            value = .int(Int(time))
+        }
+        return try await set([SystemValues.Name.expires: value], key, .setExpiry, context)
+    }
+
+    /// Adds visits that the member bought. From then on a tap is rejected when none are left.
+    ///
+    /// - Parameter visits: 1 to 1 000 000.
+    @discardableResult
+    public func addVisits(
+        _ visits: Int,
+        to key: String,
+        by context: ActionContext = ActionContext()
+    ) async throws(ClubError) -> Member {
+        try await openStore("sell visits").addVisits(visits, to: key, context, committed: updated(.edit))
+    }
+
+    /// Lets a member visit without a limit again.
+    @discardableResult
+    public func removeVisitLimit(
+        of key: String,
+        by context: ActionContext = ActionContext()
+    ) async throws(ClubError) -> Member {
+        try await openStore("sell visits").addVisits(nil, to: key, context, committed: updated(.edit))
+    }
+
+    /// Replaces the notes on a member; they may have several lines.
+    @discardableResult
+    public func setNotes(
+        _ notes: String,
+        on key: String,
+        by context: ActionContext = ActionContext()
+    ) async throws(ClubError) -> Member {
+        try await set([SystemValues.Name.notes: .string(notes)], key, .noted, context)
+    }
+
+    /// Replaces a member's tags. Empty ones and double ones are left out.
+    @discardableResult
+    public func setTags(
+        _ tags: [String],
+        of key: String,
+        by context: ActionContext = ActionContext()
+    ) async throws(ClubError) -> Member {
+        let clean = Set(tags.map(PlainText.line)).subtracting([""]).sorted()
+        return try await set([SystemValues.Name.tags: .array(clean.map { .string($0) })], key, .tagged, context)
+    }
+
+    private func set(
+        _ values: [String: FieldValue],
+        _ key: String,
+        _ action: AuditEntry.Action,
+        _ context: ActionContext
+    ) async throws(ClubError) -> Member {
+        try await openStore("change a member").set(values, of: key, action, context, committed: updated(.edit))
+    }
+
+    func updated(_ reason: MembershipUpdateReason) -> @Sendable (MemberStore.Changed) -> Void {
+        { self.publish(.updated($0.member, reason, at: $0.at)) }
+    }
+
+    // MARK: Cards
+
+    /// Gives a member a further card.
+    ///
+    /// - Throws: ``ClubError/Kind/memberExists`` if the card belongs to somebody else.
+    @discardableResult
+    public func addCard(
+        _ card: String,
+        to key: String,
+        by context: ActionContext = ActionContext()
+    ) async throws(ClubError) -> Member {
+        try await openStore("change a card")
+            .setCard(card, of: key, blocked: nil, .addedCard, context, committed: updated(.edit))
+    }
+
+    /// Blocks one card of a member; the others can still be used. Its taps are rejected.
+    @discardableResult
+    public func blockCard(_ card: String, by context: ActionContext) async throws(ClubError) -> Member {
+        try await openStore("change a card")
+            .setCard(card, of: card, blocked: context.reason ?? "", .blockedCard, context, committed: updated(.edit))
+    }
+
+    /// Lets a blocked card be used again.
+    @discardableResult
+    public func unblockCard(
+        _ card: String,
+        by context: ActionContext = ActionContext()
+    ) async throws(ClubError) -> Member {
+        try await openStore("change a card")
+            .setCard(card, of: card, blocked: nil, .unblockedCard, context, committed: updated(.edit))
+    }
+
+    /// Gives a member another card in place of one that was lost, which is blocked.
+    ///
+    /// - Throws: ``ClubError/Kind/memberExists`` if the new card belongs to somebody else.
+    @discardableResult
+    public func replaceCard(
+        _ old: String,
+        with new: String,
+        by context: ActionContext = ActionContext()
+    ) async throws(ClubError) -> Member {
+        try await openStore("replace a card").replaceCard(old, by: new, context, committed: updated(.edit))
+    }
+
+    /// Makes one member of two who are the same person: all that leads to `key` leads to `target` from now on, who has
+    /// the visits of both.
+    ///
+    /// - Returns: the member who remains.
+    @discardableResult
+    public func join(
+        _ key: String,
+        to target: String,
+        by context: ActionContext = ActionContext()
+    ) async throws(ClubError) -> Member {
+        try await openStore("join two members").join(key, to: target, context, committed: updated(.merge))
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+
+/// Visits: the ledger of a member.
+extension Club {
+    /// The visits of a member, newest first, those that were undone too.
+    ///
+    /// - Throws: ``ClubError/Kind/noSuchMember``.
+    public func visits(of key: String, limit: Int = 1000) async throws(ClubError) -> [Visit] {
+        try await openStore("list a member's visits").visits(of: key, limit: max(0, limit))
+    }
+
+    /// Counts a visit that no card told of, whatever the cooldown, the end of the membership or a block say.
+    ///
+    /// - Parameters:
+    ///   - key: the member's ``Member/userId`` or any of their cards.
+    ///   - date: when it was; now by default.
+    ///   - context: who records it, and why.
+    /// - Returns: the member after it.
+    @discardableResult
+    public func recordVisit(
+        of key: String,
+        at date: Date? = nil,
+        by context: ActionContext
+    ) async throws(ClubError) -> Member {
+        let store = try openStore("record a visit")
+        let id = configuration.makeUUID()
+        return try await store.recordVisit(of: key, at: date, id: id, context, committed: updated(.manualVisit))
+    }
+
+    /// Makes a visit count no more, however it was recorded. It stays in the ledger, with the reason.
+    ///
+    /// - Parameter id: ``Visit/id``, which for a tap is ``ReaderKit/ScanEvent/id``.
+    /// - Returns: the member after it.
+    /// - Throws: ``ClubError/Kind/noSuchVisit``, also for a visit that was undone before.
+    @discardableResult
+    public func undoVisit(_ id: UUID, by context: ActionContext) async throws(ClubError) -> Member {
+        try await openStore("undo a visit").undoVisit(id, context, committed: updated(.undo))
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+
+/// When, and on which device, something about a member was said. Stamps are unique and ordered the same everywhere.
+public struct Stamp: Sendable, Hashable {
+    /// The moment of the device's hybrid logical clock: milliseconds since 1970 in the upper 48 bits, a counter below.
+    public var time: Int64
+
+    /// The device that said it; all zero for a file that keeps no such times (see ``legacy(at:)``).
+    public var device: UUID
+
+    /// A stamp.
+    public init(time: Int64, device: UUID) {
+        self.time = time
+        self.device = device
+    }
+
+    /// The device of files without logical times.
+    public static let legacyDevice = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
+    /// What a file without logical times says, as of then (microseconds since 1970): the same wherever it is imported.
+    static func legacy(at microseconds: Int64) -> Stamp {
+        Stamp(time: HybridTimestamp(milliseconds: microseconds / 1000, counter: 0).rawValue, device: legacyDevice)
+    }
+
+    /// Whether it was said by a file without logical times.
+    public var isLegacy: Bool { device == Self.legacyDevice }
+
+    /// Whether no deletion or erasure ends what has this stamp and leaves what has the other. What a file says never
+    /// outlives what a device says, since an erasure does not let files in again.
+    func outlives(_ other: Stamp) -> Bool { self >= other && (!isLegacy || other.isLegacy) }
+
+    /// The wall-clock part of the time.
+    public var date: Date { Date(timeIntervalSince1970: Double(time >> 16) / 1000) }
+}
+
+extension Stamp: Comparable {
+    /// By time, then by device.
+    public static func < (left: Stamp, right: Stamp) -> Bool {
+        left.time == right.time ? left.device.uuidString < right.device.uuidString : left.time < right.time
+    }
+}
+
+extension Stamp: Codable {
+    /// Reads `[time, "device"]`; `[time]` is of a file without logical times.
+    public init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        time = max(try container.decode(Int64.self), 0)
+        device = container.isAtEnd ? Self.legacyDevice : try container.decode(UUID.self)
+    }
+
+    /// Writes `[time, "device"]`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        try container.encode(time)
+        if !isLegacy { try container.encode(device) }
+    }
+}

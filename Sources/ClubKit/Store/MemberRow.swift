@@ -1,0 +1,113 @@
+import Foundation
+import GRDB
+
+/// A member's row, whole.
+struct MemberRow {
+    static let columns = """
+        id, user_id, username, added_at, num_visits, last_visit_at, fields, status, merged_into, blocked, expires_at, \
+        visits_left, own_visits, origin_hlc, origin_device, claim_visits, claim_at, facts
+        """
+
+    /// What becomes of a row in the club.
+    enum Status: Int {
+        /// A member.
+        case present = 0
+        /// Deleted, or known only by what others say of them.
+        case gone = 1
+        /// Joined to another member by a person, so that both are one.
+        case merged = 2
+    }
+
+    var id: Int64
+    /// What is shown.
+    var member: Member
+    var status: Status
+    var mergedInto: String?
+    /// Why the member is not let in.
+    var blocked: String?
+    /// When the membership ends, in microseconds since 1970.
+    var expiresAt: Int64?
+    /// How many visits may still be made; `nil` without a limit.
+    var visitsLeft: Int?
+    /// The total of this row alone, without those who were joined to it.
+    var ownVisits: Int
+    var facts: MemberFacts
+    var hasClaims: Bool { !facts.claims.isEmpty }
+
+    /// A row of ``columns``.
+    ///
+    /// - Throws: ``ClubError/Kind/corrupt`` for a value that the schema does not allow.
+    init(_ row: Row) throws(ClubError) {
+        id = try row.value(0)
+        let addedAt: Int64 = try row.value(3)
+        let lastVisit: Int64? = try row.optional(5)
+        member = Member(
+            userId: try row.value(1),
+            username: try row.optional(2),
+            timeStampAdded: Timestamp.seconds(addedAt),
+            numVisits: try row.value(4),
+            timeStampOfLastVisit: lastVisit.map(Timestamp.seconds) ?? 0,
+            fields: Self.fields(try row.value(6))
+        )
+        guard let status = Status(rawValue: try row.value(7)) else {
+            throw ClubError(.corrupt, attempting: "read the member database", detail: "'status' holds no usable value")
+        }
+        self.status = status
+        mergedInto = try row.optional(8)
+        blocked = try row.optional(9)
+        expiresAt = try row.optional(10)
+        visitsLeft = try row.optional(11)
+        ownVisits = try row.value(12)
+        if let text: String = try row.optional(17) {
+            guard let facts = try? JSONDecoder().decode(MemberFacts.self, from: Data(text.utf8)) else {
+                throw ClubError(.corrupt, attempting: "read the member database", detail: "'facts' cannot be read")
+            }
+            self.facts = facts
+        } else {
+            let device: UUID? = try row.optional(14)
+            let claim: Int? = try row.optional(15)
+            facts = .plain(
+                origin: Stamp(time: try row.value(13), device: device ?? Stamp.legacyDevice),
+                addedAt: addedAt,
+                username: member.username,
+                fields: member.fields,
+                claim: try claim.map { visits throws(ClubError) in (visits, try row.value(16)) }
+            )
+        }
+    }
+
+    /// The custom fields. The schema lets only JSON objects in; what is damaged nevertheless must not keep a member's
+    /// visits from being counted, and is found by ``MemberStore/check()``.
+    static func fields(_ json: String) -> [String: FieldValue] {
+        guard json != "{}" else { return [:] }
+        return (try? JSONDecoder().decode([String: FieldValue].self, from: Data(json.utf8))) ?? [:]
+    }
+
+    /// JSON with sorted keys, so that equal values are equal bytes.
+    static func json(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}
+
+extension Row {
+    /// A value that the schema wants. GRDB's own subscripts trap on a damaged one.
+    func value<Value: DatabaseValueConvertible>(_ index: Int) throws(ClubError) -> Value {
+        guard let value: Value = try optional(index) else { throw damage(index) }
+        return value
+    }
+
+    /// A value that may be missing.
+    func optional<Value: DatabaseValueConvertible>(_ index: Int) throws(ClubError) -> Value? {
+        let stored: DatabaseValue = self[index]
+        guard !stored.isNull else { return nil }
+        guard let value = Value.fromDatabaseValue(stored) else { throw damage(index) }
+        return value
+    }
+
+    private func damage(_ index: Int) -> ClubError {
+        let column = Array(columnNames)[index]
+        return ClubError(.corrupt, attempting: "read the member database", detail: "'\(column)' holds no usable value")
+    }
+}

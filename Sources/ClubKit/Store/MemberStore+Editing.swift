@@ -1,0 +1,361 @@
+import Foundation
+import GRDB
+import ReaderKit
+
+/// Who does something, and why: for the audit log.
+public struct ActionContext: Sendable, Hashable {
+    /// Who does it, such as "desk" or a name; `nil` if nobody said.
+    public var actor: String?
+
+    /// Why it is done.
+    public var reason: String?
+
+    /// A context.
+    public init(actor: String? = nil, reason: String? = nil) {
+        self.actor = actor
+        self.reason = reason
+    }
+}
+
+extension MemberStore {
+    /// A member's changed state, with what is needed to tell of it.
+    package struct Changed: Sendable {
+        package var member: Member
+        package var at: Date
+    }
+
+    /// Writes down who did what.
+    func audit(
+        _ action: AuditEntry.Action,
+        of subject: String?,
+        _ context: ActionContext,
+        detail: [String: FieldValue] = [:],
+        in db: Database
+    ) throws {
+        let stamp = try nextStamp(in: db)
+        var detail = detail
+        if let reason = context.reason, !reason.isEmpty { detail["reason"] = .string(PlainText.line(reason)) }
+        try db.cachedStatement(
+            sql: "INSERT INTO audit (device_id, hlc, at, actor, action, subject, detail) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        ).execute(arguments: [
+            stamp.device, stamp.time, Timestamp.microseconds(clock()) ?? 0, context.actor.map(PlainText.line),
+            action.rawValue, subject, try detail.isEmpty ? nil : MemberRow.json(detail),
+        ])
+    }
+
+    // MARK: Members
+
+    /// Adds a member without visits.
+    package func add(
+        _ member: Member,
+        _ context: ActionContext,
+        committed: @escaping @Sendable (Changed) -> Void
+    ) async throws(ClubError) -> Member {
+        let attempt = "add a member"
+        guard MemberID.isUsable(member.userId), !member.userId.allSatisfy(\.isWhitespace) else {
+            throw ClubError(.invalidValue, attempting: attempt, detail: "the identifier is empty, too long or not plain")
+        }
+        return try await write(attempt, committed: committed) { db in
+            let former: MemberRow?
+            switch try Self.holder(of: member.userId, in: db) {
+            case .member: throw ClubError(.memberExists, attempting: attempt)
+            case .nobody(let row): former = row
+            }
+            let stamp = try self.nextStamp(in: db)
+            let now = Timestamp.microseconds(self.clock()) ?? 0
+            var facts = try former?.facts ?? self.newFacts(of: member.userId, in: db)
+            facts.add(MemberFacts.Birth(stamp, at: now))
+            if let name = member.username, !name.isEmpty { facts.set("username", .string(PlainText.line(name)), stamp) }
+            for (name, value) in member.fields where FieldKey.isCustom(name) { facts.set(name, value, stamp) }
+            let id: Int64
+            if let former {
+                try self.save(facts, of: former.id, in: db)
+                id = former.id
+            } else {
+                id = try self.insert(member.userId, facts, in: db)
+            }
+            try self.audit(.added, of: member.userId, context, in: db)
+            return try self.changed(id, attempt, in: db)
+        }.member
+    }
+
+    /// Changes a member's name and custom fields.
+    package func update(
+        _ key: String,
+        _ context: ActionContext,
+        committed: @escaping @Sendable (Changed) -> Void,
+        _ body: @escaping @Sendable (inout Member) throws -> Void
+    ) async throws(ClubError) -> Member {
+        let attempt = "change a member"
+        let told: @Sendable ((Member, Changed?)) -> Void = { if let changed = $0.1 { committed(changed) } }
+        return try await write(attempt, committed: told) { db -> (Member, Changed?) in
+            let row = try Self.member(key, attempt, in: db)
+            var member = row.member
+            try body(&member)
+            let stamp = try self.nextStamp(in: db)
+            var names: [FieldValue] = []
+            var facts = row.facts
+            if member.username != row.member.username {
+                facts.set("username", member.username.map { .string(PlainText.line($0)) } ?? .null, stamp)
+                names.append(.string("username"))
+            }
+            for name in Set(member.fields.keys).union(row.member.fields.keys).sorted() where FieldKey.isCustom(name) {
+                let value = member.fields[name] ?? .null
+                guard value != row.member.fields[name] ?? .null else { continue }
+                facts.set(name, value, stamp)
+                names.append(.string(name))
+            }
+            guard !names.isEmpty else { return (row.member, nil) }
+            try self.save(facts, of: row.id, in: db)
+            try self.audit(.edited, of: row.member.userId, context, detail: ["fields": .array(names)], in: db)
+            let changed = try self.changed(row.id, attempt, in: db)
+            return (changed.member, changed)
+        }.0
+    }
+
+    /// Deletes a member and whoever was joined to them.
+    ///
+    /// - Returns: the member as they were.
+    package func delete(
+        _ key: String,
+        _ context: ActionContext,
+        committed: @escaping @Sendable (Changed) -> Void
+    ) async throws(ClubError) -> Member {
+        let attempt = "delete a member"
+        return try await write(attempt, committed: committed) { db in
+            let row = try Self.member(key, attempt, in: db)
+            let stamp = try self.nextStamp(in: db)
+            for one in try Self.joined(to: row, in: db) {
+                try self.change(one, in: db) { $0.delete(stamp) }
+            }
+            try self.audit(.deleted, of: row.member.userId, context, in: db)
+            return Changed(member: row.member, at: self.clock())
+        }.member
+    }
+
+    /// Sets one of the values that the club itself keeps of a member.
+    package func set(
+        _ values: [String: FieldValue],
+        of key: String,
+        _ action: AuditEntry.Action,
+        _ context: ActionContext,
+        committed: @escaping @Sendable (Changed) -> Void
+    ) async throws(ClubError) -> Member {
+        let attempt = "change a member"
+        return try await write(attempt, committed: committed) { db in
+            let row = try Self.member(key, attempt, in: db)
+            let stamp = try self.nextStamp(in: db)
+            try self.change(row, in: db) { facts in
+                for (name, value) in values { facts.set(name, value, stamp) }
+            }
+            // Notes are kept once; the log says only that they were changed.
+            let detail = values.filter { $0.key != SystemValues.Name.notes }
+                .reduce(into: [:]) { $0[String($1.key.dropFirst())] = $1.value }
+            try self.audit(action, of: row.member.userId, context, detail: detail, in: db)
+            return try self.changed(row.id, attempt, in: db)
+        }.member
+    }
+
+    /// Adds visits that were bought, or ends the limit.
+    package func addVisits(
+        _ visits: Int?,
+        to key: String,
+        _ context: ActionContext,
+        committed: @escaping @Sendable (Changed) -> Void
+    ) async throws(ClubError) -> Member {
+        let attempt = "sell visits"
+        if let visits, !(1...1_000_000).contains(visits) {
+            throw ClubError(.invalidValue, attempting: attempt, detail: "the number is not 1 to 1 000 000")
+        }
+        return try await write(attempt, committed: committed) { db in
+            let row = try Self.member(key, attempt, in: db)
+            let stamp = try self.nextStamp(in: db)
+            try self.change(row, in: db) { facts in
+                if let visits {
+                    facts.add(MemberFacts.Pack(stamp, visits: visits))
+                } else {
+                    facts.set(SystemValues.Name.packsFrom, .int(Int(stamp.time)), stamp)
+                }
+            }
+            let detail: [String: FieldValue] = visits.map { ["visits": .int($0)] } ?? [:]
+            try self.audit(visits == nil ? .unlimited : .soldVisits, of: row.member.userId, context, detail: detail, in: db)
+            return try self.changed(row.id, attempt, in: db)
+        }.member
+    }
+
+    /// Makes one member of two: everything that the second is known by leads to the first, whose visits are those of
+    /// both.
+    package func join(
+        _ key: String,
+        to target: String,
+        _ context: ActionContext,
+        committed: @escaping @Sendable (Changed) -> Void
+    ) async throws(ClubError) -> Member {
+        let attempt = "join two members"
+        return try await write(attempt, committed: committed) { db in
+            let row = try Self.member(key, attempt, in: db)
+            let target = try Self.member(target, attempt, in: db)
+            guard row.id != target.id else {
+                throw ClubError(.invalidValue, attempting: attempt, detail: "both are the same member")
+            }
+            let stamp = try self.nextStamp(in: db)
+            try self.change(row, in: db) {
+                $0.set(SystemValues.Name.mergedInto, .string(target.member.userId), stamp)
+            }
+            try self.audit(
+                .joined,
+                of: row.member.userId,
+                context,
+                detail: ["into": .string(target.member.userId)],
+                in: db
+            )
+            return try self.changed(target.id, attempt, in: db)
+        }.member
+    }
+
+    // MARK: Visits
+
+    /// Counts a visit that no card told of.
+    package func recordVisit(
+        of key: String,
+        at date: Date?,
+        id: UUID,
+        _ context: ActionContext,
+        committed: @escaping @Sendable (Changed) -> Void
+    ) async throws(ClubError) -> Member {
+        let attempt = "record a visit"
+        guard let time = Timestamp.microseconds(date ?? clock()) else {
+            throw ClubError(.invalidValue, attempting: attempt, detail: "the time is outside the years 1970 to 9999")
+        }
+        return try await write(attempt, committed: committed) { db in
+            let row = try Self.member(key, attempt, in: db)
+            let visit = VisitRow(
+                eventID: id,
+                stamp: try self.nextStamp(in: db),
+                at: time,
+                reader: "",
+                backend: "",
+                born: row.facts.born?.time ?? 0,
+                source: .manual,
+                reason: context.reason.map(PlainText.line),
+                actor: context.actor.map(PlainText.line)
+            )
+            try self.insertVisit(visit, of: row.id, in: db)
+            try self.count(row, at: time, in: db)
+            try self.audit(
+                .recordedVisit,
+                of: row.member.userId,
+                context,
+                detail: ["visit": .string(id.uuidString)],
+                in: db
+            )
+            return try self.changed(row.id, attempt, in: db)
+        }.member
+    }
+
+    /// Makes a visit count no more.
+    package func undoVisit(
+        _ id: UUID,
+        _ context: ActionContext,
+        committed: @escaping @Sendable (Changed) -> Void
+    ) async throws(ClubError) -> Member {
+        let attempt = "undo a visit"
+        return try await write(attempt, committed: committed) { db in
+            let found = try Int64.fetchOne(
+                db,
+                sql: """
+                    SELECT member_id FROM visit WHERE event_id = ?1
+                        AND NOT EXISTS (SELECT 1 FROM undo WHERE event_id = ?1)
+                    """,
+                arguments: [id]
+            )
+            guard let memberID = found, let row = try Self.row(id: memberID, in: db) else {
+                throw ClubError(.noSuchVisit, attempting: attempt)
+            }
+            let stamp = try self.nextStamp(in: db)
+            try db.execute(
+                sql: "INSERT INTO undo (event_id, device_id, hlc, at, reason, actor) VALUES (?, ?, ?, ?, ?, ?)",
+                arguments: [
+                    id, stamp.device, stamp.time, Timestamp.microseconds(self.clock()) ?? 0,
+                    context.reason.map(PlainText.line), context.actor.map(PlainText.line),
+                ]
+            )
+            let sequence = try self.noteChange(of: memberID, in: db)
+            try db.execute(sql: "UPDATE member SET change_seq = ? WHERE id = ?", arguments: [sequence, memberID])
+            try self.refreshTotals(of: memberID, in: db)
+            try self.audit(
+                .undidVisit,
+                of: row.member.userId,
+                context,
+                detail: ["visit": .string(id.uuidString)],
+                in: db
+            )
+            return try self.changed(try Self.representative(of: row, in: db).id, attempt, in: db)
+        }.member
+    }
+
+    // MARK: Cards
+
+    /// Says to whom a card belongs and whether it is blocked.
+    package func setCard(
+        _ card: String,
+        of key: String,
+        blocked: String?,
+        _ action: AuditEntry.Action,
+        _ context: ActionContext,
+        committed: @escaping @Sendable (Changed) -> Void
+    ) async throws(ClubError) -> Member {
+        let attempt = "change a card"
+        guard MemberID.isUsable(card), !card.allSatisfy(\.isWhitespace) else {
+            throw ClubError(.invalidValue, attempting: attempt, detail: "the card's identifier is empty, too long or not plain")
+        }
+        return try await write(attempt, committed: committed) { db in
+            let row = try Self.member(key, attempt, in: db)
+            if case .member(let holder, _) = try Self.holder(of: card, in: db), holder.id != row.id {
+                throw ClubError(.memberExists, attempting: attempt, detail: "the card belongs to another member")
+            }
+            try self.setCard(card, of: row.member.userId, blocked: blocked, in: db)
+            try self.audit(action, of: row.member.userId, context, detail: ["card": .string(card)], in: db)
+            return try self.changed(row.id, attempt, in: db)
+        }.member
+    }
+
+    /// Gives a member another card in place of one that is blocked from now on.
+    package func replaceCard(
+        _ old: String,
+        by new: String,
+        _ context: ActionContext,
+        committed: @escaping @Sendable (Changed) -> Void
+    ) async throws(ClubError) -> Member {
+        let attempt = "replace a card"
+        guard MemberID.isUsable(new), !new.allSatisfy(\.isWhitespace), old != new else {
+            throw ClubError(.invalidValue, attempting: attempt, detail: "the new card's identifier cannot be used")
+        }
+        return try await write(attempt, committed: committed) { db in
+            let row = try Self.member(old, attempt, in: db)
+            if case .member(let holder, _) = try Self.holder(of: new, in: db), holder.id != row.id {
+                throw ClubError(.memberExists, attempting: attempt, detail: "the new card belongs to another member")
+            }
+            try self.setCard(old, of: row.member.userId, blocked: context.reason ?? "replaced", in: db)
+            try self.setCard(new, of: row.member.userId, blocked: nil, in: db)
+            let detail: [String: FieldValue] = ["old": .string(old), "new": .string(new)]
+            try self.audit(.replacedCard, of: row.member.userId, context, detail: detail, in: db)
+            return try self.changed(row.id, attempt, in: db)
+        }.member
+    }
+
+    private func setCard(_ card: String, of userID: String, blocked: String?, in db: Database) throws {
+        let stamp = try nextStamp(in: db)
+        try db.execute(
+            sql: "REPLACE INTO card (card_id, member_key, blocked, hlc, device_id) VALUES (?, ?, ?, ?, ?)",
+            arguments: [card, userID, blocked.map(PlainText.line), stamp.time, stamp.device]
+        )
+    }
+
+    // MARK: -
+
+    private func changed(_ id: Int64, _ attempt: String, in db: Database) throws -> Changed {
+        guard let row = try Self.row(id: id, in: db) else { throw ClubError(.noSuchMember, attempting: attempt) }
+        return Changed(member: row.member, at: clock())
+    }
+}

@@ -1,0 +1,282 @@
+import Foundation
+import GRDB
+
+/// The only place where rows of `member` are written.
+extension MemberStore {
+    /// How many changes lists may be behind before they have to compare everything.
+    package static let keptChanges: Int64 = 10_000
+
+    /// The next moment of this device's clock.
+    func nextStamp(in db: Database) throws -> Stamp {
+        // The state is in the database, not here, since two processes on one file are one device.
+        let statement = try db.cachedStatement(sql: "UPDATE clock SET hlc = max(hlc + 1, ?) RETURNING hlc")
+        let now = HybridTimestamp(milliseconds: (Timestamp.microseconds(clock()) ?? 0) / 1000, counter: 0)
+        guard let time = try Int64.fetchOne(statement, arguments: [now.rawValue]) else {
+            throw ClubError(.corrupt, attempting: "read the member database", detail: "it has no clock")
+        }
+        return Stamp(time: time, device: deviceID)
+    }
+
+    /// Takes note of other devices' moments, so that what is said here from now on is later.
+    func observe(_ time: Int64, in db: Database) throws {
+        try db.execute(sql: "UPDATE clock SET hlc = ? WHERE hlc < ?", arguments: [time, time])
+    }
+
+    /// Writes down that the shown values of a member are about to change.
+    ///
+    /// - Returns: the change's number, for `change_seq`.
+    func noteChange(of id: Int64, in db: Database) throws -> Int64 {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO change (member_id, before) SELECT id, CASE WHEN status = 0 THEN json_array(
+                    user_id, username, added_at, num_visits, last_visit_at, json(fields), blocked, expires_at,
+                    visits_left, json(tags)) END
+                FROM member WHERE id = ?
+                """
+        )
+        try statement.execute(arguments: [id])
+        return try numberOfChange(in: db)
+    }
+
+    /// Writes down that members with that `change_seq` are about to be there.
+    func noteCreations(in db: Database, of id: Int64 = 0) throws -> Int64 {
+        try db.cachedStatement(sql: "INSERT INTO change (member_id) VALUES (?)").execute(arguments: [id])
+        return try numberOfChange(in: db)
+    }
+
+    private func numberOfChange(in db: Database) throws -> Int64 {
+        let number = db.lastInsertedRowID
+        if number % 1000 == 0 {
+            try db.execute(sql: "DELETE FROM change WHERE seq <= ?", arguments: [number - Self.keptChanges])
+        }
+        return number
+    }
+
+    /// Creates a member's row, without visits.
+    ///
+    /// - Returns: the row's id.
+    func insert(_ userID: String, _ facts: MemberFacts, in db: Database) throws -> Int64 {
+        let statement = try db.cachedStatement(
+            sql: "INSERT INTO member (user_id, added_at, status, facts) VALUES (?, 0, 1, '{}')"
+        )
+        try statement.execute(arguments: [userID])
+        let id = db.lastInsertedRowID
+        try save(facts, of: id, in: db)
+        return id
+    }
+
+    /// Writes what was said of a member, and all that follows from it and from the ledger.
+    func save(_ facts: MemberFacts, of id: Int64, in db: Database) throws {
+        let sequence = try noteChange(of: id, in: db)
+        let plain = facts.isPlain ? facts : nil
+        let values = SystemValues(facts)
+        let statement = try db.cachedStatement(
+            sql: """
+                UPDATE member SET username = ?, added_at = ?, fields = ?, status = ?, merged_into = ?, blocked = ?,
+                    expires_at = ?, tags = ?, origin_hlc = ?, origin_device = ?, claim_visits = ?, claim_at = ?,
+                    facts = ?, change_seq = ?
+                WHERE id = ?
+                """
+        )
+        let status: MemberRow.Status =
+            if !facts.exists { .gone } else if values.mergedInto != nil { .merged } else { .present }
+        try statement.execute(arguments: [
+            facts.exists ? facts.username : nil, facts.addedAt ?? 0, try MemberRow.json(facts.fields),
+            status.rawValue, values.mergedInto, values.blocked, values.expiresAt,
+            try values.tags.isEmpty ? nil : MemberRow.json(values.tags),
+            plain?.born?.time ?? 0, plain?.born.flatMap { $0.isLegacy ? nil : $0.device },
+            plain?.claims.first?.visits, plain?.claims.first?.at,
+            try plain == nil ? MemberRow.json(facts) : nil, sequence, id,
+        ])
+        try refreshTotals(of: id, in: db)
+    }
+
+    /// Says something about a member, and writes what follows from it.
+    func change(_ row: MemberRow, in db: Database, _ body: (inout MemberFacts) -> Void) throws {
+        var facts = row.facts
+        body(&facts)
+        if facts != row.facts { try save(facts, of: row.id, in: db) }
+    }
+
+    // MARK: Totals
+
+    /// Computes a member's totals from facts and ledger. Whoever calls it has noted the change of that member.
+    func refreshTotals(of id: Int64, in db: Database) throws {
+        guard let row = try Self.row(id: id, in: db) else { return }
+        let totals = try Self.totals(of: row, in: db)
+        try db.cachedStatement(
+            sql: "UPDATE member SET own_visits = ?, num_visits = ?, last_visit_at = ?, visits_left = ? WHERE id = ?"
+        ).execute(arguments: [totals.visits, totals.visits, totals.latest, totals.left, id])
+        try refreshJoined(row, in: db)
+    }
+
+    /// What a member's row comes to by itself.
+    struct Totals {
+        var visits: Int
+        var latest: Int64?
+        var left: Int?
+    }
+
+    static func totals(of row: MemberRow, in db: Database) throws -> Totals {
+        let end = row.facts.end?.time ?? -1
+        func count(_ condition: String, _ value: Int64) throws -> Int {
+            try Int.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT count(*) FROM visit
+                        WHERE member_id = ? AND born > ? AND \(condition) > ?
+                            AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
+                        """
+                ),
+                arguments: [row.id, end, value]
+            ) ?? 0
+        }
+        let ledger = try count("at", -1)
+        var totals = Totals(visits: ledger)
+        totals.latest = try Int64.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT max(at) FROM visit WHERE member_id = ? AND born > ?
+                        AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
+                    """
+            ),
+            arguments: [row.id, end]
+        )
+        for claim in row.facts.claims {
+            let (sum, overflow) = claim.visits.addingReportingOverflow(try count("at", claim.at))
+            totals.visits = max(totals.visits, overflow ? Int.max : sum)
+            totals.latest = max(totals.latest ?? claim.at, claim.at)
+        }
+        let packs = SystemValues(row.facts).packs
+        if let first = packs.first {
+            let bought = packs.reduce(0) { sum, pack in
+                let (total, overflow) = sum.addingReportingOverflow(pack.visits)
+                return overflow ? Int.max : total
+            }
+            totals.left = max(0, bought - (try count("hlc", first.stamp.time)))
+        }
+        return totals
+    }
+
+    // MARK: Members who were joined by a person
+
+    /// The member who stands for a row: itself, or whom it was joined to in the end.
+    static func representative(of row: MemberRow, in db: Database) throws -> MemberRow {
+        var chain = [row]
+        while let target = chain[chain.count - 1].facts.exists ? chain[chain.count - 1].mergedInto : nil {
+            if let start = chain.firstIndex(where: { $0.member.userId == target }) {
+                // Two devices joined them both ways.
+                return chain[start...].min { $0.member.userId < $1.member.userId } ?? row
+            }
+            guard let next = try Self.row(userID: target, in: db), next.facts.exists else { break }
+            chain.append(next)
+        }
+        return chain[chain.count - 1]
+    }
+
+    /// All rows that stand for the same member as this one.
+    static func joined(to row: MemberRow, in db: Database) throws -> [MemberRow] {
+        let rows = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    WITH RECURSIVE joined (user_id) AS (
+                        VALUES (?)
+                        UNION SELECT member.merged_into FROM joined JOIN member USING (user_id)
+                            WHERE member.merged_into IS NOT NULL
+                        UNION SELECT member.user_id FROM joined JOIN member ON member.merged_into = joined.user_id)
+                    SELECT \(MemberRow.columns) FROM member WHERE user_id IN joined
+                    """
+            ),
+            arguments: [row.member.userId]
+        ).map { row in try MemberRow(row) }
+        let representative = try representative(of: row, in: db).id
+        return try rows.filter { try self.representative(of: $0, in: db).id == representative }
+    }
+
+    /// Gives the visits of members who were joined to those whom they were joined to.
+    private func refreshJoined(_ row: MemberRow, in db: Database) throws {
+        let isJoined =
+            try Bool.fetchOne(
+                db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into = ?)"),
+                arguments: [row.member.userId]
+            ) ?? false
+        guard isJoined || row.mergedInto != nil else { return }
+        let component = try Row.fetchAll(
+            db,
+            sql: """
+                WITH RECURSIVE joined (user_id) AS (
+                    VALUES (?)
+                    UNION SELECT member.merged_into FROM joined JOIN member USING (user_id)
+                        WHERE member.merged_into IS NOT NULL
+                    UNION SELECT member.user_id FROM joined JOIN member ON member.merged_into = joined.user_id)
+                SELECT \(MemberRow.columns) FROM member WHERE user_id IN joined
+                """,
+            arguments: [row.member.userId]
+        ).map { row in try MemberRow(row) }
+        var sums: [Int64: (visits: Int, latest: Double)] = [:]
+        var standsFor: [Int64: Int64] = [:]
+        for one in component where one.facts.exists {
+            let target = try Self.representative(of: one, in: db)
+            standsFor[one.id] = target.id
+            let own = try Self.totals(of: one, in: db)
+            var sum = sums[target.id] ?? (0, 0)
+            let (visits, overflow) = sum.visits.addingReportingOverflow(own.visits)
+            sum.visits = overflow ? Int.max : visits
+            sum.latest = max(sum.latest, own.latest.map(Timestamp.seconds) ?? 0)
+            sums[target.id] = sum
+        }
+        for one in component where one.facts.exists {
+            let status: MemberRow.Status = standsFor[one.id] == one.id ? .present : .merged
+            let sum = sums[one.id] ?? (one.ownVisits, one.member.timeStampOfLastVisit)
+            let isSame =
+                status == one.status && sum.visits == one.member.numVisits
+                && sum.latest == one.member.timeStampOfLastVisit
+            if isSame { continue }
+            let sequence = try one.id == row.id ? nil : noteChange(of: one.id, in: db)
+            try db.execute(
+                sql: """
+                    UPDATE member SET status = ?, num_visits = ?, last_visit_at = ?,
+                        change_seq = coalesce(?, change_seq)
+                    WHERE id = ?
+                    """,
+                arguments: [
+                    status.rawValue, sum.visits,
+                    sum.latest == 0 ? nil : Timestamp.microseconds(Date(timeIntervalSince1970: sum.latest)), sequence,
+                    one.id,
+                ]
+            )
+        }
+    }
+}
+
+/// What the club itself keeps among a member's values.
+struct SystemValues {
+    var blocked: String?
+    var expiresAt: Int64?
+    var notes: String?
+    var tags: [String] = []
+    var mergedInto: String?
+    /// Those that still count.
+    var packs: [MemberFacts.Pack]
+
+    enum Name {
+        static let blocked = "$blocked"
+        static let expires = "$expires"
+        static let notes = "$notes"
+        static let tags = "$tags"
+        static let mergedInto = "$mergedInto"
+        static let packsFrom = "$packsFrom"
+    }
+
+    init(_ facts: MemberFacts) {
+        if case .string(let reason) = facts.value(Name.blocked) { blocked = reason }
+        if case .int(let time) = facts.value(Name.expires) { expiresAt = Int64(time) }
+        if case .string(let text) = facts.value(Name.notes), !text.isEmpty { notes = text }
+        if case .array(let values) = facts.value(Name.tags) {
+            tags = values.compactMap { if case .string(let tag) = $0 { tag } else { nil } }
+        }
+        if case .string(let userID) = facts.value(Name.mergedInto) { mergedInto = userID }
+        let cut: Int64 = if case .int(let time) = facts.value(Name.packsFrom) { Int64(time) } else { -1 }
+        packs = facts.packs.filter { $0.stamp.time > cut }
+    }
+}
