@@ -2,7 +2,8 @@
 ///
 /// Subclass it, give the subclass its own `CodingKeys` and override ``encode(to:)``, `init(from:)` and
 /// ``variableNamesAsStrings()``, calling `super` first; then tell the club by
-/// ``Club/setCustomMembershipUser(classType:)``:
+/// ``Club/setCustomMembershipUser(classType:)``. A class written for the original library loses the word `@objcMembers`,
+/// as there is no Objective-C here:
 ///
 /// ```swift
 /// class CustomMembershipUser: MembershipUser {
@@ -33,8 +34,10 @@
 /// The club makes its objects by decoding. Where the record has no value yet (the member is new, or older than the
 /// field), its decoder answers with an empty value: `""`, 0, `false`, no elements.
 ///
-/// An object is a copy of its own: changing it changes nothing in the club. It is not `Sendable`; ``Member`` is.
-open class MembershipUser: Codable {
+/// An object is a copy of its own: changing it changes nothing in the club, except in ``Club/update(user:withChanges:)``.
+/// It is not `Sendable`; ``Member`` is. It is isolated to no actor, and so is a subclass, also in a module whose code is
+/// isolated to the main actor by default.
+nonisolated open class MembershipUser: Codable, IdentifiableUserProtocol {
     /// What the member is looked up by: the identifier on the pass, or the card's UID in upper-case hexadecimal.
     public var userId: String?
 
@@ -49,6 +52,15 @@ open class MembershipUser: Codable {
 
     /// When the latest counted visit was, in seconds since 1970 (UTC); 0 if there was none.
     public var timeStampOfLastVisit: Double = 0
+
+    /// The identifier that the record had in a file of the original library from version 1.0.32 on, else the same as
+    /// ``userId``. It cannot be changed and is no column of its own.
+    public var memberId: String? { formerMemberID ?? userId }
+
+    /// The same as ``userId``: what is on the member's pass.
+    public var passId: String? { userId }
+
+    private var formerMemberID: String?
 
     /// The keys of the five base values, in the order of the columns of an export.
     public enum CodingKeys: String, CodingKey, CaseIterable {
@@ -72,7 +84,8 @@ open class MembershipUser: Codable {
     }
 
     /// Reads the base values. Numbers may also stand as text, as in files of the original library; a text that is no
-    /// number, and a missing value, count as 0. Ids and names may be missing or `null`.
+    /// number, and a missing value, count as 0. Ids and names may be missing or `null`. Where there is no `userId`, the
+    /// `passId` of later versions of the original library is it.
     public required init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         userId = try container.decodeIfPresent(String.self, forKey: .userId)
@@ -80,6 +93,9 @@ open class MembershipUser: Codable {
         timeStampAdded = Self.number(in: container, forKey: .timeStampAdded)
         numVisits = Int(exactly: Self.number(in: container, forKey: .numVisits).rounded(.towardZero)) ?? 0
         timeStampOfLastVisit = Self.number(in: container, forKey: .timeStampOfLastVisit)
+        let later = try decoder.container(keyedBy: FieldKey.self)
+        if userId == nil { userId = try later.decodeIfPresent(String.self, forKey: .passId) }
+        formerMemberID = try later.decodeIfPresent(String.self, forKey: .memberId)
     }
 
     /// Writes the base values, missing ones as `null`.
@@ -97,6 +113,12 @@ open class MembershipUser: Codable {
         CodingKeys.allCases.map(\.rawValue)
     }
 
+    /// `userId`: what a record is looked up by. Overriding it has no effect.
+    open class func primaryKey() -> String? { CodingKeys.userId.rawValue }
+
+    /// The class's name, for ``Migration``. Overriding it has no effect.
+    open class func className() -> String { String(describing: self) }
+
     private static func number(in container: KeyedDecodingContainer<CodingKeys>, forKey key: CodingKeys) -> Double {
         let value: Double? =
             if let number = try? container.decodeIfPresent(Double.self, forKey: key) {
@@ -109,4 +131,15 @@ open class MembershipUser: Codable {
         guard let value, value.isFinite else { return 0 }
         return value
     }
+}
+
+// Not a member of the class, so that a subclass may have a value named `id`.
+extension Identifiable where Self: MembershipUser {
+    /// The same as ``MembershipUser/userId``; empty where there is none.
+    public var id: String { userId ?? "" }
+}
+
+extension MembershipUser: Identifiable {
+    /// The type of ``MembershipUser/userId``.
+    public typealias ID = String
 }

@@ -146,7 +146,8 @@ struct RecordDecoder: Decoder {
         switch value {
         case .null: return 0
         case .int(let number): return Decimal(number)
-        case .double(let number): return Decimal(number)
+        // From its digits, since the nearest double of 12.3 is not 12.3.
+        case .double(let number): return Decimal(string: "\(number)") ?? Decimal(number)
         case .string(let text):
             guard let decimal = Self.number(text, empty: 0, { Decimal(string: $0) }) else { fallthrough }
             return decimal
