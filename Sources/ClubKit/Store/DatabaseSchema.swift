@@ -5,7 +5,8 @@ import GRDB
 ///
 /// - `meta`: this store's device identifier. `clock`: its hybrid logical clock, one row.
 /// - `member`: one row a member, also of those who are gone (`status` 1) or were joined to another (2). `facts` holds
-///   what was said of them (``MemberFacts``), or NULL where `origin_…`, `claim_…` and the shown values tell all of it.
+///   what was said of them (``MemberFacts``), or NULL where `origin_…` (the newest creation), `claim_…` and the shown
+///   values tell all of it. `ended_hlc` is the latest deletion, -1 without one.
 ///   The rest is computed from facts and ledger, by ``MemberStore/save(_:of:in:)`` and nobody else.
 /// - `visit`: the ledger, append-only. A visit is known everywhere by its `event_id`; `device_id` and `hlc` order the
 ///   visits of one device; `born` names the creation of the member under which it was made and with which it ends.
@@ -113,6 +114,7 @@ enum DatabaseSchema {
         ALTER TABLE member ADD COLUMN own_visits INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE member ADD COLUMN origin_hlc INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE member ADD COLUMN origin_device BLOB;
+        ALTER TABLE member ADD COLUMN ended_hlc INTEGER NOT NULL DEFAULT -1;
         ALTER TABLE member ADD COLUMN claim_visits INTEGER;
         ALTER TABLE member ADD COLUMN claim_at INTEGER;
         ALTER TABLE member ADD COLUMN facts TEXT;

@@ -5,8 +5,11 @@ import GRDB
 struct MemberRow {
     static let columns = """
         id, user_id, username, added_at, num_visits, last_visit_at, fields, status, merged_into, blocked, expires_at, \
-        visits_left, own_visits, origin_hlc, origin_device, claim_visits, claim_at, facts
+        visits_left, own_visits, origin_hlc, origin_device, ended_hlc, claim_visits, claim_at, facts
         """
+
+    /// The columns of a ``Member`` alone, for ``Member/init(_:)``.
+    static let shownColumns = "id, user_id, username, added_at, num_visits, last_visit_at, fields"
 
     /// What becomes of a row in the club.
     enum Status: Int {
@@ -31,24 +34,25 @@ struct MemberRow {
     var visitsLeft: Int?
     /// The total of this row alone, without those who were joined to it.
     var ownVisits: Int
-    var facts: MemberFacts
-    var hasClaims: Bool { !facts.claims.isEmpty }
+    /// The newest creation that was not ended; what a visit names. Without a meaning for somebody who is gone.
+    var origin: Stamp
+    /// The time of the latest deletion, -1 without one.
+    var ended: Int64
+    /// One of the bare totals, if there are any.
+    var claim: (visits: Int, at: Int64)?
+    private var addedAt: Int64
+    private var factsText: String?
+
+    /// Whether the row stands for a member, or for one who was joined to another.
+    var exists: Bool { status != .gone }
 
     /// A row of ``columns``.
     ///
     /// - Throws: ``ClubError/Kind/corrupt`` for a value that the schema does not allow.
     init(_ row: Row) throws(ClubError) {
         id = try row.value(0)
-        let addedAt: Int64 = try row.value(3)
-        let lastVisit: Int64? = try row.optional(5)
-        member = Member(
-            userId: try row.value(1),
-            username: try row.optional(2),
-            timeStampAdded: Timestamp.seconds(addedAt),
-            numVisits: try row.value(4),
-            timeStampOfLastVisit: lastVisit.map(Timestamp.seconds) ?? 0,
-            fields: Self.fields(try row.value(6))
-        )
+        addedAt = try row.value(3)
+        member = try Member(row)
         guard let status = Status(rawValue: try row.value(7)) else {
             throw ClubError(.corrupt, attempting: "read the member database", detail: "'status' holds no usable value")
         }
@@ -58,22 +62,30 @@ struct MemberRow {
         expiresAt = try row.optional(10)
         visitsLeft = try row.optional(11)
         ownVisits = try row.value(12)
-        if let text: String = try row.optional(17) {
-            guard let facts = try? JSONDecoder().decode(MemberFacts.self, from: Data(text.utf8)) else {
-                throw ClubError(.corrupt, attempting: "read the member database", detail: "'facts' cannot be read")
-            }
-            self.facts = facts
-        } else {
-            let device: UUID? = try row.optional(14)
-            let claim: Int? = try row.optional(15)
-            facts = .plain(
-                origin: Stamp(time: try row.value(13), device: device ?? Stamp.legacyDevice),
+        let device: UUID? = try row.optional(14)
+        origin = Stamp(time: try row.value(13), device: device ?? Stamp.legacyDevice)
+        ended = try row.value(15)
+        if let visits: Int = try row.optional(16) { claim = (visits, try row.value(17)) }
+        factsText = try row.optional(18)
+    }
+
+    /// All that was said of the member. It is read when it is needed, since a tap can do without it.
+    ///
+    /// - Throws: ``ClubError/Kind/corrupt``.
+    func facts() throws(ClubError) -> MemberFacts {
+        guard let factsText else {
+            return .plain(
+                origin: origin,
                 addedAt: addedAt,
                 username: member.username,
                 fields: member.fields,
-                claim: try claim.map { visits throws(ClubError) in (visits, try row.value(16)) }
+                claim: claim
             )
         }
+        guard let facts = try? JSONDecoder().decode(MemberFacts.self, from: Data(factsText.utf8)) else {
+            throw ClubError(.corrupt, attempting: "read the member database", detail: "'facts' cannot be read")
+        }
+        return facts
     }
 
     /// The custom fields. The schema lets only JSON objects in; what is damaged nevertheless must not keep a member's
@@ -88,6 +100,23 @@ struct MemberRow {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}
+
+extension Member {
+    /// A row of ``MemberRow/shownColumns``, or of one that begins with them.
+    ///
+    /// - Throws: ``ClubError/Kind/corrupt`` for a value that the schema does not allow.
+    init(_ row: Row) throws(ClubError) {
+        let lastVisit: Int64? = try row.optional(5)
+        self.init(
+            userId: try row.value(1),
+            username: try row.optional(2),
+            timeStampAdded: Timestamp.seconds(try row.value(3)),
+            numVisits: try row.value(4),
+            timeStampOfLastVisit: lastVisit.map(Timestamp.seconds) ?? 0,
+            fields: MemberRow.fields(try row.value(6))
+        )
     }
 }
 

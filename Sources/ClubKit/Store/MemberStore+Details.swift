@@ -6,7 +6,7 @@ extension MemberStore {
     package func details(of key: String) async throws(ClubError) -> MemberDetails? {
         try await read("look up a member") { db in
             guard let row = try Self.found(key, in: db) else { return nil }
-            let values = SystemValues(row.facts)
+            let values = SystemValues(try row.facts())
             return MemberDetails(
                 member: row.member,
                 blocked: row.blocked,
@@ -63,7 +63,7 @@ extension MemberStore {
                         SELECT \(VisitRow.columns) FROM visit LEFT JOIN undo USING (event_id)
                         WHERE member_id = ? AND born > ? ORDER BY visit.at DESC, visit.hlc DESC LIMIT ?
                         """,
-                    arguments: [one.id, one.facts.end?.time ?? -1, limit]
+                    arguments: [one.id, one.ended, limit]
                 )
                 while let row = try cursor.next() { visits.append(try Visit(row, userID: one.member.userId)) }
             }

@@ -63,7 +63,7 @@ extension MemberStore {
             }
             let stamp = try self.nextStamp(in: db)
             let now = Timestamp.microseconds(self.clock()) ?? 0
-            var facts = try former?.facts ?? self.newFacts(of: member.userId, in: db)
+            var facts = try former?.facts() ?? self.newFacts(of: member.userId, in: db)
             facts.add(MemberFacts.Birth(stamp, at: now))
             if let name = member.username, !name.isEmpty { facts.set("username", .string(PlainText.line(name)), stamp) }
             for (name, value) in member.fields where FieldKey.isCustom(name) { facts.set(name, value, stamp) }
@@ -94,7 +94,7 @@ extension MemberStore {
             try body(&member)
             let stamp = try self.nextStamp(in: db)
             var names: [FieldValue] = []
-            var facts = row.facts
+            var facts = try row.facts()
             if member.username != row.member.username {
                 facts.set("username", member.username.map { .string(PlainText.line($0)) } ?? .null, stamp)
                 names.append(.string("username"))
@@ -235,7 +235,7 @@ extension MemberStore {
                 at: time,
                 reader: "",
                 backend: "",
-                born: row.facts.born?.time ?? 0,
+                born: row.origin.time,
                 source: .manual,
                 reason: context.reason.map(PlainText.line),
                 actor: context.actor.map(PlainText.line)

@@ -18,9 +18,9 @@ extension MemberStore {
             var members: [Member] = []
             let rows = try Row.fetchCursor(
                 db,
-                sql: "SELECT \(MemberRow.columns) FROM member WHERE status = 0 ORDER BY \(order.terms)"
+                sql: "SELECT \(MemberRow.shownColumns) FROM member WHERE status = 0 ORDER BY \(order.terms)"
             )
-            while let row = try rows.next() { members.append(try MemberRow(row).member) }
+            while let row = try rows.next() { members.append(try Member(row)) }
             return members
         }
     }
@@ -68,11 +68,11 @@ extension MemberStore {
             db.cachedStatement(sql: "SELECT member_key, blocked IS NOT NULL FROM card WHERE card_id = ?"),
             arguments: [key]
         )
-        if let card, let row = try Self.row(userID: try card.value(0), in: db), row.facts.exists {
+        if let card, let row = try Self.row(userID: try card.value(0), in: db), row.exists {
             return .member(try representative(of: row, in: db), cardIsBlocked: try card.value(1))
         }
         guard let row = try Self.row(userID: key, in: db) else { return .nobody(former: nil) }
-        guard row.facts.exists else { return .nobody(former: row) }
+        guard row.exists else { return .nobody(former: row) }
         return .member(row.status == .present ? row : try representative(of: row, in: db), cardIsBlocked: false)
     }
 

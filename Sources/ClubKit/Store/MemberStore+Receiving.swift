@@ -83,7 +83,7 @@ extension MemberStore {
             memberID = row.id
             receipt.outcome = try Self.outcome(of: time, for: row, cardIsBlocked, rules, in: db)
             if receipt.outcome == .visit {
-                try insertVisit(receipt, at: time, memberID: memberID, born: row.facts.born, in: db)
+                try insertVisit(receipt, at: time, memberID: memberID, born: row.origin, in: db)
                 try count(row, at: time, in: db)
             }
         case .nobody(let former):
@@ -117,7 +117,7 @@ extension MemberStore {
         _ stamp: Stamp,
         in db: Database
     ) throws -> Int64 {
-        var facts = try former?.facts ?? newFacts(of: key, in: db)
+        var facts = try former?.facts() ?? newFacts(of: key, in: db)
         facts.add(MemberFacts.Birth(stamp, at: time))
         let name = PlainText.line(name ?? "")
         if !name.isEmpty {
@@ -163,7 +163,7 @@ extension MemberStore {
                 db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into = ?)"),
                 arguments: [row.member.userId]
             ) ?? false
-        if row.hasClaims || isJoined {
+        if row.claim != nil || isJoined {
             try db.execute(sql: "UPDATE member SET change_seq = ? WHERE id = ?", arguments: [sequence, row.id])
             return try refreshTotals(of: row.id, in: db)
         }
@@ -192,7 +192,7 @@ extension MemberStore {
         // Neither sum overflows: both parts are between 0 and Timestamp.latest.
         return try Bool.fetchOne(
             statement,
-            arguments: [row.id, time - cooldown, time + cooldown, row.facts.end?.time ?? -1]
+            arguments: [row.id, time - cooldown, time + cooldown, row.ended]
         ) ?? false
     }
 
@@ -200,7 +200,7 @@ extension MemberStore {
         _ receipt: Receipt,
         at time: Int64,
         memberID: Int64,
-        born: Stamp?,
+        born: Stamp,
         in db: Database
     ) throws {
         try insertVisit(
@@ -210,7 +210,7 @@ extension MemberStore {
                 at: time,
                 reader: receipt.reader,
                 backend: receipt.backend.rawValue,
-                born: born?.time ?? 0
+                born: born.time
             ),
             of: memberID,
             in: db

@@ -68,13 +68,12 @@ extension MemberStore {
     /// Writes what was said of a member, and all that follows from it and from the ledger.
     func save(_ facts: MemberFacts, of id: Int64, in db: Database) throws {
         let sequence = try noteChange(of: id, in: db)
-        let plain = facts.isPlain ? facts : nil
         let values = SystemValues(facts)
         let statement = try db.cachedStatement(
             sql: """
                 UPDATE member SET username = ?, added_at = ?, fields = ?, status = ?, merged_into = ?, blocked = ?,
-                    expires_at = ?, tags = ?, origin_hlc = ?, origin_device = ?, claim_visits = ?, claim_at = ?,
-                    facts = ?, change_seq = ?
+                    expires_at = ?, tags = ?, origin_hlc = ?, origin_device = ?, ended_hlc = ?, claim_visits = ?,
+                    claim_at = ?, facts = ?, change_seq = ?
                 WHERE id = ?
                 """
         )
@@ -84,18 +83,19 @@ extension MemberStore {
             facts.exists ? facts.username : nil, facts.addedAt ?? 0, try MemberRow.json(facts.fields),
             status.rawValue, values.mergedInto, values.blocked, values.expiresAt,
             try values.tags.isEmpty ? nil : MemberRow.json(values.tags),
-            plain?.born?.time ?? 0, plain?.born.flatMap { $0.isLegacy ? nil : $0.device },
-            plain?.claims.first?.visits, plain?.claims.first?.at,
-            try plain == nil ? MemberRow.json(facts) : nil, sequence, id,
+            facts.born?.time ?? 0, facts.born.flatMap { $0.isLegacy ? nil : $0.device }, facts.end?.time ?? -1,
+            facts.claims.first?.visits, facts.claims.first?.at,
+            try facts.isPlain ? nil : MemberRow.json(facts), sequence, id,
         ])
         try refreshTotals(of: id, in: db)
     }
 
     /// Says something about a member, and writes what follows from it.
     func change(_ row: MemberRow, in db: Database, _ body: (inout MemberFacts) -> Void) throws {
-        var facts = row.facts
+        let before = try row.facts()
+        var facts = before
         body(&facts)
-        if facts != row.facts { try save(facts, of: row.id, in: db) }
+        if facts != before { try save(facts, of: row.id, in: db) }
     }
 
     // MARK: Totals
@@ -118,7 +118,7 @@ extension MemberStore {
     }
 
     static func totals(of row: MemberRow, in db: Database) throws -> Totals {
-        let end = row.facts.end?.time ?? -1
+        let facts = try row.facts()
         func count(_ condition: String, _ value: Int64) throws -> Int {
             try Int.fetchOne(
                 db.cachedStatement(
@@ -128,7 +128,7 @@ extension MemberStore {
                             AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
                         """
                 ),
-                arguments: [row.id, end, value]
+                arguments: [row.id, row.ended, value]
             ) ?? 0
         }
         let ledger = try count("at", -1)
@@ -140,14 +140,14 @@ extension MemberStore {
                         AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
                     """
             ),
-            arguments: [row.id, end]
+            arguments: [row.id, row.ended]
         )
-        for claim in row.facts.claims {
+        for claim in facts.claims {
             let (sum, overflow) = claim.visits.addingReportingOverflow(try count("at", claim.at))
             totals.visits = max(totals.visits, overflow ? Int.max : sum)
             totals.latest = max(totals.latest ?? claim.at, claim.at)
         }
-        let packs = SystemValues(row.facts).packs
+        let packs = SystemValues(facts).packs
         if let first = packs.first {
             let bought = packs.reduce(0) { sum, pack in
                 let (total, overflow) = sum.addingReportingOverflow(pack.visits)
@@ -163,12 +163,12 @@ extension MemberStore {
     /// The member who stands for a row: itself, or whom it was joined to in the end.
     static func representative(of row: MemberRow, in db: Database) throws -> MemberRow {
         var chain = [row]
-        while let target = chain[chain.count - 1].facts.exists ? chain[chain.count - 1].mergedInto : nil {
+        while let target = chain[chain.count - 1].exists ? chain[chain.count - 1].mergedInto : nil {
             if let start = chain.firstIndex(where: { $0.member.userId == target }) {
                 // Two devices joined them both ways.
                 return chain[start...].min { $0.member.userId < $1.member.userId } ?? row
             }
-            guard let next = try Self.row(userID: target, in: db), next.facts.exists else { break }
+            guard let next = try Self.row(userID: target, in: db), next.exists else { break }
             chain.append(next)
         }
         return chain[chain.count - 1]
@@ -215,7 +215,7 @@ extension MemberStore {
         ).map { row in try MemberRow(row) }
         var sums: [Int64: (visits: Int, latest: Double)] = [:]
         var standsFor: [Int64: Int64] = [:]
-        for one in component where one.facts.exists {
+        for one in component where one.exists {
             let target = try Self.representative(of: one, in: db)
             standsFor[one.id] = target.id
             let own = try Self.totals(of: one, in: db)
@@ -225,7 +225,7 @@ extension MemberStore {
             sum.latest = max(sum.latest, own.latest.map(Timestamp.seconds) ?? 0)
             sums[target.id] = sum
         }
-        for one in component where one.facts.exists {
+        for one in component where one.exists {
             let status: MemberRow.Status = standsFor[one.id] == one.id ? .present : .merged
             let sum = sums[one.id] ?? (one.ownVisits, one.member.timeStampOfLastVisit)
             let isSame =
