@@ -13,7 +13,8 @@ import GRDB
 /// - `undo`: visits that no longer count, append-only too.
 /// - `receipt`: what became of every tap, counted or not, with the member's totals right after it. It is what a tap
 ///   that comes again is answered with.
-/// - `card`: cards that are not just a member's `user_id`: further ones, replaced ones, blocked ones.
+/// - `card`: cards that are not just a member's `user_id`: further ones, replaced ones, blocked ones. Where another
+///   device made a member of such a card without knowing, that member is joined to the card's.
 /// - `erased`: whom nothing may bring back, as keyed hashes.
 /// - `audit`: who did what, append-only.
 /// - `change`: which members changed, in order, each with the values that were shown before; a row with `member_id` 0
@@ -178,7 +179,7 @@ enum DatabaseSchema {
         CREATE INDEX audit_by_time ON audit (at);
 
         CREATE TABLE change (
-            seq INTEGER PRIMARY KEY AUTOINCREMENT,
+            seq INTEGER PRIMARY KEY,
             member_id INTEGER NOT NULL,
             before TEXT
         ) STRICT;

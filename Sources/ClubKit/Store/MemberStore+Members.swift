@@ -65,10 +65,13 @@ extension MemberStore {
     static func holder(of key: String, in db: Database) throws -> Holder {
         guard !key.utf8.contains(0) else { return .nobody(former: nil) }
         let card = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT member_key, blocked IS NOT NULL FROM card WHERE card_id = ?"),
+            db.cachedStatement(sql: "SELECT member_key, blocked IS NOT NULL, hlc FROM card WHERE card_id = ?"),
             arguments: [key]
         )
-        if let card, let row = try Self.row(userID: try card.value(0), in: db), row.exists {
+        // What was said of the card before its member was deleted does not hold for one who is there again.
+        if let card, let row = try Self.row(userID: try card.value(0), in: db), row.exists,
+            row.ended < (try card.value(2) as Int64)
+        {
             return .member(try representative(of: row, in: db), cardIsBlocked: try card.value(1))
         }
         guard let row = try Self.row(userID: key, in: db) else { return .nobody(former: nil) }

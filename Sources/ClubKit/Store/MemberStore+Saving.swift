@@ -68,7 +68,18 @@ extension MemberStore {
     /// Writes what was said of a member, and all that follows from it and from the ledger.
     func save(_ facts: MemberFacts, of id: Int64, in db: Database) throws {
         let sequence = try noteChange(of: id, in: db)
-        let values = SystemValues(facts)
+        var values = SystemValues(facts)
+        if values.mergedInto == nil {
+            values.mergedInto = try String.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT member_key FROM card JOIN member ON card_id = user_id
+                        WHERE member.id = ? AND member_key <> user_id
+                        """
+                ),
+                arguments: [id]
+            )
+        }
         let statement = try db.cachedStatement(
             sql: """
                 UPDATE member SET username = ?, added_at = ?, fields = ?, status = ?, merged_into = ?, blocked = ?,
