@@ -65,6 +65,13 @@ package struct ImportBatch: Sendable {
         return Text(start: start, count: bytes.count - start)
     }
 
+    /// Appends what the closure writes, which must be UTF-8; `nil` if that is nothing.
+    mutating func text(writing body: (inout [UInt8]) -> Void) -> Text? {
+        let start = bytes.count
+        body(&bytes)
+        return bytes.count > start ? Text(start: start, count: bytes.count - start) : nil
+    }
+
     mutating func append(_ row: Row) {
         rows.append(row)
     }

@@ -1,0 +1,88 @@
+import Foundation
+import Synchronization
+
+/// Where bytes come from, a piece at a time.
+package protocol ByteSource: Sendable {
+    /// What errors call it.
+    var path: String { get }
+
+    /// The number of bytes in all, where it is known.
+    var size: Int? { get }
+
+    /// Puts the next bytes at the beginning of the buffer.
+    ///
+    /// - Returns: how many; 0 only at the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransferError) -> Int
+}
+
+/// A file that is read and never changed.
+package final class FileSource: ByteSource {
+    package let path: String
+    package let size: Int?
+    private let descriptor: Int32
+
+    /// Opens a file, or a pipe.
+    package init(_ path: String) throws(TransferError) {
+        self.path = path
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else { throw TransferError(errno: errno, file: path, writing: false) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            let number = errno
+            close(descriptor)
+            throw TransferError(errno: number, file: path, writing: false)
+        }
+        guard status.st_mode & S_IFMT != S_IFDIR else {
+            close(descriptor)
+            throw TransferError(errno: EISDIR, file: path, writing: false)
+        }
+        size = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+        // A hint only.
+        _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
+    }
+
+    deinit { close(descriptor) }
+
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransferError) -> Int {
+        var filled = 0
+        while filled < buffer.count {
+            let count = Foundation.read(descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled)
+            if count == 0 { break }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw TransferError(errno: errno, file: path, writing: false)
+            }
+            filled += count
+        }
+        return filled
+    }
+
+    /// Goes back to the beginning.
+    package func rewind() throws(TransferError) {
+        guard size != nil, lseek(descriptor, 0, SEEK_SET) == 0 else { throw TransferError(.notRepeatable, file: path) }
+    }
+}
+
+/// Bytes in memory, in pieces of a given size.
+package final class MemorySource: ByteSource, Sendable {
+    package let path: String
+    package var size: Int? { bytes.count }
+    private let bytes: [UInt8]
+    private let piece: Int
+    private let position = Mutex(0)
+
+    package init(_ bytes: [UInt8], piece: Int = .max, path: String = "memory") {
+        self.bytes = bytes
+        self.piece = max(piece, 1)
+        self.path = path
+    }
+
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransferError) -> Int {
+        position.withLock { position in
+            let count = min(buffer.count, piece, bytes.count - position)
+            buffer.copyBytes(from: bytes[position..<position + count])
+            position += count
+            return count
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// The part of a source that is being looked at: filled from the end, emptied from the beginning, so that its size does
+/// not depend on that of the source.
+struct ByteWindow: Sendable {
+    /// How much is read at once.
+    static let piece = 256 * 1024
+
+    private let source: any ByteSource
+    private(set) var bytes: [UInt8]
+
+    /// The first byte that was not taken yet.
+    private(set) var start = 0
+
+    /// Behind the last byte that was read.
+    private(set) var end = 0
+
+    /// Whether the source has no more.
+    private(set) var isAtEnd = false
+
+    /// The offset in the source of ``start``.
+    var offset: Int { base + start }
+
+    /// The offset in the source of the window's first byte.
+    private(set) var base = 0
+
+    init(_ source: any ByteSource) {
+        self.source = source
+        bytes = [UInt8](repeating: 0, count: Self.piece)
+    }
+
+    var path: String { source.path }
+    var totalBytes: Int? { source.size }
+
+    /// Reads on, behind what is there. Afterwards there is more, or ``isAtEnd``.
+    mutating func fill() throws(TransferError) {
+        guard !isAtEnd else { return }
+        if start > 0 {
+            let (first, last) = (start, end)
+            bytes.withUnsafeMutableBytes { all in
+                all.copyMemory(from: UnsafeRawBufferPointer(rebasing: all[first..<last]))
+            }
+            base += start
+            end -= start
+            start = 0
+        }
+        if bytes.count - end < Self.piece / 2 {
+            bytes.append(contentsOf: repeatElement(0, count: max(bytes.count, Self.piece)))
+        }
+        let (source, end) = (source, end)
+        var failure: TransferError?
+        let count = bytes.withUnsafeMutableBytes { all -> Int in
+            do throws(TransferError) {
+                return try source.read(into: UnsafeMutableRawBufferPointer(rebasing: all[end...]))
+            } catch {
+                failure = error
+                return 0
+            }
+        }
+        if let failure { throw failure }
+        self.end += count
+        isAtEnd = count == 0
+    }
+
+    /// Takes bytes away from the beginning.
+    mutating func take(_ count: Int) {
+        start = min(start + max(count, 0), end)
+    }
+
+    /// Changes the bytes in place, from ``start`` to ``end``.
+    mutating func withBytes<Result>(_ body: (UnsafeMutableBufferPointer<UInt8>) -> Result) -> Result {
+        let (start, end) = (start, end)
+        return bytes.withUnsafeMutableBufferPointer { body(UnsafeMutableBufferPointer(rebasing: $0[start..<end])) }
+    }
+}

@@ -1,0 +1,251 @@
+import Foundation
+
+/// Reads comma-separated values (RFC 4180) row by row, in memory that does not depend on the size of the file.
+///
+/// It is more patient than the standard: rows end with LF, CR LF or CR, the last one also without; empty lines are
+/// skipped; there may be a byte order mark, or a line `sep=;` as Excel writes it; a quote inside a field that does not
+/// begin with one is a character like any other, as the original library writes it. Text behind a closing quote, a
+/// quote that is never closed, what is not UTF-8 and what exceeds the limits is a ``problem`` of its row: the rows
+/// behind it are read all the same. A quote that was opened and swallowed lines gives them back.
+///
+/// Why no library: SwiftCSV, the one that is kept up, wants the whole text in memory as a `String`, goes through it
+/// character by character, and gives up at the first fault without saying where; white space at the beginning of fields
+/// is dropped, and texts with line breaks are written without quotes.
+package struct CSVReader: Sendable {
+    /// What is read at most.
+    package struct Limits: Sendable {
+        /// Bytes of one field.
+        package var fieldBytes = 64 * 1024
+        /// Bytes of one row.
+        package var rowBytes = 1024 * 1024
+        /// Fields of one row.
+        package var fields = 256
+
+        package init() {}
+    }
+
+    /// A field of the current row.
+    package struct Field: Sendable, Hashable {
+        package var start: Int
+        package var count: Int
+        /// Where it is in the bytes of the row.
+        package var range: Range<Int> { start..<start + count }
+        /// Whether it stands in quotes, which tells an empty text from none.
+        package var isQuoted: Bool
+        var hasPairs: Bool
+    }
+
+    /// What is wrong with a row.
+    package struct Problem: Sendable, Hashable {
+        package var kind: Kind
+        /// The number of the field, from 1.
+        package var field: Int
+
+        package enum Kind: Sendable, Hashable {
+            case notUTF8, nul, unterminatedQuote, textBehindQuote, fieldTooLong, rowTooLong, tooManyFields
+        }
+    }
+
+    package let limits: Limits
+
+    /// What stands between fields.
+    package private(set) var delimiter: UInt8
+
+    /// The fields of the current row.
+    package private(set) var fields: [Field] = []
+
+    /// The line on which the current row begins, from 1.
+    package private(set) var line = 1
+
+    /// What is wrong with the current row, whose ``fields`` are not to be used then.
+    package private(set) var problem: Problem?
+
+    private var window: ByteWindow
+    private var nextLine = 1
+    /// The length of the current row in the window, which is taken when the next one is asked for.
+    private var rowLength = 0
+
+    /// Begins to read.
+    ///
+    /// - Parameter delimiter: what stands between fields; `nil` takes the one of comma, semicolon and tab of which the
+    ///   first line has the most.
+    /// - Throws: ``TransferError/Kind/wrongEncoding`` for UTF-16 and UTF-32.
+    package init(
+        _ source: any ByteSource,
+        delimiter: UInt8? = nil,
+        limits: Limits = Limits()
+    ) throws(TransferError) {
+        self.limits = limits
+        self.delimiter = delimiter ?? UInt8(ascii: ",")
+        window = ByteWindow(source)
+        try window.fill()
+        try skipMark()
+        if delimiter == nil { self.delimiter = detectDelimiter() }
+    }
+
+    /// Bytes that were read so far.
+    package var offset: Int { window.offset + rowLength }
+
+    /// Bytes in all, where that is known.
+    package var totalBytes: Int? { window.totalBytes }
+
+    package var path: String { window.path }
+
+    /// Goes to the next row.
+    ///
+    /// - Returns: false at the end.
+    package mutating func next() throws(TransferError) -> Bool {
+        while true {
+            window.take(rowLength)
+            rowLength = 0
+            line = nextLine
+            problem = nil
+            fields.removeAll(keepingCapacity: true)
+            let scan = try scanRow()
+            rowLength = scan.length
+            nextLine += scan.lines
+            switch scan.outcome {
+            case .end: return false
+            case .empty: continue
+            case .row:
+                check()
+                if problem == nil { for index in fields.indices where fields[index].hasPairs { joinPairs(index) } }
+                return true
+            case .broken(let kind, let field):
+                problem = Problem(kind: kind, field: field)
+                fields.removeAll(keepingCapacity: true)
+                return true
+            }
+        }
+    }
+
+    /// Gives the bytes in which the ``fields`` of the current row lie.
+    package mutating func withRow<Result>(_ body: (UnsafeBufferPointer<UInt8>, [Field]) -> Result) -> Result {
+        let fields = fields
+        return window.withBytes { body(UnsafeBufferPointer(rebasing: $0[...]), fields) }
+    }
+
+    /// The fields of the current row as texts.
+    package mutating func texts() -> [String] {
+        withRow { bytes, fields in
+            fields.map { String(decoding: UnsafeBufferPointer(rebasing: bytes[$0.range]), as: UTF8.self) }
+        }
+    }
+
+    /// Makes one quote of each two, in place.
+    private mutating func joinPairs(_ index: Int) {
+        let field = fields[index]
+        let count = window.withBytes { bytes -> Int in
+            let end = field.start + field.count
+            var (from, to) = (field.start, field.start)
+            while from < end {
+                bytes[to] = bytes[from]
+                from += bytes[from] == CSVScan.quote ? 2 : 1
+                to += 1
+            }
+            return to - field.start
+        }
+        fields[index].count = count
+        fields[index].hasPairs = false
+    }
+
+    // MARK: Rows
+
+    private mutating func scanRow() throws(TransferError) -> CSVScan {
+        while true {
+            let (isLast, delimiter, limits) = (window.isAtEnd, delimiter, limits)
+            var found: [Field] = []
+            swap(&found, &fields)
+            found.removeAll(keepingCapacity: true)
+            let scan = window.withBytes { bytes in
+                CSVScan.row(in: UnsafeBufferPointer(bytes), isLast, delimiter, limits, &found)
+            }
+            swap(&found, &fields)
+            if let scan { return scan }
+            if window.end - window.start > limits.rowBytes { return try skipLine() }
+            try window.fill()
+        }
+    }
+
+    /// Gets past a row that is too long: to the end of its first line.
+    private mutating func skipLine() throws(TransferError) -> CSVScan {
+        let field = max(fields.count, 1)
+        while true {
+            let isLast = window.isAtEnd
+            if let length = window.withBytes({ CSVScan.line(in: UnsafeBufferPointer($0), isLast) }) {
+                return CSVScan(.broken(.rowTooLong, field: field), length: length, lines: 1)
+            }
+            // The last byte may be the CR of a CR LF.
+            window.take(window.end - window.start - 1)
+            try window.fill()
+        }
+    }
+
+    /// Looks at the content of a whole row.
+    private mutating func check() {
+        if fields.count > limits.fields {
+            problem = Problem(kind: .tooManyFields, field: limits.fields + 1)
+        } else if let index = fields.firstIndex(where: { $0.count > limits.fieldBytes }) {
+            problem = Problem(kind: .fieldTooLong, field: index + 1)
+        } else if let last = fields.last {
+            let length = last.start + last.count
+            let fields = fields
+            problem = window.withBytes { bytes in
+                let row = UnsafeBufferPointer(rebasing: bytes[..<length])
+                guard !UTF8Check.isPlain(row) else { return nil }
+                return Self.fault(UnsafeBufferPointer(bytes), fields)
+            }
+        }
+    }
+
+    private static func fault(_ bytes: UnsafeBufferPointer<UInt8>, _ fields: [Field]) -> Problem? {
+        for (index, field) in fields.enumerated() {
+            let content = UnsafeBufferPointer(rebasing: bytes[field.range])
+            if content.contains(0) { return Problem(kind: .nul, field: index + 1) }
+            if !UTF8Check.isValid(content) { return Problem(kind: .notUTF8, field: index + 1) }
+        }
+        return nil
+    }
+
+    // MARK: The beginning
+
+    private mutating func skipMark() throws(TransferError) {
+        let start = window.withBytes { Array($0.prefix(64)) }
+        if start.starts(with: [0xEF, 0xBB, 0xBF]) {
+            window.take(3)
+        } else if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) || Self.isWide(start) {
+            throw TransferError(.wrongEncoding, file: path, line: 1, detail: "it seems to be UTF-16 or UTF-32")
+        }
+    }
+
+    /// Whether every other byte is zero, as of Latin letters in UTF-16 without a mark.
+    private static func isWide(_ bytes: [UInt8]) -> Bool {
+        let zeros = bytes.lazy.filter { $0 == 0 }.count
+        return bytes.count >= 4 && zeros * 3 >= bytes.count
+    }
+
+    private mutating func detectDelimiter() -> UInt8 {
+        let choices = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
+        let isLast = window.isAtEnd
+        let line = window.withBytes { bytes -> [UInt8] in
+            let length = CSVScan.line(in: UnsafeBufferPointer(bytes), isLast) ?? bytes.count
+            return Array(bytes.prefix(min(length, limits.fieldBytes)))
+        }
+        let text = line.prefix { $0 != 0x0A && $0 != 0x0D }
+        if text.count == 5, text.starts(with: Array("sep=".utf8)), let delimiter = text.last {
+            if choices.contains(delimiter) || delimiter == UInt8(ascii: "|") {
+                window.take(line.count)
+                nextLine = 2
+                return delimiter
+            }
+        }
+        var counts = [0, 0, 0]
+        var isInQuotes = false
+        for byte in text {
+            if byte == CSVScan.quote { isInQuotes.toggle() }
+            if !isInQuotes, let index = choices.firstIndex(of: byte) { counts[index] += 1 }
+        }
+        let most = counts.max() ?? 0
+        return choices[counts.firstIndex(of: most) ?? 0]
+    }
+}

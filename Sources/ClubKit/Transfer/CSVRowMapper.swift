@@ -1,0 +1,174 @@
+import ReaderKit
+
+/// Makes members of the rows of a CSV file.
+struct CSVRowMapper: Sendable {
+    let plan: ColumnPlan
+
+    /// Whether numbers may have a comma for a point, as where a comma does not stand between fields.
+    private let comma: Bool
+
+    // The columns of the base values; -1 where there is none.
+    private var userId = -1
+    private var memberId = -1
+    private var username = -1
+    private var added = -1
+    private var visits = -1
+    private var lastVisit = -1
+
+    /// The columns of custom fields in the order of their names, each with `"name":`.
+    private let custom: [(index: Int, prefix: [UInt8])]
+
+    /// Fields that a row must have at least: up to the last base value. Spreadsheets leave out empty ones at the end.
+    private let fewest: Int
+
+    init(_ plan: ColumnPlan, comma: Bool) {
+        self.plan = plan
+        self.comma = comma
+        var custom: [(name: String, index: Int)] = []
+        for (index, target) in plan.targets.enumerated() {
+            switch target {
+            case .userId: userId = index
+            case .username: username = index
+            case .timeStampAdded: added = index
+            case .numVisits: visits = index
+            case .timeStampOfLastVisit: lastVisit = index
+            case .custom(let name):
+                if name == "memberId" { memberId = index }
+                custom.append((name, index))
+            case .nothing: break
+            }
+        }
+        self.custom = custom.sorted { $0.name < $1.name }.map { name, index in
+            var prefix: [UInt8] = []
+            JSONText.append(name.utf8, to: &prefix)
+            prefix.append(UInt8(ascii: ":"))
+            return (index, prefix)
+        }
+        fewest = 1 + max(userId, username, added, visits, lastVisit)
+    }
+
+    /// What a column is called in reports.
+    func name(_ index: Int) -> String? {
+        guard plan.columns.indices.contains(index) else { return nil }
+        let column = plan.columns[index]
+        return column.field ?? (column.column.isEmpty ? nil : column.column)
+    }
+
+    /// Appends the member of a row, or nothing if all its fields are empty.
+    func append(
+        _ line: Int,
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ fields: [CSVReader.Field],
+        to batch: inout ImportBatch
+    ) -> RowFault? {
+        let columns = plan.targets.count
+        guard fields.count >= fewest, fields.count <= columns else {
+            if fields.allSatisfy({ $0.count == 0 }) { return nil }
+            if fields.count < fewest {
+                return RowFault(name(fields.count), "the row ends after \(fields.count) of \(columns) fields")
+            }
+            if fields[columns...].contains(where: { $0.count > 0 }) {
+                let reason = "the row has \(fields.count) fields and the header \(columns); put texts that contain "
+                return RowFault("\(columns + 1)", reason + "the delimiter in quotes")
+            }
+            return append(line, bytes, Array(fields[..<columns]), to: &batch)
+        }
+        func cell(_ index: Int) -> UnsafeBufferPointer<UInt8> {
+            UnsafeBufferPointer(rebasing: bytes[fields[index].range])
+        }
+
+        let id = identifier(bytes, fields)
+        guard !id.isEmpty else {
+            return fields.allSatisfy({ $0.count == 0 }) ? nil : .noIdentifier
+        }
+        guard Self.isUsable(id) else { return .badIdentifier }
+        var (addedAt, numVisits, lastVisitAt): (Int64?, Int?, Int64?)
+        if added >= 0, let text = number(cell(added)) {
+            switch NumberText.microseconds(text, comma: comma) {
+            case .success(let value): addedAt = value
+            case .failure(let fault): return .time("timeStampAdded", fault)
+            }
+        }
+        if visits >= 0, let text = number(cell(visits)) {
+            switch NumberText.visits(text, comma: comma) {
+            case .success(let value): numVisits = value
+            case .failure(let fault): return .visits("numVisits", fault)
+            }
+        }
+        if lastVisit >= 0, let text = number(cell(lastVisit)) {
+            switch NumberText.microseconds(text, comma: comma) {
+            case .success(let value): lastVisitAt = value
+            case .failure(let fault): return .time("timeStampOfLastVisit", fault)
+            }
+        }
+        var name = ImportBatch.OptionalText.absent
+        if username >= 0 {
+            let text = cell(username)
+            name = CSVCell.isNull(text) ? .null : .text(batch.text(CSVCell.text(text)))
+        }
+        batch.append(
+            ImportBatch.Row(
+                row: line,
+                userId: batch.text(id),
+                username: name,
+                addedAt: addedAt,
+                numVisits: numVisits,
+                lastVisitAt: lastVisitAt,
+                fields: custom.isEmpty ? nil : customFields(bytes, fields, &batch)
+            )
+        )
+        return nil
+    }
+
+    /// The identifier, or nothing.
+    private func identifier(_ bytes: UnsafeBufferPointer<UInt8>, _ fields: [CSVReader.Field]) -> UnsafeBufferPointer<
+        UInt8
+    > {
+        for index in [userId, memberId] where fields.indices.contains(index) {
+            let cell = NumberText.trimmed(UnsafeBufferPointer(rebasing: bytes[fields[index].range]))
+            guard !CSVCell.isNull(cell) else { continue }
+            let id = NumberText.trimmed(CSVCell.text(cell))
+            if !id.isEmpty { return id }
+        }
+        return UnsafeBufferPointer(start: nil, count: 0)
+    }
+
+    static func isUsable(_ id: UnsafeBufferPointer<UInt8>) -> Bool {
+        if id.count <= MemberID.longest, id.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return true }
+        let text = String(decoding: id, as: UTF8.self)
+        return MemberID.isUsable(text) && !text.allSatisfy(\.isWhitespace)
+    }
+
+    /// The text of a number, or `nil` if the cell says none.
+    private func number(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+        let text = NumberText.trimmed(cell)
+        return text.isEmpty || CSVCell.isNull(text) ? nil : text
+    }
+
+    private func customFields(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ fields: [CSVReader.Field],
+        _ batch: inout ImportBatch
+    ) -> ImportBatch.Text? {
+        batch.text { json in
+            var isFirst = true
+            for (index, prefix) in custom where index < fields.count {
+                let field = fields[index]
+                // Nothing at all says nothing; an empty text stands in quotes.
+                guard field.count > 0 || field.isQuoted else { continue }
+                json.append(isFirst ? UInt8(ascii: "{") : UInt8(ascii: ","))
+                isFirst = false
+                json.append(contentsOf: prefix)
+                let cell = UnsafeBufferPointer(rebasing: bytes[field.range])
+                if CSVCell.isNull(cell) {
+                    json.append(contentsOf: "null".utf8)
+                } else if let container = CSVCell.container(cell) {
+                    JSONText.append(container, to: &json)
+                } else {
+                    JSONText.append(CSVCell.text(cell), to: &json)
+                }
+            }
+            if !isFirst { json.append(UInt8(ascii: "}")) }
+        }
+    }
+}

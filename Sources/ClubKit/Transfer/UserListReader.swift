@@ -1,0 +1,187 @@
+import Foundation
+import ReaderKit
+
+/// Reads members from a user list: a JSON array of objects with the keys of either generation of the original library.
+struct UserListReader: RowReader {
+    private var elements: JSONElementReader
+    private let map: [String: String?]
+    private var number = 0
+    private var seen: [String: String] = [:]
+    private var order: [String] = []
+    private var hasUnusableKeys = false
+
+    init(_ source: any ByteSource, mappings: [ColumnMapping] = []) throws(TransferError) {
+        map = try ColumnPlan.map(mappings, file: source.path)
+        elements = try JSONElementReader(source)
+    }
+
+    var columns: [ImportReport.Column] {
+        order.map { ImportReport.Column(column: $0, field: seen[$0].flatMap { $0.isEmpty ? nil : $0 }) }
+    }
+
+    var notes: [String] {
+        var notes: [String] = []
+        for field in map.filter({ seen[$0.key] == nil }).values.map({ $0 ?? "nothing" }).sorted() {
+            notes.append("No element has the key that is mapped to '\(field)'.")
+        }
+        if hasUnusableKeys { notes.append("Some keys cannot be names of fields; their values are left out.") }
+        return notes
+    }
+
+    var offset: Int { elements.offset }
+    var totalBytes: Int? { elements.totalBytes }
+
+    mutating func read(into batch: inout RowBatch) throws(TransferError) -> Bool {
+        while !batch.isFull {
+            guard let element = try elements.next() else { return false }
+            number += 1
+            do throws(RowFault) {
+                switch element {
+                case .tooLong: throw RowFault(nil, "the element is longer than \(JSONElementReader.longest) bytes")
+                case .broken(let reason): throw RowFault(nil, reason)
+                case .value(let text): batch.batch.append(try row(text, &batch.batch))
+                }
+            } catch {
+                batch.faults.append((number, error))
+            }
+        }
+        return true
+    }
+
+    private mutating func row(_ text: [UInt8], _ batch: inout ImportBatch) throws(RowFault) -> ImportBatch.Row {
+        let value: FieldValue
+        do throws(JSONReader.Fault) {
+            value = try JSONReader.value(in: text)
+        } catch {
+            throw RowFault(nil, "expected \(error.message) at byte \(error.offset + 1) of the element")
+        }
+        guard case .object(let object) = value else { throw RowFault(nil, "expected an object, '{…}'") }
+        let passIsUser = !object.keys.contains { (map[$0] ?? $0) == "userId" }
+        var values: [String: FieldValue] = [:]
+        // Sorted, so that of two keys with one meaning always the same one counts.
+        for (key, value) in object.sorted(by: { $0.key < $1.key }) {
+            let meaning = ColumnPlan.meaning(of: key, map, passIsUser: passIsUser)
+            note(key, meaning)
+            guard let meaning, ColumnPlan.isUsable(meaning), values[meaning] == nil || map[key] != nil else { continue }
+            values[meaning] = value
+        }
+        return try Self.row(number, values, &batch)
+    }
+
+    private mutating func note(_ key: String, _ meaning: String?) {
+        guard seen[key] == nil, order.count < 256 else { return }
+        let isUsable = meaning.map(ColumnPlan.isUsable) ?? true
+        if !isUsable { hasUnusableKeys = true }
+        seen[key] = isUsable ? meaning ?? "" : ""
+        order.append(key)
+    }
+
+    /// Makes a row of values by name.
+    static func row(
+        _ number: Int,
+        _ values: [String: FieldValue],
+        _ batch: inout ImportBatch
+    ) throws(RowFault) -> ImportBatch.Row {
+        var values = values
+        func take(_ name: String) -> FieldValue { values.removeValue(forKey: name) ?? .null }
+
+        var id = trimmed(text(take("userId")) ?? "")
+        if id.isEmpty { id = trimmed(text(values["memberId"] ?? .null) ?? "") }
+        guard !id.isEmpty else { throw .noIdentifier }
+        guard Array(id.utf8).withUnsafeBufferPointer(CSVRowMapper.isUsable) else { throw .badIdentifier }
+
+        var username = ImportBatch.OptionalText.absent
+        let saysName = values["username"] != nil
+        let name = take("username")
+        let addedAt = try time(take("timeStampAdded"), "timeStampAdded")
+        let visits = try visits(take("numVisits"))
+        let lastVisitAt = try time(take("timeStampOfLastVisit"), "timeStampOfLastVisit")
+        for (key, value) in values where holdsNUL(value) {
+            throw RowFault(key, "the text has a NUL character; remove it")
+        }
+        if saysName {
+            if let name = text(name) {
+                guard !name.utf8.contains(0) else {
+                    throw RowFault("username", "the text has a NUL character; remove it")
+                }
+                username = .text(batch.text(name.utf8))
+            } else if name == .null {
+                username = .null
+            } else {
+                throw RowFault("username", "expected a text or null")
+            }
+        }
+        let userId = batch.text(id.utf8)
+        let fields = values.isEmpty ? nil : batch.text { JSONText.append(values, to: &$0) }
+        return ImportBatch.Row(
+            row: number,
+            userId: userId,
+            username: username,
+            addedAt: addedAt,
+            numVisits: visits,
+            lastVisitAt: lastVisitAt,
+            fields: fields
+        )
+    }
+
+    private static func text(_ value: FieldValue) -> String? {
+        switch value {
+        case .string(let text): text
+        case .int(let number): String(number)
+        default: nil
+        }
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        text.trimmingCharacters(in: .whitespaces)
+    }
+
+    private static func time(_ value: FieldValue, _ name: String) throws(RowFault) -> Int64? {
+        let seconds: Double
+        switch value {
+        case .null: return nil
+        case .int(let number): seconds = Double(number)
+        case .double(let number): seconds = number
+        case .string(let text):
+            guard !trimmed(text).isEmpty else { return nil }
+            let result = Array(trimmed(text).utf8).withUnsafeBufferPointer {
+                NumberText.microseconds($0, comma: false)
+            }
+            switch result {
+            case .success(let value): return value
+            case .failure(let fault): throw .time(name, fault)
+            }
+        default: throw .time(name, .noNumber)
+        }
+        guard seconds >= 0 else { throw .time(name, .negative) }
+        guard let value = Timestamp.microseconds(Date(timeIntervalSince1970: seconds)) else {
+            throw .time(name, .tooLarge)
+        }
+        return value
+    }
+
+    private static func visits(_ value: FieldValue) throws(RowFault) -> Int? {
+        let text: String
+        switch value {
+        case .null: return nil
+        case .int(let number): text = String(number)
+        case .double(let number): text = String(number)
+        case .string(let string): text = trimmed(string)
+        default: throw .visits("numVisits", .noNumber)
+        }
+        guard !text.isEmpty else { return nil }
+        switch Array(text.utf8).withUnsafeBufferPointer({ NumberText.visits($0, comma: false) }) {
+        case .success(let value): return value
+        case .failure(let fault): throw .visits("numVisits", fault)
+        }
+    }
+
+    private static func holdsNUL(_ value: FieldValue) -> Bool {
+        switch value {
+        case .null, .bool, .int, .double: false
+        case .string(let text): text.utf8.contains(0)
+        case .array(let values): values.contains(where: holdsNUL)
+        case .object(let values): values.contains { $0.key.utf8.contains(0) || holdsNUL($0.value) }
+        }
+    }
+}
