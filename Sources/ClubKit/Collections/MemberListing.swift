@@ -1,0 +1,191 @@
+import Foundation
+import GRDB
+
+/// A list of members as questions to SQLite.
+struct MemberListing: Sendable {
+    let order: MemberOrder
+    let filter: MemberFilter
+
+    /// The longest text that is looked for, in Unicode scalars; nobody has a longer one. SQLite allows patterns of
+    /// 50 000 bytes.
+    static let longestText = 2048
+
+    /// Whether it shows every member.
+    var isWhole: Bool { condition(at: 0) == nil }
+
+    /// Whether who is shown depends on the time.
+    var dependsOnTime: Bool { filter.isExpired != nil }
+
+    // MARK: Filter
+
+    /// What SQLite has to find true of a member, apart from being one; `nil` if there is no condition.
+    ///
+    /// - Parameter now: in microseconds since 1970.
+    func condition(at now: Int64) -> SQL? {
+        var terms: [SQL] = []
+        if let text = filter.text, !text.isEmpty { terms.append(Self.contains(text)) }
+        if let isBlocked = filter.isBlocked {
+            terms.append(isBlocked ? "blocked IS NOT NULL" : "blocked IS NULL")
+        }
+        if let isExpired = filter.isExpired {
+            terms.append("coalesce(expires_at <= \(now), 0) = \(isExpired)")
+        }
+        if let hasNoVisitsLeft = filter.hasNoVisitsLeft {
+            terms.append("coalesce(visits_left <= 0, 0) = \(hasNoVisitsLeft)")
+        }
+        if let since = filter.visitedSince {
+            terms.append("last_visit_at >= \(Self.microseconds(since))")
+        }
+        if let tag = filter.tag {
+            terms.append("tags IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(tags) WHERE value = \(tag))")
+        }
+        return terms.isEmpty ? nil : terms.map { "(\($0))" }.joined(separator: " AND ")
+    }
+
+    /// A time outside of those that the store knows is before or after all of them.
+    private static func microseconds(_ date: Date) -> Int64 {
+        Timestamp.microseconds(date) ?? (date.timeIntervalSince1970 < 0 ? 0 : Int64.max)
+    }
+
+    private static func contains(_ text: String) -> SQL {
+        guard text.unicodeScalars.count <= longestText else { return "0" }
+        // The same text may be stored in two spellings: with letters that have their accents, or with accents apart.
+        let spellings = [text.precomposedStringWithCanonicalMapping, text.decomposedStringWithCanonicalMapping]
+        // Swift takes them as equal; their bytes tell.
+        var patterns = Set((spellings + [text]).map { Array(pattern($0).utf8) }).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        patterns.sort()
+        return patterns.map { pattern in
+            """
+            user_id GLOB \(pattern) OR coalesce(username GLOB \(pattern), 0) OR (fields <> '{}' AND EXISTS
+                (SELECT 1 FROM json_tree(fields) WHERE type = 'text' AND atom GLOB \(pattern)))
+            """
+        }.joined(separator: " OR ")
+    }
+
+    /// A pattern that fits texts with that part in upper or lower case, of whatever script: `GLOB` reads sets of
+    /// characters, while `LIKE` knows the case of ASCII only.
+    static func pattern(_ text: String) -> String {
+        var pattern = "*"
+        for scalar in text.unicodeScalars {
+            var set = String.UnicodeScalarView([scalar])
+            for mapping in [scalar.properties.lowercaseMapping, scalar.properties.uppercaseMapping] {
+                let mapped = mapping.unicodeScalars
+                if let other = mapped.first, mapped.count == 1, !set.contains(other) { set.append(other) }
+            }
+            // What has a meaning in patterns has none in a set of its own.
+            if set.count > 1 || "*?[".unicodeScalars.contains(scalar) {
+                pattern += "[" + String(set) + "]"
+            } else {
+                pattern.unicodeScalars.append(scalar)
+            }
+        }
+        return pattern + "*"
+    }
+
+    /// `WHERE` with everything.
+    func membership(at now: Int64) -> SQL {
+        guard let condition = condition(at: now) else { return "status = 0" }
+        return "status = 0 AND \(condition)"
+    }
+
+    // MARK: Reading
+
+    /// How many members the list has.
+    func count(at now: Int64, in db: Database) throws -> Int {
+        try SQLRequest<Int>(literal: "SELECT count(*) FROM member WHERE \(membership(at: now))", cached: true)
+            .fetchOne(db) ?? 0
+    }
+
+    /// The members of a part of the list.
+    func page(offset: Int, limit: Int, at now: Int64, in db: Database) throws -> [MemberImage] {
+        let request: SQLRequest<Row> = SQLRequest(
+            literal: """
+                SELECT \(sql: MemberImage.columns) FROM member WHERE \(membership(at: now))
+                ORDER BY \(sql: order.terms) LIMIT \(limit) OFFSET \(offset)
+                """,
+            cached: true
+        )
+        return try Self.images(request, in: db)
+    }
+
+    /// A member's image now, if the list shows them.
+    func image(of id: Int64, at now: Int64, in db: Database) throws -> MemberImage? {
+        let request: SQLRequest<Row> = SQLRequest(
+            literal: "SELECT \(sql: MemberImage.columns) FROM member WHERE id = \(id) AND \(membership(at: now))",
+            cached: true
+        )
+        return try Self.images(request, in: db).first
+    }
+
+    /// The image that the journal kept at that number, if the list showed the member.
+    func image(before sequence: Int64, at now: Int64, in db: Database) throws -> MemberImage? {
+        let request: SQLRequest<Row> = SQLRequest(
+            literal: """
+                SELECT * FROM (SELECT \(sql: MemberImage.journalColumns) FROM change
+                    WHERE seq = \(sequence) AND before IS NOT NULL)
+                WHERE \(condition(at: now) ?? "1")
+                """,
+            cached: true
+        )
+        return try Self.images(request, in: db).first
+    }
+
+    static func images(_ request: SQLRequest<Row>, in db: Database) throws -> [MemberImage] {
+        var images: [MemberImage] = []
+        let rows = try request.fetchCursor(db)
+        while let row = try rows.next() { images.append(try MemberImage(row)) }
+        return images
+    }
+
+    /// The keys of all members of the list, in order.
+    func keys(at now: Int64, in db: Database) throws -> [MemberKey] {
+        var keys: [MemberKey] = []
+        let rows = try keyRows(at: now).fetchCursor(db)
+        var isSorted = true
+        while let row = try rows.next() {
+            let key = try MemberKey(keyRow: row, order: order)
+            if let last = keys.last, !(last < key) { isSorted = false }
+            keys.append(key)
+        }
+        // SQLite sorts alike, unless a damaged index misleads it.
+        if !isSorted { keys.sort() }
+        return keys
+    }
+
+    /// Only the columns that the order needs, most of which an index has.
+    private func keyRows(at now: Int64) -> SQLRequest<Row> {
+        let value = order.primary.map { "\($0.column), user_id" } ?? (order == .userId ? "NULL, user_id" : "NULL, NULL")
+        return SQLRequest(
+            literal: """
+                SELECT id, \(sql: value) FROM member WHERE \(membership(at: now)) ORDER BY \(sql: order.terms)
+                """,
+            cached: true
+        )
+    }
+
+    /// The earliest end of a membership after that time: when who is shown may change by itself.
+    func nextEnd(after now: Int64, in db: Database) throws -> Int64? {
+        guard dependsOnTime else { return nil }
+        return try SQLRequest<Int64?>(
+            literal: "SELECT min(expires_at) FROM member WHERE status = 0 AND expires_at > \(now)",
+            cached: true
+        ).fetchOne(db) ?? nil
+    }
+}
+
+extension MemberKey {
+    /// A row of the member's id, the value that the order compares first, and the identifier.
+    fileprivate init(keyRow row: Row, order: MemberOrder) throws(ClubError) {
+        let id: Int64 = try row.value(0)
+        switch order {
+        case .creation: self.init(id: id)
+        case .userId: self.init(id: id, userID: try row.value(2))
+        case .username: self.init(id: id, username: try row.optional(1), userID: try row.value(2))
+        case .added: self.init(id: id, addedAt: try row.value(1), userID: try row.value(2))
+        case .visits: self.init(id: id, visits: try row.value(1), userID: try row.value(2))
+        case .lastVisit: self.init(id: id, lastVisitAt: try row.optional(1), userID: try row.value(2))
+        }
+    }
+}
