@@ -242,6 +242,8 @@ public final class Club: Sendable {
                 "reader": "\(receipt.reader)",
             ]
         )
+        let reason = receipt.outcome.reason.map { " (\($0.code.rawValue))" } ?? ""
+        DebugLogger.shared.addDebugMessage("Club - tap on \(receipt.reader): \(receipt.outcome.name)\(reason)")
     }
 
     private func holds(_ userCreation: UserCreation) async -> Bool {
@@ -295,12 +297,14 @@ public final class Club: Sendable {
         }
     }
 
-    func report(_ error: ClubError) {
+    /// - Parameter shown: what the delegate is told in place of the error.
+    func report(_ error: ClubError, as shown: (any Error)? = nil) {
         configuration.logger.error("\(error)")
+        DebugLogger.shared.addDebugMessage("Club - \(error)")
         broadcaster.yield(.error(error, at: configuration.clock()))
         guard delegate != nil else { return }
         callbacks.enqueue {
-            self.delegate?.club(self, didReceive: error)
+            self.delegate?.club(self, didReceive: shown ?? error)
         }
     }
 }

@@ -6,7 +6,9 @@ public struct CaptureLayerDevice: Sendable, Hashable {
     public let reader: ReaderInfo
 
     /// What is known of the reader.
-    public var deviceInfo: DeviceInfo { DeviceInfo(name: reader.name, guid: DiscoveredDeviceInfo(reader).identifierUUID) }
+    public var deviceInfo: DeviceInfo {
+        DeviceInfo(name: reader.name, guid: DiscoveredDeviceInfo(reader).identifierUUID)
+    }
 
     /// What is known of a reader.
     public struct DeviceInfo: Sendable, Hashable {

@@ -5,5 +5,65 @@ struct FamiliarState: Sendable {
     /// What ``Club/open(withAppKey:appId:developerId:completion:)`` was given.
     var identity: KioskIdentity?
     var numberOfFailedOpenCaptureAttempts = 0
+
+    /// Which readers ``Club/open(withAppKey:appId:developerId:completion:)`` serves.
+    var capture = CaptureSource.standard
+    /// What it started, which ``Club/close(_:)`` ends.
+    var serving: Task<Void, Never>?
+    /// The backends that are being served, by the number of the call.
+    var services: [Int: ReaderService] = [:]
+    var lastService = 0
+    /// The only reader to serve; all of them if `nil`.
+    var favorite: DiscoveredDeviceInfo?
+    /// Who is told of readers and taps instead of the club, if it is still there.
+    var captureDelegate: CaptureDelegateReference?
+
     var decodedDataFormat = Club.DecodedDataParseFormat.defaultRFID
+    /// The tap that ``Club/onDecodedData(decodedData:device:)`` took last.
+    var lastDecoded: Task<Void, Never>?
+
+    /// What ``Club/addVersionMigration(changeBlock:)`` registered.
+    var registeredMigrations: [MigrationChange] = []
+    /// What ``MembershipConfiguration/migrationChanges`` was set to.
+    var configuredMigrations: [MigrationChange] = []
+}
+
+/// Which readers to serve.
+enum CaptureSource: Sendable {
+    /// Those of this machine's PC/SC service, where this library was built with it.
+    case standard
+    /// Those of this backend; none if `nil`.
+    case instance((any ReaderBackend)?)
+
+    var backend: (any ReaderBackend)? {
+        switch self {
+        case .instance(let backend): return backend
+        case .standard:
+            #if PCSC
+            return PCSCBackend()
+            #else
+            return nil
+            #endif
+        }
+    }
+}
+
+/// What is known of a backend that is being served.
+struct ReaderService: Sendable {
+    var kind: BackendKind
+    /// `nil` until the backend says so.
+    var isUp: Bool?
+    var readers: [ReaderInfo] = []
+}
+
+/// Somebody who stands in for the club where readers are concerned, held weakly.
+struct CaptureDelegateReference: @unchecked Sendable {
+    // Delegates are not Sendable. This is safe to send since the club only compares the reference with nil, except on the
+    // queue of setDispatchQueue, where its methods are called one at a time. The reference itself never changes, and
+    // reading a weak reference is atomic.
+    private(set) weak var delegate: (any CaptureMiddlewareDelegate)?
+
+    init(_ delegate: any CaptureMiddlewareDelegate) {
+        self.delegate = delegate
+    }
 }

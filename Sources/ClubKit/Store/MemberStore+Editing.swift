@@ -45,9 +45,10 @@ extension MemberStore {
 
     // MARK: Members
 
-    /// Adds a member without visits.
+    /// Adds a member, with a visit of that identifier if one is given, else without visits.
     package func add(
         _ member: Member,
+        firstVisit: UUID? = nil,
         _ context: ActionContext,
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> Member {
@@ -73,6 +74,21 @@ extension MemberStore {
                 id = former.id
             } else {
                 id = try self.insert(member.userId, facts, in: db)
+            }
+            if let firstVisit {
+                let visit = VisitRow(
+                    eventID: firstVisit,
+                    stamp: try self.nextStamp(in: db),
+                    at: now,
+                    reader: "",
+                    backend: "",
+                    born: stamp.time,
+                    source: .manual,
+                    reason: context.reason.map(PlainText.line),
+                    actor: context.actor.map(PlainText.line)
+                )
+                try self.insertVisit(visit, of: id, in: db)
+                try self.refreshTotals(of: id, in: db)
             }
             try self.audit(.added, of: member.userId, context, in: db)
             return try self.changed(id, attempt, in: db)

@@ -1,0 +1,208 @@
+import Foundation
+
+/// Members, looked up and changed as in the original library.
+///
+/// The methods that change something return when that is on disk; what fails is told to ``ClubMiddlewareDelegate``, and
+/// to ``Club/events``. They wait for the disk on the calling thread: in async code, the async methods of the club are
+/// the better choice.
+extension Club {
+    /// The class of the records: ``MembershipUser``, or a subclass of it.
+    public typealias userType = MembershipUser  // swift-format-ignore: TypeNamesShouldBeCapitalized
+
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// The class of the objects that callbacks and getters hand out; see ``setCustomMembershipUser(classType:)``.
+    public var OverridableMembershipUserClassType: MembershipUser.Type { userClass }
+
+    // MARK: Looking up
+
+    /// A member by what is on any of their passes, as a copy in the class of ``setCustomMembershipUser(classType:)``, or
+    /// `nil` if there is none. It reads the database on the calling thread.
+    ///
+    /// - Throws: ``ClubError``, ``ClubError/Kind/unreadableRecord`` if the custom class does not accept the record.
+    public func getUser(withPassId passId: String) throws(ClubError) -> MembershipUser? {
+        try getUser(with: passId)
+    }
+
+    /// A member by ``MembershipUser/memberId``: the identifier of a file of the original library, or else
+    /// ``MembershipUser/userId``. It reads the database on the calling thread, all of it for an identifier of such a file.
+    ///
+    /// - Throws: ``ClubError``, ``ClubError/Kind/unreadableRecord`` if the custom class does not accept the record.
+    public func getUser(withMemberId memberId: String) throws(ClubError) -> MembershipUser? {
+        guard let member = try openStore("look up a member").memberNow(withMemberID: memberId) else { return nil }
+        return try user(from: member)
+    }
+
+    // MARK: Creating
+
+    /// Creates a member who is here for the first time: `numVisits` is 1, both times are now.
+    ///
+    /// ``ClubMiddlewareDelegate/club(_:didCreateNewMembership:)`` is called, or with
+    /// ``CKError/userExistsAlready(_:)`` ``ClubMiddlewareDelegate/club(_:didReceive:)``.
+    public func createUser(with captureDataInformation: CaptureDataInformation) {
+        create(Member(userId: captureDataInformation.passId, username: captureDataInformation.username))
+    }
+
+    /// Creates a member who is here for the first time from a record that the application filled: its `userId`, `username`
+    /// and custom values count. `numVisits` becomes 1, both times are now.
+    ///
+    /// ``ClubMiddlewareDelegate/club(_:didCreateNewMembership:)`` is called, or with
+    /// ``CKError/userExistsAlready(_:)`` ``ClubMiddlewareDelegate/club(_:didReceive:)``.
+    public func createUser(with user: MembershipUser) {
+        attempt { () throws(ClubError) in
+            var member = Member(userId: user.userId ?? "", username: user.username)
+            member.fields = try user.record(attempting: "add a member").filter { FieldKey.isCustom($0.key) }
+            return member
+        } then: {
+            self.create($0)
+        }
+    }
+
+    private func create(_ member: Member) {
+        let visit = configuration.makeUUID()
+        attempt { () throws(ClubError) in
+            let store = try openStore("add a member")
+            return try BlockingWork.run { () async -> Result<Member, ClubError> in
+                do throws(ClubError) {
+                    return .success(
+                        try await store.add(member, firstVisit: visit, ActionContext()) { changed in
+                            self.publish(.added(changed.member, at: changed.at))
+                        }
+                    )
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+    }
+
+    // MARK: Changing
+
+    /// Changes a member: the closure changes the object, and what it changed is stored.
+    ///
+    /// The name and custom values are stored as they are then; what others changed meanwhile stays. More visits than
+    /// before are recorded as visits by hand, at the new ``MembershipUser/timeStampOfLastVisit`` if that was changed too,
+    /// else now. Fewer visits undo the latest ones. ``ClubMiddlewareDelegate/club(_:didUpdateMembership:)`` is called for
+    /// the record, and for each visit.
+    ///
+    /// Nothing is stored if something else was changed that cannot be: `userId` (a card is replaced by
+    /// ``replaceCard(_:with:by:)``), `timeStampAdded`, or the time of the latest visit alone. Then, and for a member who
+    /// is not there (``CKError/nonexistentUser(_:)``), ``ClubMiddlewareDelegate/club(_:didReceive:)`` is called.
+    ///
+    /// - Parameters:
+    ///   - user: a copy that the club handed out.
+    ///   - changes: called once, on the calling thread, outside any transaction. It may call the club.
+    public func update(user: MembershipUser, withChanges changes: () -> Void) {
+        attempt { () throws(ClubError) in
+            let attempt = "change a member"
+            let before = try user.record(attempting: attempt)
+            changes()
+            let edit = try UserEdit(from: before, to: try user.record(attempting: attempt))
+            guard !edit.isEmpty else { return }
+            _ = try openStore(attempt)
+            try BlockingWork.run { () async -> Result<Void, ClubError> in
+                do throws(ClubError) {
+                    return .success(try await self.apply(edit))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+    }
+
+    private func apply(_ edit: UserEdit) async throws(ClubError) {
+        let context = ActionContext(reason: "changed by the application")
+        // Looked up before anything is written.
+        let undone = try await edit.visits < 0 ? latestVisits(-edit.visits, of: edit.userId) : []
+        if edit.changesRecord {
+            try await update(edit.userId, by: context) { member in
+                if let name = edit.username { member.username = name.text }
+                member.fields.merge(edit.fields) { $1 }
+            }
+        }
+        if edit.visits > 0 {
+            for _ in 0..<edit.visits { try await recordVisit(of: edit.userId, at: edit.visitTime, by: context) }
+        }
+        for visit in undone { try await undoVisit(visit.id, by: context) }
+    }
+
+    private func latestVisits(_ count: Int, of key: String) async throws(ClubError) -> [Visit] {
+        // Undone ones are in between: as many as there are, so far as anybody has come that often.
+        let visits = try await visits(of: key, limit: 100_000).filter(\.counts).prefix(count)
+        guard visits.count == count else {
+            throw ClubError(
+                .invalidValue,
+                attempting: "change a member",
+                detail: "there are only \(visits.count) visits in the ledger to undo"
+            )
+        }
+        return Array(visits)
+    }
+
+    // MARK: Deleting
+
+    /// Deletes a member by ``MembershipUser/memberId``. ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is called
+    /// with a valid copy, or with ``CKError/nonexistentUser(_:)`` ``ClubMiddlewareDelegate/club(_:didReceive:)``.
+    public func deleteUser(withMemberId memberId: String) {
+        attempt { () throws(ClubError) in
+            guard let member = try openStore("delete a member").memberNow(withMemberID: memberId) else {
+                throw ClubError(.noSuchMember, attempting: "delete a member")
+            }
+            return member
+        } then: { member in
+            self.deleteUser(with: member.userId)
+        }
+    }
+
+    /// Deletes a member by what is on any of their passes. ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is
+    /// called with a valid copy, or with ``CKError/nonexistentUser(_:)`` ``ClubMiddlewareDelegate/club(_:didReceive:)``.
+    public func deleteUser(withPassId passId: String) {
+        deleteUser(with: passId)
+    }
+
+    /// Deletes a member by ``MembershipUser/userId``. ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is called
+    /// with a valid copy, or with ``CKError/nonexistentUser(_:)`` ``ClubMiddlewareDelegate/club(_:didReceive:)``.
+    public func deleteUser(with userId: String) {
+        attempt { () throws(ClubError) in
+            try BlockingWork.run { () async -> Result<Member, ClubError> in
+                do throws(ClubError) {
+                    return .success(try await self.delete(userId))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+    }
+
+    /// Deletes a member. ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is called with a valid copy, or with
+    /// ``CKError/nonexistentUser(_:)`` ``ClubMiddlewareDelegate/club(_:didReceive:)``.
+    public func deleteUser(_ user: MembershipUser) {
+        deleteUser(with: user.userId ?? "")
+    }
+
+    // MARK: -
+
+    /// Does something, and tells what fails.
+    private func attempt<Value>(
+        _ work: () throws(ClubError) -> Value,
+        then next: (Value) -> Void = { _ in }
+    ) {
+        let value: Value
+        do throws(ClubError) {
+            value = try work()
+        } catch {
+            return report(error, as: CKError(error))
+        }
+        next(value)
+    }
+}
+
+extension CKError {
+    /// What the original library calls that error, or `nil` where it has no name for it.
+    init?(_ error: ClubError) {
+        switch error.kind {
+        case .memberExists: self = .userExistsAlready(error.description)
+        case .noSuchMember: self = .nonexistentUser(error.description)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Synchronization
+
+/// Keeps the latest messages of a program in memory, for a screen that shows them to a technician.
+///
+/// It is off until ``Club/setDebugMode(isActivated:)``, forgets everything when the program ends, keeps the latest
+/// ``capacity`` messages and leaves out what identifies people and cards. It may be used from any thread.
+public final class DebugLogger: Sendable {
+    /// The logger of the program.
+    public static let shared = DebugLogger()
+
+    /// How many messages are kept.
+    public static let capacity = 1000
+
+    /// The longest message, in characters; what follows is cut off.
+    public static let longestMessage = 1024
+
+    private struct State {
+        var isActivated = false
+        /// Once it is full, the oldest message is at `next`.
+        var messages: [String] = []
+        var next = 0
+    }
+
+    private let state = Mutex(State())
+
+    init() {}
+
+    /// Whether messages are kept.
+    public var isActivated: Bool { state.withLock { $0.isActivated } }
+
+    /// Begins or ends to keep messages; without a value, the contrary of what is. Messages that are there stay.
+    public func toggleDebug(isActivated: Bool? = nil) {
+        state.withLock { $0.isActivated = isActivated ?? !$0.isActivated }
+    }
+
+    /// Keeps a message, without what identifies people and cards, if debug mode is on. The usual shape is
+    /// "TypeName - text".
+    public func addDebugMessage(_ message: String) {
+        guard isActivated else { return }
+        let plain = Redaction.redacted(PlainText.line(String(message.prefix(Self.longestMessage))))
+        state.withLock { state in
+            guard state.isActivated else { return }
+            if state.messages.count < Self.capacity {
+                state.messages.append(plain)
+            } else {
+                state.messages[state.next] = plain
+                state.next = (state.next + 1) % Self.capacity
+            }
+        }
+    }
+
+    /// The messages that are kept, the oldest first.
+    public func getAllMessages() -> [String] {
+        state.withLock { Array($0.messages[$0.next...] + $0.messages[..<$0.next]) }
+    }
+
+    /// Forgets all messages.
+    public func clear() {
+        state.withLock { state in
+            state.messages = []
+            state.next = 0
+        }
+    }
+}

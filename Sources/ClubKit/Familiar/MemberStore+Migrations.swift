@@ -1,0 +1,51 @@
+import Foundation
+import GRDB
+
+/// What ``Migration`` needs of the store.
+extension MemberStore {
+    private static let versionKey = "recordVersion"
+
+    /// The last step of the application's migrations that the records have seen; 0 if there was none.
+    func recordVersion() async throws(ClubError) -> UInt64 {
+        try await read("read the version of the records") { db in
+            try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [Self.versionKey])
+                .flatMap { UInt64($0) } ?? 0
+        }
+    }
+
+    /// The members behind that identifier, in the order of their identifiers.
+    func membersNow(after userID: String, limit: Int) throws(ClubError) -> [Member] {
+        try readNow("list the members") { db in
+            let rows = try Row.fetchCursor(
+                db,
+                sql: """
+                    SELECT \(MemberRow.columns) FROM member WHERE status = 0 AND user_id > ? ORDER BY user_id LIMIT ?
+                    """,
+                arguments: [userID, limit]
+            )
+            var members: [Member] = []
+            while let row = try rows.next() { members.append(try MemberRow(row).member) }
+            return members
+        }
+    }
+
+    /// Changes custom values of members, and notes the step of the application's migrations that they have seen now.
+    func storeRecords(_ edits: [String: [String: FieldValue]], version: UInt64) async throws(ClubError) {
+        try await write("migrate the members") { db in
+            for (userID, values) in edits.sorted(by: { $0.key < $1.key }) {
+                guard let row = try Self.row(userID: userID, in: db), row.status == .present else { continue }
+                let stamp = try self.nextStamp(in: db)
+                try self.change(row, in: db) { facts in
+                    for (name, value) in values { facts.set(name, value, stamp) }
+                }
+            }
+            try db.execute(
+                sql: """
+                    INSERT INTO meta (key, value) VALUES (?, ?)
+                    ON CONFLICT (key) DO UPDATE SET value = excluded.value
+                    """,
+                arguments: [Self.versionKey, "\(version)"]
+            )
+        }
+    }
+}
