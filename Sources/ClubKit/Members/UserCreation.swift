@@ -5,6 +5,15 @@ public struct UserCreation: @unchecked Sendable {
     // Club.setDispatchQueue, never two calls at a time.
     let condition: (() -> Bool)?
 
+    /// Tells one condition from another, since closures cannot be compared.
+    private final class Identity: Sendable {}
+    private let identity: Identity?
+
+    private init(condition: (() -> Bool)?) {
+        self.condition = condition
+        identity = condition.map { _ in Identity() }
+    }
+
     /// An unknown card makes a member.
     public static let automaticallyOnScan = UserCreation(condition: nil)
 
@@ -15,4 +24,9 @@ public struct UserCreation: @unchecked Sendable {
     public static func withSatisfied(condition: @escaping () -> Bool) -> UserCreation {
         UserCreation(condition: condition)
     }
+}
+
+extension UserCreation: Equatable {
+    /// Whether both are the same style, and with a condition, copies of one. The conditions are not called.
+    public static func == (one: UserCreation, other: UserCreation) -> Bool { one.identity === other.identity }
 }

@@ -227,9 +227,9 @@ package struct MemberFacts: Sendable, Hashable {
     }
 
     private mutating func prune() {
-        births.removeAll { !isAlive($0.stamp) }
-        claims.removeAll { !isAlive($0.stamp) }
-        packs.removeAll { !isAlive($0.stamp) }
+        births = births.filter { isAlive($0.stamp) }
+        claims = claims.filter { isAlive($0.stamp) }
+        packs = packs.filter { isAlive($0.stamp) }
         for (name, versions) in values {
             let alive = versions.filter { isAlive($0.stamp) }
             values[name] = alive.isEmpty ? nil : alive
