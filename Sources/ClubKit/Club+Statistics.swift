@@ -1,0 +1,59 @@
+import Foundation
+
+/// Numbers about visits.
+extension Club {
+    /// How the club was visited in a stretch of time, by the days and hours of a time zone.
+    ///
+    /// - Parameters:
+    ///   - from: the beginning; `nil` is the first day on which somebody came or joined.
+    ///   - to: the end, which is not included.
+    ///   - timeZone: what days and hours are meant in.
+    /// - Throws: ``ClubError/Kind/invalidValue`` if the end is before the beginning, or more than 36 525 days after it.
+    public func statistics(
+        from: Date? = nil,
+        to: Date,
+        in timeZone: TimeZone = .current
+    ) async throws(ClubError) -> ClubStatistics {
+        try await openStore("count visits").statistics(from: from, to: to, in: timeZone)
+    }
+
+    /// How the club is visited on the day of that time.
+    public func statistics(
+        ofDayAt date: Date,
+        in timeZone: TimeZone = .current
+    ) async throws(ClubError) -> ClubStatistics {
+        let start = LocalDays.start(of: date, in: timeZone)
+        return try await statistics(from: start, to: LocalDays.end(of: date, in: timeZone), in: timeZone)
+    }
+
+    /// Calls the closure for every tap and every visit by hand in a stretch of time, in the order of their times: those
+    /// that count, and repeats, undone visits, ignored and rejected taps with the reason why they do not.
+    ///
+    /// However many there are, few are in memory at a time. The closure sees one state of the club while taps go on; it
+    /// must not call the club.
+    ///
+    /// - Parameters:
+    ///   - from: the beginning; `nil` for no limit.
+    ///   - to: the end, which is not included; `nil` for no limit.
+    ///   - body: throwing ends it.
+    /// - Throws: ``ClubError``, or what the closure throws.
+    public func forEachTap(
+        from: Date? = nil,
+        to: Date? = nil,
+        _ body: @escaping @Sendable (TapRecord) throws -> Void
+    ) async throws {
+        try await openStore("list the taps").forEachTap(from: from, to: to, body)
+    }
+
+    /// Calls the closure for the members of a list, in its order. However many there are, few are in memory at a time.
+    ///
+    /// The closure sees one state of the club while taps go on; it must not call the club.
+    ///
+    /// - Throws: ``ClubError``, or what the closure throws.
+    public func forEachMember(
+        in query: MemberQuery = MemberQuery(limit: .max),
+        _ body: @escaping @Sendable (Member) throws -> Void
+    ) async throws {
+        try await openStore("list the members").forEachMember(in: query, body)
+    }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import GRDB
+
+extension MemberStore {
+    /// The most days that are counted at once: a hundred years.
+    static let mostDays: Int64 = 36_525
+
+    /// How the club was visited in a stretch of time.
+    package func statistics(from: Date?, to: Date, in timeZone: TimeZone) async throws(ClubError) -> ClubStatistics {
+        let attempt = "count visits"
+        let outside = ClubError(.invalidValue, attempting: attempt, detail: "a time is outside the years 1970 to 9999")
+        guard let stop = Timestamp.microseconds(to) else { throw outside }
+        var chosen: Int64?
+        if let from {
+            guard let time = Timestamp.microseconds(from) else { throw outside }
+            chosen = time
+        }
+        return try await read(attempt) { [chosen] db in
+            let start = try chosen ?? Self.firstDay(before: stop, in: timeZone, in: db)
+            guard start <= stop, stop - start <= Self.mostDays * LocalDays.day else {
+                let detail = "the time does not begin before its end, or is longer than \(Self.mostDays) days"
+                throw ClubError(.invalidValue, attempting: attempt, detail: detail)
+            }
+            let days = LocalDays(from: start, to: stop, in: timeZone)
+            var statistics = ClubStatistics(
+                from: Timestamp.date(start),
+                to: Timestamp.date(stop),
+                timeZone: timeZone.identifier
+            )
+            if stop > start, let first = days.number(of: start), let last = days.number(of: stop - 1) {
+                statistics.days = (first...last).map { ClubStatistics.Day(date: LocalDays.date(ofNumber: $0)) }
+                let count = StatisticsQuery(days: days, first: first, same: try Self.standIns(in: db))
+                try count.visits(into: &statistics, in: db)
+                try count.visitors(into: &statistics, in: db)
+                try count.newMembers(into: &statistics, in: db)
+            }
+            try Self.countTaps(from: start, to: stop, into: &statistics, in: db)
+            return statistics
+        }
+    }
+
+    /// The beginning of the first day on which somebody came or joined; without one, of the last day.
+    private static func firstDay(before stop: Int64, in timeZone: TimeZone, in db: Database) throws -> Int64 {
+        let first = try Int64.fetchOne(
+            db,
+            sql: """
+                SELECT min(at) FROM (SELECT min(at) AS at FROM visit
+                    UNION ALL SELECT min(added_at) FROM member WHERE status = 0)
+                """
+        )
+        let time = min(first ?? stop, max(0, stop - 1))
+        return Timestamp.microseconds(LocalDays.start(of: Timestamp.date(time), in: timeZone)) ?? 0
+    }
+
+    /// Rows of members who were joined to others, with the row of whom they are, as a JSON array of pairs.
+    static func standIns(in db: Database) throws -> String {
+        var pairs: [[Int64]] = []
+        let rows = try Row.fetchCursor(
+            db,
+            sql: "SELECT \(MemberRow.columns) FROM member WHERE merged_into IS NOT NULL AND status <> 1"
+        )
+        while let row = try rows.next() {
+            let member = try MemberRow(row)
+            let target = try representative(of: member, in: db)
+            if target.id != member.id { pairs.append([member.id, target.id]) }
+        }
+        return try MemberRow.json(pairs)
+    }
+
+    private static func countTaps(
+        from start: Int64,
+        to stop: Int64,
+        into statistics: inout ClubStatistics,
+        in db: Database
+    ) throws {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT outcome, reason_code, count(*) FROM receipt
+                WHERE at >= ? AND at < ? AND outcome IN ('repeat', 'ignored', 'rejected')
+                GROUP BY outcome, reason_code
+                """,
+            arguments: [start, stop]
+        )
+        for row in rows {
+            let outcome: String = try row.value(0)
+            let reason: String? = try row.optional(1)
+            let count: Int = try row.value(2)
+            switch outcome {
+            case "repeat": statistics.repeats += count
+            case "ignored": statistics.ignored += count
+            default: statistics.rejected += count
+            }
+            if let reason { statistics.reasons[reason, default: 0] += count }
+        }
+    }
+}
+
+/// The questions that statistics put to SQLite.
+private struct StatisticsQuery {
+    let days: LocalDays
+    /// The number of the first day.
+    let first: Int64
+    /// See ``MemberStore/standIns(in:)``.
+    let same: String
+
+    /// Added to local times, so that none is negative: SQLite's division rounds towards zero.
+    private static let bias = 10 * LocalDays.day
+
+    /// The stretches as rows, and the visits in them that count, each with the row of whose it is and its local time.
+    private static let live = """
+        WITH stretch (start, stop, shift) AS (
+                SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(:stretches)),
+            same (member_id, target) AS (SELECT value ->> 0, value ->> 1 FROM json_each(:same)),
+            live (target, member_id, at, local, source) AS MATERIALIZED (
+                SELECT coalesce(same.target, visit.member_id), visit.member_id, at, at + shift, source
+                FROM stretch CROSS JOIN visit ON at >= start AND at < stop
+                    JOIN member ON member.id = visit.member_id
+                    LEFT JOIN same ON same.member_id = visit.member_id
+                WHERE born > ended_hlc AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id))
+        """
+
+    private func arguments() throws -> StatementArguments {
+        let stretches = days.stretches.map { [$0.start, $0.stop, $0.shift + Self.bias] }
+        return ["stretches": try MemberRow.json(stretches), "same": same]
+    }
+
+    /// The place of a day among ``ClubStatistics/days``, from the local time.
+    private func day(_ local: String) -> String {
+        "(\(local)) / \(LocalDays.day) - \(Self.bias / LocalDays.day + first)"
+    }
+
+    func visits(into statistics: inout ClubStatistics, in db: Database) throws {
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                \(Self.live)
+                SELECT \(day("local")), local / \(LocalDays.hour) % 24, count(*), sum(source = 'manual')
+                FROM live GROUP BY 1, 2
+                """,
+            arguments: try arguments()
+        )
+        while let row = try rows.next() {
+            let day: Int = try row.value(0)
+            let hour: Int = try row.value(1)
+            let count: Int = try row.value(2)
+            statistics.visits += count
+            statistics.manualVisits += try row.value(3)
+            if statistics.hours.indices.contains(hour) { statistics.hours[hour] += count }
+            if statistics.days.indices.contains(day) { statistics.days[day].visits += count }
+        }
+    }
+
+    func visitors(into statistics: inout ClubStatistics, in db: Database) throws {
+        let perDay = try Row.fetchCursor(
+            db,
+            sql: "\(Self.live) SELECT \(day("local")), count(DISTINCT target) FROM live GROUP BY 1",
+            arguments: try arguments()
+        )
+        while let row = try perDay.next() {
+            let day: Int = try row.value(0)
+            if statistics.days.indices.contains(day) { statistics.days[day].uniqueVisitors = try row.value(1) }
+        }
+        // Who came first when: by the ledger, or by what a file said, whose totals are visits without times.
+        let visitors = try Row.fetchCursor(
+            db,
+            sql: """
+                \(Self.live),
+                visitor (target, latest) AS MATERIALIZED (SELECT target, max(at) FROM live GROUP BY target),
+                row (member_id, target, latest) AS (SELECT target, target, latest FROM visitor
+                    UNION ALL SELECT same.member_id, target, latest FROM same JOIN visitor USING (target))
+                SELECT max(latest), min(
+                    coalesce((SELECT at FROM visit WHERE visit.member_id = row.member_id AND born > ended_hlc
+                        AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
+                        ORDER BY at LIMIT 1), \(Timestamp.latest)),
+                    CASE WHEN claim_visits > 0 THEN min(claim_at, added_at) ELSE \(Timestamp.latest) END)
+                FROM row JOIN member ON member.id = row.member_id GROUP BY row.target
+                """,
+            arguments: try arguments()
+        )
+        var starts: [Int64: Int64] = [:]
+        while let row = try visitors.next() {
+            statistics.uniqueVisitors += 1
+            let latest: Int64 = try row.value(0)
+            let earliest: Int64 = try row.value(1)
+            guard let number = days.number(of: latest) else { continue }
+            let start = starts[number] ?? self.start(ofDayAt: latest)
+            starts[number] = start
+            if earliest < start { statistics.returningMembers += 1 }
+        }
+    }
+
+    func newMembers(into statistics: inout ClubStatistics, in db: Database) throws {
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                WITH stretch (start, stop, shift) AS (
+                    SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(:stretches))
+                SELECT \(day("added_at + shift")), count(*)
+                FROM member JOIN stretch ON added_at >= start AND added_at < stop
+                WHERE status = 0 GROUP BY 1
+                """,
+            arguments: ["stretches": try MemberRow.json(days.stretches.map { [$0.start, $0.stop, $0.shift + Self.bias] })]
+        )
+        while let row = try rows.next() {
+            let day: Int = try row.value(0)
+            let count: Int = try row.value(1)
+            statistics.newMembers += count
+            if statistics.days.indices.contains(day) { statistics.days[day].newMembers += count }
+        }
+    }
+
+    private func start(ofDayAt time: Int64) -> Int64 {
+        Timestamp.microseconds(LocalDays.start(of: Timestamp.date(time), in: days.timeZone)) ?? 0
+    }
+}

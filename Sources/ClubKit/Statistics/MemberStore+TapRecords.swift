@@ -1,0 +1,113 @@
+import Foundation
+import GRDB
+
+extension MemberStore {
+    /// Calls the closure for every tap and visit in a stretch of time, in order.
+    package func forEachTap(
+        from: Date?,
+        to: Date?,
+        _ body: @escaping @Sendable (TapRecord) throws -> Void
+    ) async throws {
+        let start = from.map { Timestamp.microseconds($0) ?? ($0.timeIntervalSince1970 < 0 ? 0 : Timestamp.latest) } ?? 0
+        let stop = to.map { Timestamp.microseconds($0) ?? ($0.timeIntervalSince1970 < 0 ? 0 : .max) } ?? .max
+        try await reading("list the taps") { db, rethrowing in
+            let same = try Self.standIns(in: db)
+            let visits = try Row.fetchCursor(db, sql: Self.visitRecords, arguments: [same, start, stop])
+            let others = try Row.fetchCursor(db, sql: Self.otherRecords, arguments: [same, start, stop])
+            // Each comes in order from its index, and so are they merged.
+            var visit = try visits.next().map { row in try TapRecord(row) }
+            var other = try others.next().map { row in try TapRecord(row) }
+            while visit != nil || other != nil {
+                if let record = visit, other.map({ record.at <= $0.at }) ?? true {
+                    try rethrowing { try body(record) }
+                    visit = try visits.next().map { row in try TapRecord(row) }
+                } else if let record = other {
+                    try rethrowing { try body(record) }
+                    other = try others.next().map { row in try TapRecord(row) }
+                }
+            }
+        }
+    }
+
+    /// Calls the closure for the members of a list, in its order.
+    package func forEachMember(
+        in query: MemberQuery,
+        _ body: @escaping @Sendable (Member) throws -> Void
+    ) async throws {
+        let listing = MemberListing(order: query.order, filter: query.filter)
+        let now = Timestamp.microseconds(clock()) ?? 0
+        try await reading("list the members") { db, rethrowing in
+            let request: SQLRequest<Row> = SQLRequest(
+                literal: """
+                    SELECT \(sql: MemberImage.columns) FROM member WHERE \(listing.membership(at: now))
+                    ORDER BY \(sql: query.order.terms) LIMIT \(max(0, query.limit)) OFFSET \(max(0, query.offset))
+                    """
+            )
+            let rows = try request.fetchCursor(db)
+            while let row = try rows.next() {
+                let member = try MemberImage(row).member
+                try rethrowing { try body(member) }
+            }
+        }
+    }
+
+    /// Reads while somebody else's code runs in between, whose errors are not the store's.
+    private func reading(
+        _ attempt: String,
+        _ work: @escaping @Sendable (Database, (() throws -> Void) throws -> Void) throws -> Void
+    ) async throws {
+        do {
+            try await database.read { db in
+                try work(db) { body in
+                    do { try body() } catch { throw Foreign(error: error) }
+                }
+            }
+        } catch let foreign as Foreign {
+            throw foreign.error
+        } catch {
+            throw ClubError(error, attempting: attempt)
+        }
+    }
+
+    private struct Foreign: Error {
+        var error: any Error
+    }
+
+    private static let person = """
+        LEFT JOIN (SELECT value ->> 0 AS member_id, value ->> 1 AS target FROM json_each(?)) AS same USING (member_id)
+        LEFT JOIN member AS own ON own.id = member_id
+        LEFT JOIN member AS shown ON shown.id = coalesce(same.target, member_id)
+        """
+
+    private static let visitRecords = """
+        SELECT visit.event_id, visit.at, shown.user_id, shown.username, visit.reader, visit.source,
+            CASE WHEN visit.born <= own.ended_hlc THEN 'deleted' WHEN undo.at IS NOT NULL THEN 'undone'
+                ELSE 'counted' END,
+            coalesce(undo.reason, visit.reason)
+        FROM visit LEFT JOIN undo USING (event_id) \(person)
+        WHERE visit.at >= ? AND visit.at < ? ORDER BY visit.at, visit.id
+        """
+
+    private static let otherRecords = """
+        SELECT receipt.event_id, receipt.at, shown.user_id, shown.username, receipt.reader, 'card', receipt.outcome,
+            receipt.reason
+        FROM receipt \(person)
+        WHERE receipt.at >= ? AND receipt.at < ? AND receipt.outcome IN ('repeat', 'ignored', 'rejected')
+        ORDER BY receipt.at, receipt.event_id
+        """
+}
+
+extension TapRecord {
+    fileprivate init(_ row: Row) throws(ClubError) {
+        self.init(
+            id: try row.value(0),
+            at: Timestamp.date(try row.value(1)),
+            userId: try row.optional(2),
+            username: try row.optional(3),
+            reader: try row.value(4),
+            source: try Visit.Source(rawValue: try row.value(5)).orCorrupt("read a visit"),
+            standing: try Standing(rawValue: try row.value(6)).orCorrupt("read a visit"),
+            reason: try row.optional(7)
+        )
+    }
+}
