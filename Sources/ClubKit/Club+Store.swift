@@ -7,6 +7,27 @@ extension Club {
         try await openStore("check the member database").check()
     }
 
+    /// Copies the database as it is now into a new file, while taps go on.
+    ///
+    /// The copy is there whole and written through to the disk when this returns, or not at all. To restore it, close
+    /// the club, move the database away together with its `-wal` and `-shm` files, and copy the backup to its place.
+    /// The copy counts as a device of its own from the moment it is opened, so that it may also be the beginning of
+    /// another kiosk; merging both loses nothing and counts nothing twice.
+    ///
+    /// - Parameters:
+    ///   - url: the new file, of mode 0600, in a directory that exists. Nothing is replaced.
+    ///   - context: who makes the copy, for the audit log.
+    ///   - progress: told how far it is, on a queue of the database.
+    /// - Throws: ``ClubError/Kind/fileExists``, ``ClubError/Kind/diskFull``, ``ClubError/Kind/corrupt`` if the copy is
+    ///   damaged since the database is, ``ClubError/Kind/cancelled``.
+    public func backup(
+        to url: URL,
+        by context: ActionContext = ActionContext(),
+        progress: (@Sendable (BackupProgress) -> Void)? = nil
+    ) async throws(ClubError) {
+        try await openStore("back up the member database").backup(to: url.path, context, progress: progress)
+    }
+
     /// The time of the latest tap that the store knows, counted or not; `nil` before the first one.
     public func lastEventDate() async throws(ClubError) -> Date? {
         try await openStore("find the latest tap").lastEventDate()

@@ -39,8 +39,7 @@ package final class MemberStore: Sendable {
         switch location {
         case .memory: path = nil
         case .file(let file):
-            // Not to depend on the current directory later on.
-            let whole = file.hasPrefix("/") ? file : FileManager.default.currentDirectoryPath + "/" + file
+            let whole = DatabaseFiles.whole(file)
             path = whole
             try DatabaseFiles.prepare(whole)
         }
@@ -66,13 +65,7 @@ package final class MemberStore: Sendable {
                     detail: "synchronous stays \(synchronous ?? -1)"
                 )
             }
-            let stored = try database.read { db in
-                try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = 'deviceID'")
-            }
-            guard let stored, let deviceID = UUID(uuidString: stored) else {
-                throw ClubError(.corrupt, attempting: "open the member database", detail: "it has no device identifier")
-            }
-            self.deviceID = deviceID
+            deviceID = try Self.identify(database, makeUUID)
         } catch {
             throw ClubError(error, attempting: "open the member database")
         }
