@@ -44,7 +44,7 @@ public struct MemberWindows: AsyncSequence, Sendable {
                 store = following.store
             } else {
                 store = try windows.club.openStore(attempt)
-                let bell = ChangeBell(store, every: max(windows.interval, .milliseconds(1)))
+                let bell = ChangeBell(store, every: Swift.max(windows.interval, .milliseconds(1)))
                 following = (store, bell, bell.rings.makeAsyncIterator())
             }
             while await following?.rings.next() != nil {
