@@ -20,6 +20,8 @@ package final class FileSource: ByteSource {
     package let path: String
     package let size: Int?
     private let descriptor: Int32
+    /// What was looked at and not read yet.
+    private let ahead = Mutex<[UInt8]>([])
 
     /// Opens a file, or a pipe.
     package init(_ path: String) throws(TransferError) {
@@ -43,8 +45,24 @@ package final class FileSource: ByteSource {
 
     deinit { close(descriptor) }
 
+    /// The beginning of the file, at most so many bytes, which will be read all the same.
+    package func peek(_ count: Int) throws(TransferError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: max(count, 0))
+        let result = bytes.withUnsafeMutableBytes { buffer in
+            Result { () throws(TransferError) in try read(into: buffer) }
+        }
+        bytes.removeLast(bytes.count - (try result.get()))
+        ahead.withLock { $0 = bytes }
+        return bytes
+    }
+
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransferError) -> Int {
-        var filled = 0
+        var filled = ahead.withLock { ahead in
+            let count = min(ahead.count, buffer.count)
+            buffer.copyBytes(from: ahead[..<count])
+            ahead.removeFirst(count)
+            return count
+        }
         while filled < buffer.count {
             let count = Foundation.read(descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled)
             if count == 0 { break }
@@ -59,6 +77,7 @@ package final class FileSource: ByteSource {
 
     /// Goes back to the beginning.
     package func rewind() throws(TransferError) {
+        ahead.withLock { $0 = [] }
         guard size != nil, lseek(descriptor, 0, SEEK_SET) == 0 else { throw TransferError(.notRepeatable, file: path) }
     }
 }

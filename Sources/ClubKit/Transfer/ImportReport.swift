@@ -33,6 +33,13 @@ public struct ImportReport: Sendable, Hashable, Encodable {
     /// Rows that could not be understood, with the reason in ``rows``.
     public var malformed = 0
 
+    /// Of the rows of a club's file, those that are no members: cards, visits, undoings, erasures, entries of the audit
+    /// log. They count in ``total``, and in ``skipped`` and ``malformed``.
+    public var records = 0
+
+    /// How many of ``records`` were not known before.
+    public var newRecords = 0
+
     /// The first rows that a person should look at, at most ``ImportOptions/keptRows``. All rows are told to the
     /// closure that is given to the import.
     public var rows: [ImportedRow] = []

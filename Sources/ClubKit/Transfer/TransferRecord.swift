@@ -2,21 +2,39 @@ import Foundation
 
 /// A line of a club's file: a piece of what merges.
 package enum TransferRecord: Sendable, Hashable {
-    case member(userId: String, facts: MemberFacts)
+    case member(Person)
     case card(Card)
     case visit(Visit)
     case undo(Undo)
     case erasure(Erasure)
     case audit(Audit)
 
-    /// A card's state, of which the latest stamp counts.
+    /// What was said of a member.
+    package struct Person: Sendable, Hashable {
+        package var userId: String
+        package var facts: MemberFacts
+
+        package init(userId: String, facts: MemberFacts) {
+            self.userId = userId
+            self.facts = facts
+        }
+    }
+
+    /// A card's state, of which the one with the latest stamp counts.
     package struct Card: Sendable, Hashable, Codable {
         package var cardId: String
-        /// Whose it is.
+        /// Whose it is: a ``Member/userId``.
         package var userId: String
-        package var isBlocked: Bool
-        package var reason: String?
+        /// Why the card is blocked; `nil` if it is not.
+        package var blocked: String?
         package var stamp: Stamp
+
+        package init(cardId: String, userId: String, blocked: String?, stamp: Stamp) {
+            self.cardId = cardId
+            self.userId = userId
+            self.blocked = blocked
+            self.stamp = stamp
+        }
     }
 
     /// An entry of the ledger.
@@ -34,6 +52,30 @@ package enum TransferRecord: Sendable, Hashable {
         package var source: String
         package var reason: String?
         package var actor: String?
+
+        package init(
+            eventID: UUID,
+            stamp: Stamp,
+            userId: String,
+            at: Int64,
+            reader: String,
+            backend: String,
+            born: Int64,
+            source: String,
+            reason: String? = nil,
+            actor: String? = nil
+        ) {
+            self.eventID = eventID
+            self.stamp = stamp
+            self.userId = userId
+            self.at = at
+            self.reader = reader
+            self.backend = backend
+            self.born = born
+            self.source = source
+            self.reason = reason
+            self.actor = actor
+        }
     }
 
     /// An entry of the ledger that takes a visit back.
@@ -44,13 +86,27 @@ package enum TransferRecord: Sendable, Hashable {
         package var at: Int64
         package var reason: String?
         package var actor: String?
+
+        package init(eventID: UUID, stamp: Stamp, at: Int64, reason: String? = nil, actor: String? = nil) {
+            self.eventID = eventID
+            self.stamp = stamp
+            self.at = at
+            self.reason = reason
+            self.actor = actor
+        }
     }
 
     /// Somebody who must not come back by way of a file.
     package struct Erasure: Sendable, Hashable, Codable {
-        package var salt: [UInt8]
-        package var hash: [UInt8]
+        package var salt: Data
+        package var hash: Data
         package var stamp: Stamp
+
+        package init(salt: Data, hash: Data, stamp: Stamp) {
+            self.salt = salt
+            self.hash = hash
+            self.stamp = stamp
+        }
     }
 
     /// An entry of the audit log.
@@ -58,9 +114,103 @@ package enum TransferRecord: Sendable, Hashable {
         package var stamp: Stamp
         /// Microseconds since 1970.
         package var at: Int64
-        package var actor: String
+        package var actor: String?
         package var action: String
-        package var subject: String
-        package var detail: FieldValue
+        package var subject: String?
+        package var detail: [String: FieldValue]?
+
+        package init(
+            stamp: Stamp,
+            at: Int64,
+            actor: String?,
+            action: String,
+            subject: String?,
+            detail: [String: FieldValue]?
+        ) {
+            self.stamp = stamp
+            self.at = at
+            self.actor = actor
+            self.action = action
+            self.subject = subject
+            self.detail = detail
+        }
+    }
+}
+
+/// The form of a member in a club's file. Somebody of whom nothing was ever changed is told in short.
+extension TransferRecord.Person: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case userId, facts, origin, addedAt, username, fields, visits, visitsAt
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        userId = try container.decode(String.self, forKey: .userId)
+        if let facts = try container.decodeIfPresent(MemberFacts.self, forKey: .facts) {
+            self.facts = facts
+            return
+        }
+        var claim: (visits: Int, at: Int64)?
+        if let visits = try container.decodeIfPresent(Int.self, forKey: .visits) {
+            claim = (visits, try container.decode(Int64.self, forKey: .visitsAt))
+        }
+        facts = .plain(
+            origin: try container.decode(Stamp.self, forKey: .origin),
+            addedAt: try container.decode(Int64.self, forKey: .addedAt),
+            username: try container.decodeIfPresent(String.self, forKey: .username),
+            fields: try container.decodeIfPresent([String: FieldValue].self, forKey: .fields) ?? [:],
+            claim: claim
+        )
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(userId, forKey: .userId)
+        try container.encode(facts, forKey: .facts)
+    }
+}
+
+extension TransferRecord: Codable {
+    package enum CodingKeys: String, CodingKey, CaseIterable {
+        case member, card, visit, undo, erasure, audit
+    }
+
+    /// Reads an object with one key.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        guard let key = container.allKeys.first, container.allKeys.count == 1 else {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "no record of a known kind"))
+        }
+        switch key {
+        case .member: self = .member(try container.decode(Person.self, forKey: key))
+        case .card: self = .card(try container.decode(Card.self, forKey: key))
+        case .visit: self = .visit(try container.decode(Visit.self, forKey: key))
+        case .undo: self = .undo(try container.decode(Undo.self, forKey: key))
+        case .erasure: self = .erasure(try container.decode(Erasure.self, forKey: key))
+        case .audit: self = .audit(try container.decode(Audit.self, forKey: key))
+        }
+    }
+
+    /// Writes an object with one key.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        switch self {
+        case .member(let value): try container.encode(value, forKey: .member)
+        case .card(let value): try container.encode(value, forKey: .card)
+        case .visit(let value): try container.encode(value, forKey: .visit)
+        case .undo(let value): try container.encode(value, forKey: .undo)
+        case .erasure(let value): try container.encode(value, forKey: .erasure)
+        case .audit(let value): try container.encode(value, forKey: .audit)
+        }
+    }
+
+    /// Whom it is of, where it tells.
+    package var userId: String? {
+        switch self {
+        case .member(let value): value.userId
+        case .card(let value): value.userId
+        case .visit(let value): value.userId
+        case .undo, .erasure, .audit: nil
+        }
     }
 }

@@ -1,0 +1,135 @@
+import Foundation
+import GRDB
+
+/// Members in files.
+extension Club {
+    /// Merges the members of a file into the club.
+    ///
+    /// The file is read piece by piece and never changed. A row that cannot be read or must not be taken is in the
+    /// report and keeps no other row out. Importing the same file again changes nothing. Rows are on disk some thousand
+    /// at a time: what was merged before an error or a cancellation stays, and importing the file again does the rest.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - options: its form, what its columns mean, and whether to say only what would happen.
+    ///   - context: who imports it, and why, for the audit log.
+    ///   - row: called for every row, in the file's order, on a thread of the import's own.
+    ///   - progress: called now and then on that thread.
+    /// - Throws: ``TransferError``, if the file as a whole cannot be read or merged.
+    @discardableResult
+    public func importMembers(
+        from path: String,
+        options: ImportOptions = ImportOptions(),
+        by context: ActionContext = ActionContext(),
+        row: (@Sendable (ImportedRow) -> Void)? = nil,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws(TransferError) -> ImportReport {
+        let store = try openStore("import members", path)
+        let committed = updatedByMerging
+        return try await TransferQueue.run { isCancelled throws(TransferError) in
+            let source = try FileSource(path)
+            var format = options.format
+            if format == nil {
+                format = try TransferFormat.detect(path: path, start: source.peek(TransferFormat.lookahead))
+            }
+            let known = format ?? .csv
+            let sink: any ImportSink
+            do throws(ClubError) {
+                sink = try store.importSink(dryRun: options.dryRun, format: known, context, committed: committed)
+            } catch {
+                throw TransferError(error, file: path)
+            }
+            return try MemberImport(
+                source: source,
+                format: known,
+                options: options,
+                sink: sink,
+                isCancelled: isCancelled,
+                row: row,
+                progress: progress
+            ).run()
+        }
+    }
+
+    private var updatedByMerging: @Sendable ([MemberStore.Changed]) -> Void {
+        { changed in
+            for one in changed { self.publish(.updated(one.member, .merge, at: one.at)) }
+        }
+    }
+
+    /// Writes all members to a file, of mode 0600, which gets its place only when it is whole and on disk.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - progress: called now and then on a thread of the export's own.
+    /// - Throws: ``TransferError``, ``TransferError/Kind/exists`` unless the file may be replaced. Nothing is left of a
+    ///   file that could not be finished.
+    @discardableResult
+    public func exportMembers(
+        to path: String,
+        options: ExportOptions,
+        by context: ActionContext = ActionContext(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws(TransferError) -> ExportReport {
+        let store = try openStore("export members", path)
+        let export = StoreExport(options: options, record: nil, isUnique: false, context: context, progress: progress)
+        return try await TransferQueue.run { isCancelled throws(TransferError) in
+            try export.write(store, to: path, isCancelled)
+        }
+    }
+
+    /// Writes all members to a new file with a name of its own, such as
+    /// `exported_membership_users_September-01-2026-10-00-00.mucsv`, with `-2`, `-3` and so on behind it where there is
+    /// one already.
+    ///
+    /// - Parameters:
+    ///   - directory: where; by default `$XDG_DOCUMENTS_DIR`, else `$XDG_DATA_HOME/clubkit/exports`. It is made, with
+    ///     mode 0700, if it is missing.
+    ///   - progress: called now and then on a thread of the export's own.
+    @discardableResult
+    public func exportMembers(
+        intoDirectory directory: String? = nil,
+        options: ExportOptions,
+        by context: ActionContext = ActionContext(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws(TransferError) -> ExportReport {
+        let folder = directory ?? ExportName.directory()
+        let store = try openStore("export members", folder)
+        let path = folder + "/" + ExportName.name(at: configuration.clock(), options.format)
+        let export = StoreExport(options: options, record: nil, isUnique: true, context: context, progress: progress)
+        return try await TransferQueue.run { isCancelled throws(TransferError) in
+            try ExportName.makeDirectory(folder)
+            return try export.write(store, to: path, isCancelled)
+        }
+    }
+
+    /// Writes all members to a new file with a name of its own, as the class sees them, on the calling thread.
+    func exportMembersNow(
+        ofType type: MembershipUser.Type,
+        format: TransferFormat,
+        intoDirectory directory: String? = nil
+    ) throws(TransferError) -> ExportReport {
+        let folder = directory ?? ExportName.directory()
+        let store = try openStore("export members", folder)
+        try ExportName.makeDirectory(folder)
+        // The class itself has nothing that the record has not.
+        let isPlain = type == MembershipUser.self
+        let export = StoreExport(
+            options: ExportOptions(format: format, columns: isPlain ? nil : type.columnNames),
+            record: isPlain
+                ? nil : { member in try type.init(from: RecordDecoder(member.record)).record(attempting: "") },
+            isUnique: true,
+            context: ActionContext(),
+            progress: nil
+        )
+        return try export.write(store, to: folder + "/" + ExportName.name(at: configuration.clock(), format)) { false }
+    }
+
+    private func openStore(_ attempt: String, _ file: String) throws(TransferError) -> MemberStore {
+        do throws(ClubError) {
+            return try openStore(attempt)
+        } catch {
+            throw TransferError(error, file: file)
+        }
+    }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import GRDB
+import ReaderKit
+
+/// Writes everything that merges into a club's file.
+struct ClubFileExport {
+    let device: UUID
+    let at: Date
+    /// Computes the checksum of what it writes.
+    let output: OutputFile
+    /// Told now and then; throwing ends the export.
+    let progress: (TransferProgress) throws -> Void
+
+    private static let newline: UInt8 = 0x0A
+
+    /// Writes all of the store.
+    ///
+    /// - Returns: how many members there are, and how many records in all.
+    func write(_ db: Database) throws -> (members: Int, records: Int) {
+        var total = 0
+        for table in ["erased", "member", "card", "visit", "undo", "audit"] {
+            total += try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table)") ?? 0
+        }
+        let clock = try Int64.fetchOne(db, sql: "SELECT hlc FROM clock") ?? 0
+        try append(ClubFile.line(ClubFile.Header(device: device, exportedAt: ISO8601.text(at), clock: clock)))
+        var count = Count(total: total)
+        // Erasures first, so that those who were erased are known when their old records come, and members before
+        // what belongs to them.
+        try erasures(db, &count)
+        let members = try members(db, &count)
+        try cards(db, &count)
+        let visits = try visits(db, &count)
+        try undoings(db, &count)
+        try audit(db, &count)
+        let sums = ClubFile.Trailer.Sums(
+            records: count.records,
+            members: members,
+            visits: visits,
+            sha256: try output.checksum().hex
+        )
+        try append(ClubFile.line(ClubFile.Trailer(end: sums)))
+        try progress(TransferProgress(bytes: output.count, rows: count.records, totalRows: total))
+        return (members, count.records)
+    }
+
+    private struct Count {
+        let total: Int
+        var records = 0
+    }
+
+    private func append(_ line: Data) throws {
+        try output.write { text in
+            text.append(contentsOf: line)
+            text.append(Self.newline)
+        }
+    }
+
+    private func append(_ record: TransferRecord, _ count: inout Count) throws {
+        try append(ClubFile.line(record))
+        try step(&count)
+    }
+
+    private func step(_ count: inout Count) throws {
+        count.records += 1
+        guard count.records.isMultiple(of: MemberExport.step) else { return }
+        try progress(TransferProgress(bytes: output.count, rows: count.records, totalRows: count.total))
+    }
+
+    // MARK: Members
+
+    private func members(_ db: Database, _ count: inout Count) throws -> Int {
+        // Whom nothing was said of is only there to be joined to what others say.
+        let rows = try RawRows(
+            db,
+            """
+            SELECT user_id, username, added_at, fields, origin_hlc, origin_device, claim_visits, claim_at, facts
+            FROM member WHERE facts IS NOT NULL OR status <> 1 ORDER BY id
+            """
+        )
+        var members = 0
+        while try rows.next() {
+            try output.write { text in
+                text.append(contentsOf: #"{"member":{"#.utf8)
+                if rows.isNull(8) {
+                    plain(rows, &text)
+                } else {
+                    text.append(contentsOf: #""facts":"#.utf8)
+                    text.append(contentsOf: rows.bytes(8))
+                }
+                text.append(contentsOf: #","userId":"#.utf8)
+                JSONText.append(rows.bytes(0), to: &text)
+                text.append(contentsOf: "}}\n".utf8)
+            }
+            members += 1
+            try step(&count)
+        }
+        return members
+    }
+
+    /// Somebody whom one row tells whole, in the form that ``TransferRecord/Person`` reads.
+    private func plain(_ row: RawRows, _ text: inout [UInt8]) {
+        text.append(contentsOf: #""addedAt":"#.utf8)
+        NumberText.append(row.integer(2), to: &text)
+        if row.bytes(3).count > 2 {
+            text.append(contentsOf: #","fields":"#.utf8)
+            text.append(contentsOf: row.bytes(3))
+        }
+        text.append(contentsOf: #","origin":["#.utf8)
+        NumberText.append(row.integer(4), to: &text)
+        if let device = Self.uuid(row.bytes(5)) {
+            text.append(contentsOf: ",\"\(device.uuidString)\"".utf8)
+        }
+        text.append(UInt8(ascii: "]"))
+        if !row.isNull(1) {
+            text.append(contentsOf: #","username":"#.utf8)
+            JSONText.append(row.bytes(1), to: &text)
+        }
+        if !row.isNull(6) {
+            text.append(contentsOf: #","visits":"#.utf8)
+            NumberText.append(row.integer(6), to: &text)
+            text.append(contentsOf: #","visitsAt":"#.utf8)
+            NumberText.append(row.integer(7), to: &text)
+        }
+    }
+
+    private static func uuid(_ bytes: UnsafeBufferPointer<UInt8>) -> UUID? {
+        guard bytes.count == 16 else { return nil }
+        return UUID(
+            uuid: UnsafeRawBufferPointer(bytes).loadUnaligned(as: uuid_t.self)
+        )
+    }
+
+    // MARK: What belongs to them
+
+    private func erasures(_ db: Database, _ count: inout Count) throws {
+        let rows = try Row.fetchCursor(db, sql: "SELECT salt, hash, hlc, device_id FROM erased ORDER BY salt, hash")
+        while let row = try rows.next() {
+            let stamp = Stamp(time: try row.value(2), device: try row.value(3))
+            try append(.erasure(.init(salt: try row.value(0), hash: try row.value(1), stamp: stamp)), &count)
+        }
+    }
+
+    private func cards(_ db: Database, _ count: inout Count) throws {
+        let rows = try Row.fetchCursor(
+            db,
+            sql: "SELECT card_id, member_key, blocked, hlc, device_id FROM card ORDER BY card_id"
+        )
+        while let row = try rows.next() {
+            let card = TransferRecord.Card(
+                cardId: try row.value(0),
+                userId: try row.value(1),
+                blocked: try row.optional(2),
+                stamp: Stamp(time: try row.value(3), device: try row.value(4))
+            )
+            try append(.card(card), &count)
+        }
+    }
+
+    private func visits(_ db: Database, _ count: inout Count) throws -> Int {
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT event_id, hlc, visit.device_id, user_id, at, reader, backend, born, source, reason, actor
+                FROM visit JOIN member ON member.id = member_id ORDER BY visit.id
+                """
+        )
+        let before = count.records
+        while let row = try rows.next() {
+            let visit = TransferRecord.Visit(
+                eventID: try row.value(0),
+                stamp: Stamp(time: try row.value(1), device: try row.value(2)),
+                userId: try row.value(3),
+                at: try row.value(4),
+                reader: try row.value(5),
+                backend: try row.value(6),
+                born: try row.value(7),
+                source: try row.value(8),
+                reason: try row.optional(9),
+                actor: try row.optional(10)
+            )
+            try append(.visit(visit), &count)
+        }
+        return count.records - before
+    }
+
+    private func undoings(_ db: Database, _ count: inout Count) throws {
+        let rows = try Row.fetchCursor(
+            db,
+            sql: "SELECT event_id, hlc, device_id, at, reason, actor FROM undo ORDER BY device_id, hlc"
+        )
+        while let row = try rows.next() {
+            let undo = TransferRecord.Undo(
+                eventID: try row.value(0),
+                stamp: Stamp(time: try row.value(1), device: try row.value(2)),
+                at: try row.value(3),
+                reason: try row.optional(4),
+                actor: try row.optional(5)
+            )
+            try append(.undo(undo), &count)
+        }
+    }
+
+    private func audit(_ db: Database, _ count: inout Count) throws {
+        let rows = try Row.fetchCursor(
+            db,
+            sql: "SELECT hlc, device_id, at, actor, action, subject, detail FROM audit ORDER BY device_id, hlc"
+        )
+        while let row = try rows.next() {
+            let detail: String? = try row.optional(6)
+            let entry = TransferRecord.Audit(
+                stamp: Stamp(time: try row.value(0), device: try row.value(1)),
+                at: try row.value(2),
+                actor: try row.optional(3),
+                action: try row.value(4),
+                subject: try row.optional(5),
+                detail: detail.map(MemberRow.fields)
+            )
+            try append(.audit(entry), &count)
+        }
+    }
+}

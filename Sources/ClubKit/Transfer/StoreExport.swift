@@ -1,0 +1,88 @@
+import Foundation
+import GRDB
+
+/// Writes the members of a store to a file.
+struct StoreExport: Sendable {
+    let options: ExportOptions
+    /// Makes the values of a member, where a class of the application has its own idea of them.
+    let record: (@Sendable (Member) throws -> [String: FieldValue])?
+    /// Whether the name gets a number where there is a file already.
+    let isUnique: Bool
+    let context: ActionContext
+    let progress: (@Sendable (TransferProgress) -> Void)?
+
+    /// Writes the file, on the calling thread.
+    func write(
+        _ store: MemberStore,
+        to path: String,
+        _ isCancelled: () -> Bool
+    ) throws(TransferError) -> ExportReport {
+        let output = try OutputFile(
+            path,
+            overwrite: options.overwrite || isUnique,
+            hashed: options.format == .clubkit
+        )
+        let progress: (TransferProgress) throws -> Void = { state in
+            if isCancelled() { throw TransferError(.cancelled, file: path) }
+            self.progress?(state)
+        }
+        var report = ExportReport(
+            file: path,
+            format: options.format,
+            members: 0,
+            rows: 0,
+            bytes: 0,
+            columns: []
+        )
+        var failure: TransferError?
+        do throws(ClubError) {
+            try store.readNow("export members") { db in
+                do {
+                    if options.format == .clubkit {
+                        let export = ClubFileExport(
+                            device: store.deviceID,
+                            at: store.clock(),
+                            output: output,
+                            progress: progress
+                        )
+                        (report.members, report.rows) = try export.write(db)
+                    } else {
+                        let export = MemberExport(
+                            format: options.format,
+                            columns: options.columns,
+                            record: record,
+                            output: output,
+                            progress: progress
+                        )
+                        (report.members, report.columns) = try export.write(db)
+                        report.rows = report.members
+                    }
+                } catch let error as TransferError {
+                    failure = error
+                }
+            }
+        } catch {
+            throw TransferError(error, file: path)
+        }
+        if let failure { throw failure }
+        try audit(store, report)
+        report.file = try output.finish(overwrite: options.overwrite && !isUnique, unique: isUnique)
+        report.bytes = output.count
+        return report
+    }
+
+    /// Writes down who exported how much, unless the database cannot be written: what is in it can be saved all the same.
+    private func audit(_ store: MemberStore, _ report: ExportReport) throws(TransferError) {
+        do {
+            try store.database.write { db in
+                let detail: [String: FieldValue] = [
+                    "format": .string(report.format.rawValue), "members": .int(report.members),
+                ]
+                try store.audit(.exported, of: nil, context, detail: detail, in: db)
+            }
+        } catch {
+            let error = ClubError(error, attempting: "write the audit log")
+            guard error.kind == .readOnly else { throw TransferError(error, file: report.file) }
+        }
+    }
+}
