@@ -112,12 +112,17 @@ extension Club {
         let folder = directory ?? ExportName.directory()
         let store = try openStore("export members", folder)
         try ExportName.makeDirectory(folder)
-        // The class itself has nothing that the record has not.
-        let isPlain = type == MembershipUser.self
+        var options = ExportOptions(format: format)
+        var record: (@Sendable (Member) throws -> [String: FieldValue])?
+        // The base class has nothing that the record has not.
+        if type != MembershipUser.self {
+            options.columns = type.columnNames
+            record = { member in try type.init(from: RecordDecoder(member.record)).record(attempting: "export members")
+            }
+        }
         let export = StoreExport(
-            options: ExportOptions(format: format, columns: isPlain ? nil : type.columnNames),
-            record: isPlain
-                ? nil : { member in try type.init(from: RecordDecoder(member.record)).record(attempting: "") },
+            options: options,
+            record: record,
             isUnique: true,
             context: ActionContext(),
             progress: nil
