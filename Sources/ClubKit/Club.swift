@@ -276,7 +276,7 @@ public final class Club: Sendable {
         case .added(let member, _): tell(member) { $0.club($1, didCreateNewMembership: $2) }
         case .updated(let member, _, _): tell(member) { $0.club($1, didUpdateMembership: $2) }
         case .deleted(let member, _): tell(member) { $0.club($1, didDeleteMembership: $2) }
-        case .scan, .received, .error: break
+        case .scan, .received, .imported, .merged, .error: break
         }
     }
 

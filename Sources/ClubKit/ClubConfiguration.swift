@@ -22,6 +22,14 @@ public struct ClubConfiguration: Sendable {
     /// From how few bought visits that are left a tap says so. 2 by default.
     public var visitsLeftWarning = 2
 
+    /// How long visits are kept. Older ones are removed when the club is opened and once a day after that; members keep
+    /// their totals (see ``Club/removeVisits(before:by:)``). `nil`, the default, keeps them for ever.
+    public var visitRetention: Duration?
+
+    /// Hides the identifiers of members and cards in the store, if it is set when the store is made. A store that was
+    /// made with a key opens with that key only (``ClubError/Kind/wrongIdentifierKey``).
+    public var identifierKey: IdentifierKey?
+
     /// How long the club waits for another program that is writing to the database. 5 s by default.
     public var busyTimeout: Duration
 

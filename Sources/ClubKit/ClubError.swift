@@ -49,6 +49,8 @@ public struct ClubError: Error, Sendable, Hashable {
         case notADatabase
         /// A newer version of this software has written the database.
         case newerSchema
+        /// The database was made with an ``IdentifierKey`` and another one, or none, was given; or the other way round.
+        case wrongIdentifierKey
         /// The system could not read or write.
         case inputOutput
         /// There is a member with that identifier or card already.
@@ -93,6 +95,8 @@ public struct ClubError: Error, Sendable, Hashable {
         case .corrupt: "Stop using the file, keep a copy of it, and restore the latest backup."
         case .notADatabase: "Check the path; to begin a new database, choose a file that does not exist yet."
         case .newerSchema: "Update this software; the database was not changed."
+        case .wrongIdentifierKey:
+            "Give the key with which the database was made. To hide or show identifiers, begin a new database and merge a club file of this one into it."
         case .inputOutput: "Check the disk and its connection ('dmesg' shows errors of the disk)."
         case .memberExists: "Choose another identifier, or change the member who is there."
         case .noSuchMember: "Check the identifier; a list of the members shows all."
@@ -131,6 +135,7 @@ extension ClubError.Kind {
         case .corrupt: "the database is damaged"
         case .notADatabase: "the file is no database of a club"
         case .newerSchema: "a newer version of this software has written the database"
+        case .wrongIdentifierKey: "it was made with another identifier key, or without one"
         case .inputOutput: "reading or writing failed"
         case .memberExists: "there is such a member already"
         case .noSuchMember: "there is no such member"

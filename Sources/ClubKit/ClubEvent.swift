@@ -15,6 +15,11 @@ public enum ClubEvent: Sendable, Hashable {
     case updated(Member, MembershipUpdateReason, at: Date)
     /// A member was deleted, who was like this.
     case deleted(Member, at: Date)
+    /// Members of a file were taken in. Each member whom that changed was told before, as ``updated(_:_:at:)``; those
+    /// whom it created are not told one by one.
+    case imported(ImportReport, at: Date)
+    /// Members were merged into the club, as with ``imported(_:at:)``.
+    case merged(MergeReport, at: Date)
     /// Something failed.
     case error(ClubError, at: Date)
 }
@@ -29,6 +34,8 @@ extension ClubEvent {
         case .updated(_, .manualVisit, _): "visit"
         case .updated: "updated"
         case .deleted: "deleted"
+        case .imported: "imported"
+        case .merged: "merged"
         case .error: "error"
         }
     }
@@ -39,6 +46,7 @@ extension ClubEvent {
         case .scan(let event): event.at
         case .received(let receipt): receipt.at
         case .added(_, let date), .updated(_, _, let date), .deleted(_, let date), .error(_, let date): date
+        case .imported(_, let date), .merged(_, let date): date
         }
     }
 
@@ -47,7 +55,7 @@ extension ClubEvent {
         switch self {
         case .received(let receipt): receipt.member
         case .added(let member, _), .updated(let member, _, _), .deleted(let member, _): member
-        case .scan, .error: nil
+        case .scan, .imported, .merged, .error: nil
         }
     }
 
@@ -68,7 +76,7 @@ extension ClubEvent {
 
 extension ClubEvent: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case event, at, id, reader, backend, member, reason, reasonCode, notices, update, error
+        case event, at, id, reader, backend, member, reason, reasonCode, notices, update, report, error
     }
 
     private enum ErrorKeys: String, CodingKey {
@@ -78,7 +86,8 @@ extension ClubEvent: Encodable {
     /// Writes the line. A scan is the object of ``ReaderKit/ScanEvent``. All others have `event` and `at`; what became
     /// of a tap has its `id`, `reader` and `backend`, where there is one `member`, and of an ignored or rejected tap
     /// `reason` (words) and `reasonCode`, and `notices` (words) if the member should know more; of a change that was no
-    /// tap `update` tells why (`manualVisit`, `undo`, `edit`, `merge`); an error has `error` with `code` and `message`.
+    /// tap `update` tells why (`manualVisit`, `undo`, `edit`, `merge`); `imported` and `merged` have `report`, the object
+    /// of ``ImportReport`` or ``MergeReport``; an error has `error` with `code` and `message`.
     public func encode(to encoder: any Encoder) throws {
         if case .scan(let event) = self { return try event.encode(to: encoder) }
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -100,6 +109,10 @@ extension ClubEvent: Encodable {
         case .updated(let member, let reason, _):
             try container.encode(member, forKey: .member)
             try container.encode(reason, forKey: .update)
+        case .imported(let report, _):
+            try container.encode(report, forKey: .report)
+        case .merged(let report, _):
+            try container.encode(report, forKey: .report)
         case .error(let error, _):
             var nested = container.nestedContainer(keyedBy: ErrorKeys.self, forKey: .error)
             try nested.encode(error.kind.rawValue, forKey: .code)

@@ -9,8 +9,8 @@ package struct MemberFacts: Sendable, Hashable {
     /// The latest deletion. Whatever was stamped no later than it is dead.
     package private(set) var end: Stamp?
 
-    /// Whether the latest erasure wants more than a later time: only a device with a clock can create the member again,
-    /// not a file.
+    /// The same as ``end`` if the member was ever erased. Then only a device with a clock can create the member again,
+    /// not a file, and a later deletion is an erasure too.
     package private(set) var erasure: Stamp?
 
     /// What was said of each value, newest first: the first is the value, the others are kept for people to look at.
@@ -21,6 +21,9 @@ package struct MemberFacts: Sendable, Hashable {
 
     /// The visits that were bought, oldest first.
     package private(set) var packs: [Pack] = []
+
+    /// The visits that were removed from the ledger because they are old, by device and creation.
+    package private(set) var removals: [Removal] = []
 
     /// How many versions of a value are kept, of each kind: by devices with a clock, by files, empty ones by files.
     package static let keptVersions = 4
@@ -50,13 +53,14 @@ package struct MemberFacts: Sendable, Hashable {
     }
 
     /// What a value was said to be.
-    package struct Version: Sendable, Hashable {
+    package struct Version: Sendable {
         package var stamp: Stamp
         package var value: FieldValue
 
+        /// A version; whole numbers are whole numbers, since JSON knows no difference.
         package init(_ stamp: Stamp, _ value: FieldValue) {
             self.stamp = stamp
-            self.value = value
+            self.value = value.normalized
         }
 
         /// Those that are kept for themselves: nothing that is said of one kind drives one of another out, since a
@@ -80,6 +84,27 @@ package struct MemberFacts: Sendable, Hashable {
         }
     }
 
+    /// Visits that are in the ledger no more: all that one device recorded of the member under one creation, up to a
+    /// moment. What stands here is not taken in again.
+    package struct Removal: Sendable, Hashable, Comparable {
+        /// The device, and the time of its latest visit that was removed.
+        package var stamp: Stamp
+        /// ``MemberFacts/Birth/stamp``'s time of the creation with which they end.
+        package var born: Int64
+        /// How many of them counted.
+        package var visits: Int
+
+        package init(_ stamp: Stamp, born: Int64, visits: Int) {
+            self.stamp = stamp
+            self.born = born
+            self.visits = visits
+        }
+
+        package static func < (left: Removal, right: Removal) -> Bool {
+            (left.born, left.stamp, left.visits) < (right.born, right.stamp, right.visits)
+        }
+    }
+
     /// A bare total: so many visits by then.
     package struct Claim: Sendable, Hashable, Comparable {
         package var visits: Int
@@ -93,10 +118,10 @@ package struct MemberFacts: Sendable, Hashable {
             self.stamp = stamp
         }
 
-        /// Whether the other claim cannot tell more than this one, whatever deletion may come: it counts no more, and
-        /// nothing earlier on top.
+        /// Whether the other claim cannot tell more than this one, whatever deletion may come. One of another time
+        /// always does: at least when the latest visit was.
         func dominates(_ other: Claim) -> Bool {
-            visits >= other.visits && at <= other.at && stamp.outlives(other.stamp)
+            visits >= other.visits && at == other.at && stamp.outlives(other.stamp)
         }
 
         package static func < (left: Claim, right: Claim) -> Bool {
@@ -126,6 +151,32 @@ package struct MemberFacts: Sendable, Hashable {
         if let end, stamp.time <= end.time { return false }
         if let erasure, stamp.isLegacy || stamp.time <= erasure.time { return false }
         return true
+    }
+
+    /// Whether what began with the creation of that time counts.
+    package func isAlive(born: Int64) -> Bool {
+        if let end, born <= end.time { return false }
+        return erasure == nil || !Stamp.isLegacy(time: born)
+    }
+
+    /// Whether a visit was removed because it is old.
+    package func hasRemoved(_ stamp: Stamp, born: Int64) -> Bool {
+        removals.contains { $0.stamp.device == stamp.device && $0.born == born && $0.stamp.time >= stamp.time }
+    }
+
+    /// How many visits were removed that counted.
+    package var removedVisits: Int {
+        removals.reduce(0) { sum, removal in
+            let (total, overflow) = sum.addingReportingOverflow(removal.visits)
+            return overflow ? Int.max : total
+        }
+    }
+
+    /// The latest moment that is spoken of; 0 if nothing is said.
+    package var latestTime: Int64 {
+        let stamps = births.map(\.stamp) + claims.map(\.stamp) + packs.map(\.stamp) + removals.map(\.stamp)
+        let versions = values.values.joined().map(\.stamp)
+        return max(end?.time ?? 0, (stamps + versions).map(\.time).max() ?? 0)
     }
 
     /// Whether the member exists.
@@ -166,7 +217,7 @@ package struct MemberFacts: Sendable, Hashable {
     }
 
     package mutating func set(_ name: String, _ value: FieldValue, _ stamp: Stamp) {
-        merge([Version(stamp, value)], into: name)
+        merge([Version(stamp, value)], into: name.normalized)
     }
 
     package mutating func add(_ claim: Claim) {
@@ -182,15 +233,28 @@ package struct MemberFacts: Sendable, Hashable {
         packs.sort()
     }
 
+    package mutating func add(_ removal: Removal) {
+        guard removal.visits >= 0, isAlive(born: removal.born) else { return }
+        func isSame(_ other: Removal) -> Bool { other.stamp.device == removal.stamp.device && other.born == removal.born }
+        if let other = removals.first(where: isSame) {
+            guard (other.stamp.time, other.visits) < (removal.stamp.time, removal.visits) else { return }
+            removals = removals.filter { $0 != other }
+        }
+        removals.append(removal)
+        removals.sort()
+    }
+
     /// Deletes the member, as of then.
     package mutating func delete(_ stamp: Stamp) {
-        end = max(end ?? stamp, stamp)
+        let latest = max(end ?? stamp, stamp)
+        end = latest
+        if erasure != nil { erasure = latest }
         prune()
     }
 
     /// Deletes the member, as of then, so that no file can bring them back.
     package mutating func erase(_ stamp: Stamp) {
-        erasure = max(erasure ?? stamp, stamp)
+        erasure = stamp
         delete(stamp)
     }
 
@@ -203,6 +267,7 @@ package struct MemberFacts: Sendable, Hashable {
         other.births.forEach { add($0) }
         other.claims.forEach { add($0) }
         other.packs.forEach { add($0) }
+        other.removals.forEach { add($0) }
         for (name, versions) in other.values { merge(versions, into: name) }
     }
 
@@ -230,6 +295,7 @@ package struct MemberFacts: Sendable, Hashable {
         births = births.filter { isAlive($0.stamp) }
         claims = claims.filter { isAlive($0.stamp) }
         packs = packs.filter { isAlive($0.stamp) }
+        removals = removals.filter { isAlive(born: $0.born) }
         for (name, versions) in values {
             let alive = versions.filter { isAlive($0.stamp) }
             values[name] = alive.isEmpty ? nil : alive
@@ -254,7 +320,7 @@ extension MemberFacts {
         if origin.isLegacy || !(username ?? "").isEmpty {
             facts.values["username"] = [Version(origin, username.map { .string($0) } ?? .null)]
         }
-        for (name, value) in fields { facts.values[name] = [Version(origin, value)] }
+        for (name, value) in fields { facts.values[name.normalized] = [Version(origin, value)] }
         if let claim, claim.visits > 0 {
             facts.claims = [Claim(visits: claim.visits, at: claim.at, stamp: origin)]
         }
@@ -263,13 +329,19 @@ extension MemberFacts {
 
     /// Whether ``plain(origin:addedAt:username:fields:claim:)`` makes the same of the shown values, so that they need
     /// not be kept twice.
-    var isPlain: Bool {
-        guard births.count == 1, end == nil, erasure == nil, packs.isEmpty, claims.count <= 1 else { return false }
-        let origin = births[0].stamp
-        return claims.allSatisfy { $0.stamp == origin } && (!origin.isLegacy || values["username"] != nil)
-            && values.allSatisfy { name, versions in
-                versions.count == 1 && versions[0].stamp == origin && !name.hasPrefix("$")
-            }
+    package var isPlain: Bool {
+        guard births.count == 1, end == nil, erasure == nil, packs.isEmpty, removals.isEmpty, claims.count <= 1,
+            values.allSatisfy({ $0.value.count == 1 && !$0.key.hasPrefix("$") })
+        else { return false }
+        let claim = claims.first
+        return self
+            == .plain(
+                origin: births[0].stamp,
+                addedAt: births[0].at,
+                username: username,
+                fields: fields,
+                claim: claim.map { ($0.visits, $0.at) }
+            )
     }
 }
 
@@ -277,7 +349,7 @@ extension MemberFacts {
 
 extension MemberFacts: Codable {
     private enum CodingKeys: String, CodingKey {
-        case births, end, erasure, values, claims, packs
+        case births, end, erasure, values, claims, packs, removals
     }
 
     /// Reads the facts, in whatever order they stand, and takes in only what is consistent.
@@ -289,8 +361,9 @@ extension MemberFacts: Codable {
         for claim in try container.decodeIfPresent([Claim].self, forKey: .claims) ?? [] { add(claim) }
         for pack in try container.decodeIfPresent([Pack].self, forKey: .packs) ?? [] { add(pack) }
         for (name, versions) in try container.decodeIfPresent([String: [Version]].self, forKey: .values) ?? [:] {
-            merge(versions, into: name)
+            merge(versions, into: name.normalized)
         }
+        for removal in try container.decodeIfPresent([Removal].self, forKey: .removals) ?? [] { add(removal) }
     }
 
     /// Writes the facts. With sorted keys, equal facts are equal bytes.
@@ -302,6 +375,7 @@ extension MemberFacts: Codable {
         try container.encode(values, forKey: .values)
         if !claims.isEmpty { try container.encode(claims, forKey: .claims) }
         if !packs.isEmpty { try container.encode(packs, forKey: .packs) }
+        if !removals.isEmpty { try container.encode(removals, forKey: .removals) }
     }
 }
 
@@ -359,25 +433,75 @@ extension MemberFacts.Pack: Codable {
     }
 }
 
-extension FieldValue {
-    /// An order of all values, the same everywhere. It has no meaning but to choose one of two.
-    static func isOrderedBefore(_ left: FieldValue, _ right: FieldValue) -> Bool {
-        left.orderKey < right.orderKey
+extension MemberFacts.Removal: Codable {
+    package init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        let stamp = try container.decode(Stamp.self)
+        self.init(stamp, born: try container.decode(Int64.self), visits: try container.decode(Int.self))
     }
 
-    /// Distinct for distinct values.
-    private var orderKey: String {
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        try container.encode(stamp)
+        try container.encode(born)
+        try container.encode(visits)
+    }
+}
+
+extension MemberFacts.Version: Hashable {
+    /// Texts are the same if their bytes are: two spellings of one letter are two versions, so that all devices keep
+    /// the same bytes.
+    package static func == (left: Self, right: Self) -> Bool {
+        left.stamp == right.stamp && left.value.orderKey == right.value.orderKey
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(stamp)
+        hasher.combine(value)
+    }
+}
+
+extension String {
+    /// Names that Swift takes as equal are the same bytes everywhere.
+    var normalized: String {
+        utf8.allSatisfy { $0 < 0x80 } ? self : precomposedStringWithCanonicalMapping
+    }
+}
+
+extension FieldValue {
+    /// The value as it comes back from JSON.
+    package var normalized: FieldValue {
         switch self {
-        case .null: return "0"
-        case .bool(let value): return value ? "11" : "10"
-        case .int(let value): return "2" + String(value)
-        case .double(let value): return "3" + String(value)
-        case .string(let value): return "4" + value
-        case .array(let values): return "5" + values.map { $0.orderKey.debugDescription }.joined(separator: ",")
+        case .null, .bool, .int, .string: return self
+        case .double(let value):
+            guard value.isFinite else { return .null }
+            return Int(exactly: value).map { .int($0) } ?? self
+        case .array(let values): return .array(values.map(\.normalized))
         case .object(let values):
-            return "6"
-                + values.sorted { $0.key < $1.key }
-                .map { $0.key.debugDescription + $0.value.orderKey.debugDescription }.joined(separator: ",")
+            return .object(
+                Dictionary(values.map { ($0.key.normalized, $0.value.normalized) }, uniquingKeysWith: { first, _ in first })
+            )
         }
+    }
+
+    /// An order of all values, the same everywhere. It has no meaning but to choose one of two.
+    static func isOrderedBefore(_ left: FieldValue, _ right: FieldValue) -> Bool {
+        left.orderKey.lexicographicallyPrecedes(right.orderKey)
+    }
+
+    /// Bytes that are distinct for distinct values.
+    fileprivate var orderKey: [UInt8] {
+        var bytes: [UInt8] = []
+        switch self {
+        case .null: bytes = [0]
+        case .bool: bytes = [1]
+        case .int: bytes = [2]
+        case .double: bytes = [3]
+        case .string: bytes = [4]
+        case .array: bytes = [5]
+        case .object: bytes = [6]
+        }
+        JSONText.append(self, to: &bytes)
+        return bytes
     }
 }

@@ -17,10 +17,18 @@ public struct Stamp: Sendable, Hashable {
     /// The device of files without logical times.
     public static let legacyDevice = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
+    /// The latest time that is believed, in the year 4199: a clock that takes note of it can still go on for ever.
+    package static let latestTime: Int64 = 1 << 62
+
     /// What a file without logical times says, as of then (microseconds since 1970): the same wherever it is imported.
-    static func legacy(at microseconds: Int64) -> Stamp {
-        Stamp(time: HybridTimestamp(milliseconds: microseconds / 1000, counter: 0).rawValue, device: legacyDevice)
+    package static func legacy(at microseconds: Int64) -> Stamp {
+        let time = HybridTimestamp(milliseconds: microseconds / 1000, counter: .max).rawValue
+        return Stamp(time: min(time, latestTime - 1), device: legacyDevice)
     }
+
+    /// Whether a time alone is that of a file without logical times: no clock counts that far, so that a visit that
+    /// names the creation with which it ends tells of what kind it is.
+    package static func isLegacy(time: Int64) -> Bool { time & 0xFFFF == 0xFFFF }
 
     /// Whether it was said by a file without logical times.
     public var isLegacy: Bool { device == Self.legacyDevice }
@@ -36,7 +44,10 @@ public struct Stamp: Sendable, Hashable {
 extension Stamp: Comparable {
     /// By time, then by device.
     public static func < (left: Stamp, right: Stamp) -> Bool {
-        left.time == right.time ? left.device.uuidString < right.device.uuidString : left.time < right.time
+        guard left.time == right.time else { return left.time < right.time }
+        return withUnsafeBytes(of: left.device.uuid) { left in
+            withUnsafeBytes(of: right.device.uuid) { right in left.lexicographicallyPrecedes(right) }
+        }
     }
 }
 

@@ -1,0 +1,63 @@
+/// What merging members into the club did, or would do.
+///
+/// The `Encodable` form has the keys `dryRun`, `total`, `created`, `changed`, `kept`, `conflicting`, `skipped`, `rows`
+/// and `omittedRows`.
+public struct MergeReport: Sendable, Hashable, Encodable {
+    /// Whether nothing was changed, as asked for.
+    public var dryRun = false
+
+    /// How many members were given.
+    public var total = 0
+
+    /// How many were created.
+    public var created = 0
+
+    /// How many were there and were changed.
+    public var changed = 0
+
+    /// How many stay as they were, since the club knows all that was told, or knows better.
+    public var kept = 0
+
+    /// How many, changed or kept, have a value on which the club's was preferred. The other one is kept too.
+    public var conflicting = 0
+
+    /// How many must not be taken, with the reason in ``rows``.
+    public var skipped = 0
+
+    /// The first ones that a person should look at, at most ``keptRows``: those that were skipped or have conflicts.
+    public var rows: [ImportedRow] = []
+
+    /// How many of those that need a look are not in ``rows``.
+    public var omittedRows = 0
+
+    /// How many rows ``rows`` has at most.
+    public static let keptRows = 1000
+
+    /// A report of nothing yet.
+    public init(dryRun: Bool = false) {
+        self.dryRun = dryRun
+    }
+
+    mutating func count(_ verdict: ImportVerdict, of userID: String, row number: Int) {
+        total += 1
+        var row = ImportedRow(row: number, userId: userID, outcome: .kept)
+        switch verdict {
+        case .created:
+            created += 1
+            row.outcome = .created
+        case .kept: kept += 1
+        case .merged(let changes, let conflicts):
+            if changes.isEmpty { kept += 1 } else { changed += 1 }
+            if !conflicts.isEmpty { conflicting += 1 }
+            row.outcome = changes.isEmpty ? .kept : .changed
+            row.changes = changes
+            row.conflicts = conflicts
+        case .skipped(let reason):
+            skipped += 1
+            row.outcome = .skipped
+            row.reason = reason
+        }
+        guard row.needsAttention else { return }
+        if rows.count < Self.keptRows { rows.append(row) } else { omittedRows += 1 }
+    }
+}
