@@ -4,11 +4,11 @@ import Synchronization
 final class ListFollower: Sendable {
     /// What is told.
     enum News: Sendable {
-        case initial(ListState)
-        case update(ListState, ListChanges)
+        case initial(ShownList)
+        case update(ShownList, ListChanges)
         case failure(ClubError)
 
-        var list: ListState? {
+        var list: ShownList? {
             switch self {
             case .initial(let list), .update(let list, _): list
             case .failure: nil
@@ -21,13 +21,15 @@ final class ListFollower: Sendable {
         var isStopped = false
         /// Whether news are on their way that the application has not begun to hear.
         var isTelling = false
+        /// A list whose beginning was told.
+        var begun: ShownList?
     }
 
     private let state = Mutex(State())
     private let club: Club
     private let listing: MemberListing
     private let interval: Duration
-    private let show: @Sendable (ListState) -> Void
+    private let show: @Sendable (ShownList) -> Void
     private let tell: @Sendable (News) -> Void
 
     /// Something that follows nothing yet.
@@ -41,7 +43,7 @@ final class ListFollower: Sendable {
         _ club: Club,
         _ listing: MemberListing,
         every interval: Duration,
-        show: @escaping @Sendable (ListState) -> Void,
+        show: @escaping @Sendable (ShownList) -> Void,
         tell: @escaping @Sendable (News) -> Void
     ) {
         self.club = club
@@ -83,7 +85,11 @@ final class ListFollower: Sendable {
             // What happens meanwhile is told together with what comes next.
             guard !state.withLock({ $0.isTelling }) else { continue }
             do throws(ClubError) {
-                if let news = try await look(at: store, &list) { deliver(news, then: bell) }
+                if let last = list {
+                    list = try await look(at: store, last, bell)
+                } else {
+                    list = try await begin(with: store, bell)
+                }
                 hasFailed = false
             } catch {
                 guard error.kind != .cancelled else { return }
@@ -109,22 +115,53 @@ final class ListFollower: Sendable {
         return nil
     }
 
-    private func look(at store: MemberStore, _ list: inout ListState?) async throws(ClubError) -> News? {
-        let (listing, last) = (listing, list)
+    /// Reads the list for the first time. Of a long one it tells the beginning first.
+    private func begin(with store: MemberStore, _ bell: ChangeBell) async throws(ClubError) -> ListState {
+        let listing = listing
+        let former = state.withLock { $0.begun }
+        let list: ListState
+        do throws(ClubError) {
+            list = try await store.read("follow the members") { db in
+                let now = Timestamp.microseconds(store.clock()) ?? 0
+                // Both see the same state of the store.
+                if former == nil, let beginning = try ShownList.beginning(of: listing, at: now, in: db) {
+                    self.state.withLock { $0.begun = beginning }
+                    self.deliver(.initial(beginning), then: bell)
+                }
+                let list = try ListState(listing, at: now, in: db)
+                self.state.withLock { $0.begun }?.complete(list)
+                return list
+            }
+        } catch {
+            // Whoever asks for the rest must not wait for ever.
+            state.withLock { $0.begun }?.complete(nil)
+            throw error
+        }
+        if let former {
+            // Its beginning was told once, and what was behind that could not be read, so nothing can be compared.
+            let changes = ListChanges(deletions: Array(0..<former.count), insertions: Array(0..<list.list.count))
+            deliver(.update(ShownList(list), changes), then: bell)
+        } else if state.withLock({ $0.begun }) == nil {
+            deliver(.initial(ShownList(list)), then: bell)
+        }
+        return list
+    }
+
+    /// Tells what became of the list.
+    private func look(at store: MemberStore, _ last: ListState, _ bell: ChangeBell) async throws(ClubError) -> ListState
+    {
         let (next, changes) = try await store.read("follow the members") { db in
-            let now = Timestamp.microseconds(store.clock()) ?? 0
-            guard var next = last else { return (try ListState(listing, at: now, in: db), ListChanges?.none) }
-            let changes = try next.advance(to: now, in: db)
+            var next = last
+            let changes = try next.advance(to: Timestamp.microseconds(store.clock()) ?? 0, in: db)
             return (next, changes)
         }
-        list = next
-        guard let last, let changes else { return .initial(next) }
-        guard changes.isEmpty else { return .update(next, changes) }
-        // The same members, known up to a later change, so that the journal reaches back to it for longer.
-        if last.sequence != next.sequence {
-            state.withLock { if !$0.isStopped { show(next) } }
+        if !changes.isEmpty {
+            deliver(.update(ShownList(next), changes), then: bell)
+        } else if last.sequence != next.sequence {
+            // The same members, known up to a later change, so that the journal reaches back to it for longer.
+            state.withLock { if !$0.isStopped { show(ShownList(next)) } }
         }
-        return nil
+        return next
     }
 
     private func deliver(_ news: News, then bell: ChangeBell? = nil) {

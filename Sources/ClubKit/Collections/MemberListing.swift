@@ -94,8 +94,14 @@ struct MemberListing: Sendable {
 
     /// How many members the list has.
     func count(at now: Int64, in db: Database) throws -> Int {
-        try SQLRequest<Int>(literal: "SELECT count(*) FROM member WHERE \(membership(at: now))", cached: true)
-            .fetchOne(db) ?? 0
+        let request: SQLRequest<Int> =
+            if let condition = condition(at: now) {
+                SQLRequest(literal: "SELECT count(*) FROM member WHERE status = 0 AND \(condition)", cached: true)
+            } else {
+                // SQLite counts a whole table without looking at its rows, and those who are gone by their index.
+                "SELECT (SELECT count(*) FROM member) - (SELECT count(*) FROM member WHERE status <> 0)"
+            }
+        return try request.fetchOne(db) ?? 0
     }
 
     /// The members of a part of the list.

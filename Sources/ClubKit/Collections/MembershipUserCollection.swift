@@ -34,7 +34,7 @@ public final class MembershipUserCollection<T: MembershipUser> {
     private let shown = Shown()
 
     fileprivate final class Shown: Sendable {
-        let list = Mutex<ListState?>(nil)
+        let list = Mutex<ShownList?>(nil)
     }
 
     /// The closure of the application, which is not `Sendable`, and the collection.
@@ -127,10 +127,12 @@ public final class MembershipUserCollection<T: MembershipUser> {
     // MARK: The list
 
     /// How many members the list of the last callback has; 0 before the first.
-    public var count: Int { shown.list.withLock { $0?.list.count } ?? 0 }
+    public var count: Int { shown.list.withLock { $0?.count } ?? 0 }
 
     /// The member at that index of the list of the last callback, with the values of that time, as a copy; `nil` outside
     /// the list, before the first callback, and when the club is closed. It reads the database on the calling thread.
+    /// Right after the first callback of a list of many thousands, members far down may take a moment: the list is told
+    /// when its first members are known.
     ///
     /// If the class does not accept the record, or the database cannot be read, it is `nil` too, and the delegate of
     /// the club is told (``ClubMiddlewareDelegate/club(_:didReceive:)``).
@@ -140,8 +142,10 @@ public final class MembershipUserCollection<T: MembershipUser> {
     public func user(at index: Int) -> T? {
         guard let list = shown.list.withLock({ $0 }) else { return nil }
         do throws(ClubError) {
-            let image = try club.openStore("read a list of members").readNow("read a list of members") { db in
-                try list.image(at: index, in: db)
+            let store = try club.openStore("read a list of members")
+            var image = list.known(at: index)
+            if image == nil, index >= 0, index < list.count, let whole = list.whole {
+                image = try store.readNow("read a list of members") { db in try whole.image(at: index, in: db) }
             }
             return try image.map { image throws(ClubError) in try Self.user(from: image) }
         } catch {
@@ -153,7 +157,7 @@ public final class MembershipUserCollection<T: MembershipUser> {
     /// All members of the list of the last callback, as ``user(at:)`` gives them, without those whom it does not give.
     /// It reads them all, which takes its time in a long list.
     public var users: [T] {
-        guard let list = shown.list.withLock({ $0 }) else { return [] }
+        guard let list = shown.list.withLock({ $0 })?.whole else { return [] }
         do throws(ClubError) {
             let store = try club.openStore("read a list of members")
             var failure: ClubError?

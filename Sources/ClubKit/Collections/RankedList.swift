@@ -28,7 +28,7 @@ struct RankedList<Element: Comparable & Sendable>: Sendable {
     /// An empty list. Tests set a small width, which makes a tall tree of few elements.
     init(width: Int = 64) {
         // So that every node but the root holds at least two.
-        self.width = max(width, 8)
+        self.width = Swift.max(width, 8)
     }
 
     /// A list of elements that are in order; those that are not greater than the one before are left out.
@@ -53,7 +53,7 @@ struct RankedList<Element: Comparable & Sendable>: Sendable {
             evenOut(&branches)
             guard branches.count > 1 else { break }
             branches = stride(from: 0, to: branches.count, by: load).map { start in
-                Branch(Array(branches[start..<min(start + load, branches.count)]))
+                Branch(Array(branches[start..<Swift.min(start + load, branches.count)]))
             }
         }
         guard let top = branches.first else { return }
@@ -124,7 +124,7 @@ struct RankedList<Element: Comparable & Sendable>: Sendable {
             let middle = (low + high) / 2
             if element < branches[middle].first { high = middle } else { low = middle + 1 }
         }
-        return max(low - 1, 0)
+        return Swift.max(low - 1, 0)
     }
 
     // MARK: Changing
