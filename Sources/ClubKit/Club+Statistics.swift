@@ -45,6 +45,49 @@ extension Club {
         try await openStore("list the taps").forEachTap(from: from, to: to, body)
     }
 
+    /// Writes every tap and every visit by hand in a stretch of time to a CSV file, of mode 0600, which gets its place
+    /// only when it is whole and on disk.
+    ///
+    /// The columns are `time` (ISO 8601, UTC), `userId`, `username`, `reader`, `source` (`card`, `manual`), `counted`
+    /// (`yes`, or why not: ``TapRecord/Standing``), `reason` and `id`. Texts that a spreadsheet would take for formulas
+    /// have an apostrophe in front, as in exports of members.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - from: the beginning; `nil` for no limit.
+    ///   - to: the end, which is not included; `nil` for no limit.
+    ///   - overwrite: whether a file that is there may be replaced.
+    ///   - context: who exports them, for the audit log.
+    ///   - progress: called now and then on a thread of the export's own.
+    /// - Throws: ``TransferError``, ``TransferError/Kind/exists`` unless the file may be replaced.
+    @discardableResult
+    public func exportTaps(
+        to path: String,
+        from: Date? = nil,
+        until to: Date? = nil,
+        overwrite: Bool = false,
+        by context: ActionContext = ActionContext(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws(TransferError) -> TapExportReport {
+        let store: MemberStore
+        do throws(ClubError) {
+            store = try openStore("export the taps")
+        } catch {
+            throw TransferError(error, file: path)
+        }
+        return try await TransferQueue.run { isCancelled throws(TransferError) in
+            try store.exportTaps(
+                from: from,
+                to: to,
+                file: path,
+                overwrite: overwrite,
+                context,
+                isCancelled,
+                progress: progress
+            )
+        }
+    }
+
     /// Calls the closure for the members of a list, in its order. However many there are, few are in memory at a time.
     ///
     /// The closure sees one state of the club while taps go on; it must not call the club.

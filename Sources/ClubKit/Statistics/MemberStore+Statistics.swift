@@ -67,6 +67,12 @@ extension MemberStore {
         return try MemberRow.json(pairs)
     }
 
+    /// The row that stands for a row of `member`, by the pairs of ``standIns(in:)`` in a table `same`.
+    static let standIn = """
+        CASE member.status WHEN 2 THEN
+            coalesce((SELECT target FROM same WHERE same.member_id = member.id), member.id) ELSE member.id END
+        """
+
     private static func countTaps(
         from start: Int64,
         to stop: Int64,
@@ -113,16 +119,18 @@ private struct StatisticsQuery {
                 SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(:stretches)),
             same (member_id, target) AS (SELECT value ->> 0, value ->> 1 FROM json_each(:same)),
             live (target, member_id, at, local, source) AS MATERIALIZED (
-                SELECT coalesce(same.target, visit.member_id), visit.member_id, at, at + shift, source
+                SELECT \(MemberStore.standIn), visit.member_id, at, at + shift, source
                 FROM stretch CROSS JOIN visit ON at >= start AND at < stop
                     JOIN member ON member.id = visit.member_id
-                    LEFT JOIN same ON same.member_id = visit.member_id
                 WHERE born > ended_hlc AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id))
         """
 
+    private func stretches() throws -> String {
+        try MemberRow.json(days.stretches.map { [$0.start, $0.stop, $0.shift + Self.bias] })
+    }
+
     private func arguments() throws -> StatementArguments {
-        let stretches = days.stretches.map { [$0.start, $0.stop, $0.shift + Self.bias] }
-        return ["stretches": try MemberRow.json(stretches), "same": same]
+        ["stretches": try stretches(), "same": same]
     }
 
     /// The place of a day among ``ClubStatistics/days``, from the local time.
@@ -200,7 +208,7 @@ private struct StatisticsQuery {
                 FROM member JOIN stretch ON added_at >= start AND added_at < stop
                 WHERE status = 0 GROUP BY 1
                 """,
-            arguments: ["stretches": try MemberRow.json(days.stretches.map { [$0.start, $0.stop, $0.shift + Self.bias] })]
+            arguments: ["stretches": try stretches()]
         )
         while let row = try rows.next() {
             let day: Int = try row.value(0)

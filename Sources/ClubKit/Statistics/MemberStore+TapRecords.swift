@@ -8,25 +8,39 @@ extension MemberStore {
         to: Date?,
         _ body: @escaping @Sendable (TapRecord) throws -> Void
     ) async throws {
-        let start = from.map { Timestamp.microseconds($0) ?? ($0.timeIntervalSince1970 < 0 ? 0 : Timestamp.latest) } ?? 0
-        let stop = to.map { Timestamp.microseconds($0) ?? ($0.timeIntervalSince1970 < 0 ? 0 : .max) } ?? .max
         try await reading("list the taps") { db, rethrowing in
-            let same = try Self.standIns(in: db)
-            let visits = try Row.fetchCursor(db, sql: Self.visitRecords, arguments: [same, start, stop])
-            let others = try Row.fetchCursor(db, sql: Self.otherRecords, arguments: [same, start, stop])
-            // Each comes in order from its index, and so are they merged.
-            var visit = try visits.next().map { row in try TapRecord(row) }
-            var other = try others.next().map { row in try TapRecord(row) }
-            while visit != nil || other != nil {
-                if let record = visit, other.map({ record.at <= $0.at }) ?? true {
-                    try rethrowing { try body(record) }
-                    visit = try visits.next().map { row in try TapRecord(row) }
-                } else if let record = other {
-                    try rethrowing { try body(record) }
-                    other = try others.next().map { row in try TapRecord(row) }
-                }
+            try Self.eachTap(from: from, to: to, in: db) { record in try rethrowing { try body(record) } }
+        }
+    }
+
+    static func eachTap(
+        from: Date?,
+        to: Date?,
+        in db: Database,
+        _ body: (TapRecord) throws -> Void
+    ) throws {
+        let arguments: StatementArguments = [
+            try standIns(in: db), from.map(Self.limit) ?? 0, to.map(Self.limit) ?? .max,
+        ]
+        let visits = try Row.fetchCursor(db, sql: Self.visitRecords, arguments: arguments)
+        let others = try Row.fetchCursor(db, sql: Self.otherRecords, arguments: arguments)
+        // Each comes in order from its index, and so are they merged.
+        var visit = try visits.next().map { row in try TapRecord(row) }
+        var other = try others.next().map { row in try TapRecord(row) }
+        while visit != nil || other != nil {
+            if let record = visit, other.map({ record.at <= $0.at }) ?? true {
+                try body(record)
+                visit = try visits.next().map { row in try TapRecord(row) }
+            } else if let record = other {
+                try body(record)
+                other = try others.next().map { row in try TapRecord(row) }
             }
         }
+    }
+
+    /// A time outside of those that the store knows is before or after all of them.
+    private static func limit(_ date: Date) -> Int64 {
+        Timestamp.microseconds(date) ?? (date.timeIntervalSince1970 < 0 ? 0 : .max)
     }
 
     /// Calls the closure for the members of a list, in its order.
@@ -73,15 +87,17 @@ extension MemberStore {
         var error: any Error
     }
 
+    /// `member` is the row to which a tap belongs, `shown` whom that row stands for.
     private static let person = """
-        LEFT JOIN (SELECT value ->> 0 AS member_id, value ->> 1 AS target FROM json_each(?)) AS same USING (member_id)
-        LEFT JOIN member AS own ON own.id = member_id
-        LEFT JOIN member AS shown ON shown.id = coalesce(same.target, member_id)
+        LEFT JOIN member ON member.id = member_id LEFT JOIN member AS shown ON shown.id = \(standIn)
         """
 
+    private static let same = "WITH same (member_id, target) AS (SELECT value ->> 0, value ->> 1 FROM json_each(?))"
+
     private static let visitRecords = """
+        \(same)
         SELECT visit.event_id, visit.at, shown.user_id, shown.username, visit.reader, visit.source,
-            CASE WHEN visit.born <= own.ended_hlc THEN 'deleted' WHEN undo.at IS NOT NULL THEN 'undone'
+            CASE WHEN visit.born <= member.ended_hlc THEN 'deleted' WHEN undo.at IS NOT NULL THEN 'undone'
                 ELSE 'counted' END,
             coalesce(undo.reason, visit.reason)
         FROM visit LEFT JOIN undo USING (event_id) \(person)
@@ -89,6 +105,7 @@ extension MemberStore {
         """
 
     private static let otherRecords = """
+        \(same)
         SELECT receipt.event_id, receipt.at, shown.user_id, shown.username, receipt.reader, 'card', receipt.outcome,
             receipt.reason
         FROM receipt \(person)
