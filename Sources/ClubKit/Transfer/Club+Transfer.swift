@@ -35,7 +35,13 @@ extension Club {
             let known = format ?? .csv
             let sink: any ImportSink
             do throws(ClubError) {
-                sink = try store.importSink(dryRun: options.dryRun, format: known, context, committed: committed)
+                sink = try store.importSink(
+                    mode: options.mode,
+                    dryRun: options.dryRun,
+                    format: known,
+                    context,
+                    committed: committed
+                )
             } catch {
                 throw TransferError(error, file: path)
             }

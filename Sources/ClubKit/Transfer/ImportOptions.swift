@@ -6,6 +6,9 @@ public struct ImportOptions: Sendable, Hashable {
     /// What columns mean whose name does not say it.
     public var mappings: [ColumnMapping]
 
+    /// What becomes of members who are there.
+    public var mode: MergeMode
+
     /// Whether to say only what an import would do. The report is the same and nothing is changed.
     public var dryRun: Bool
 
@@ -16,11 +19,13 @@ public struct ImportOptions: Sendable, Hashable {
     public init(
         format: TransferFormat? = nil,
         mappings: [ColumnMapping] = [],
+        mode: MergeMode = .merge,
         dryRun: Bool = false,
         keptRows: Int = 1000
     ) {
         self.format = format
         self.mappings = mappings
+        self.mode = mode
         self.dryRun = dryRun
         self.keptRows = keptRows
     }
