@@ -1,21 +1,181 @@
+import Dispatch
 import Foundation
 
 /// Files of members, as in the original library.
 extension Club {
-    /// Writes all members into a new file.
+    /// Writes all members into a new file of mode 0600, on the calling thread.
     ///
+    /// It gets a name of its own in `$XDG_DOCUMENTS_DIR`, else in `$XDG_DATA_HOME/clubkit/exports`
+    /// (`~/.local/share/clubkit/exports`), which is made with mode 0700. A variable counts only if it holds an absolute
+    /// path. The file `user-dirs.dirs`, in which desktops keep the name of the documents' folder, is not looked into:
+    /// members are not to be written into a folder that a desktop shows and copies elsewhere unless that was asked for.
+    ///
+    /// - Parameters:
+    ///   - objectType: the class whose values are written, in the order of ``MembershipUser/variableNamesAsStrings()``.
+    ///   - fileType: the kind of file.
     /// - Returns: the file, or `nil` if it could not be written; then ``ClubMiddlewareDelegate/club(_:didReceive:)`` is
-    ///   called.
+    ///   called with a ``TransferError`` or ``ClubError``.
     public func getExportableURLForDataSource<T: MembershipUser>(
         ofType objectType: T.Type,
         fileType: IOFileType
     ) -> URL? {
-        nil
+        do throws(TransferError) {
+            let report = try exportMembersNow(ofType: objectType, format: fileType.format)
+            return URL(fileURLWithPath: report.file)
+        } catch {
+            tell(failure: error)
+            return nil
+        }
     }
 
-    /// Reads a file of members.
-    public func getImportedDataSource<T: MembershipUser>(ofType objectType: T.Type, from url: URL) {}
+    /// Reads a file of members on a thread of its own. Nothing is stored, and the file is left as it is.
+    ///
+    /// The kind of file is told by its extension, in upper or lower case, or by its content. Then, on the queue of
+    /// ``setDispatchQueue(_:)``, ``ClubMiddlewareDelegate/club(_:didReceiveImported:)`` is called with the members. If rows
+    /// could not be read, ``ClubMiddlewareDelegate/club(_:didReceive:)`` is called before, once, with a ``TransferError``
+    /// that tells how many and what is wrong with the first; if the file as a whole could not, with nothing after it.
+    ///
+    /// - Parameters:
+    ///   - objectType: the class of the members that are handed out.
+    ///   - url: a file. ``merge(importedUsers:)`` stores what was read.
+    public func getImportedDataSource<T: MembershipUser>(ofType objectType: T.Type, from url: URL) {
+        let type: MembershipUser.Type = objectType
+        DispatchQueue.global(qos: .utility).async {
+            do throws(TransferError) {
+                guard url.isFileURL else {
+                    throw TransferError(.notFound, file: url.absoluteString, detail: "the address names no file")
+                }
+                let imported = try ImportedUsers(url.path, type)
+                if let failure = imported.failure { self.tell(failure: failure) }
+                guard self.delegate != nil else { return }
+                self.callbacks.enqueue {
+                    self.delegate?.club(self, didReceiveImported: imported.users)
+                }
+            } catch {
+                self.tell(failure: error)
+            }
+        }
+    }
 
-    /// Merges records into the club.
-    public func merge(importedUsers: [MembershipUser]) {}
+    /// Stores members that were read from a file: visits are added up, of each value what was said last counts, and what
+    /// is empty hides nothing. Merging the same again, or older records, changes nothing; who is not among the members
+    /// stays.
+    ///
+    /// It returns when that is on disk. ``ClubMiddlewareDelegate/club(_:didUpdateMembership:)`` is called once for each
+    /// member who was there and changed. If some could not be taken, ``ClubMiddlewareDelegate/club(_:didReceive:)`` is
+    /// called once with a ``ClubError`` that tells how many and why the first was not.
+    public func merge(importedUsers: [MembershipUser]) {
+        let attempt = "merge members"
+        var members: [Member] = []
+        var refused: (count: Int, reason: String?) = (0, nil)
+        for user in importedUsers {
+            do throws(ClubError) {
+                members.append(try Member(user, attempting: attempt))
+            } catch {
+                refused = (refused.count + 1, refused.reason ?? error.detail)
+            }
+        }
+        do throws(ClubError) {
+            _ = try openStore(attempt)
+            let report = try BlockingWork.run { [members] () async -> Result<MergeReport, ClubError> in
+                do throws(ClubError) {
+                    return .success(try await self.merge(members))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            refused.count += report.skipped
+            refused.reason = refused.reason ?? report.rows.first { $0.outcome == .skipped }?.reason
+            if refused.count > 0 {
+                let counts = "\(refused.count) of \(importedUsers.count) could not be taken"
+                let detail = refused.reason.map { "\(counts); the first: \($0)" } ?? counts
+                throw ClubError(.invalidValue, attempting: attempt, detail: detail)
+            }
+        } catch {
+            report(error)
+        }
+    }
+
+    /// Tells the delegate of a file that could not be read or written; of the club's own failures, ``events`` too.
+    private func tell(failure error: TransferError) {
+        if let cause = error.cause { report(cause) } else { tell(error) }
+    }
+}
+
+extension IOFileType {
+    fileprivate var format: TransferFormat {
+        switch self {
+        case .userList: .userList
+        case .csv: .csv
+        }
+    }
+}
+
+/// The members of a file, as objects.
+private struct ImportedUsers: @unchecked Sendable {
+    // MembershipUser is not Sendable. This is safe to send since the objects are made here and handed over to one
+    // callback, after which nobody here has them.
+    let users: [MembershipUser]
+    /// What is wrong with rows, if anything is.
+    let failure: TransferError?
+
+    init(_ path: String, _ type: MembershipUser.Type) throws(TransferError) {
+        var reader = try MemberFileReader(path)
+        var users: [MembershipUser] = []
+        var (total, faults) = (0, 0)
+        var first: (row: Int, reason: String)?
+        func note(_ row: Int, _ reason: String) {
+            faults += 1
+            if row < first?.row ?? .max { first = (row, reason) }
+        }
+        while let (members, malformed) = try reader.next() {
+            total += members.count + malformed.count
+            for row in malformed {
+                let column = row.column.map { "column '\(PlainText.line($0))': " } ?? ""
+                note(row.row, column + (row.reason ?? "it cannot be read"))
+            }
+            for member in members {
+                do {
+                    users.append(try type.init(from: RecordDecoder(member.record)))
+                } catch {
+                    note(member.row, "the custom class does not accept it, \(RecordDecoder.summary(error))")
+                }
+            }
+        }
+        self.users = users
+        failure = first.map { first in
+            TransferError(
+                .malformed,
+                file: path,
+                line: first.row,
+                detail: "\(faults) of \(total) rows could not be read; the first: \(first.reason)"
+            )
+        }
+    }
+}
+
+extension ImportedMember {
+    /// All that the row says, by name.
+    fileprivate var record: [String: FieldValue] {
+        var record = fields
+        record[FieldKey.userId.stringValue] = .string(userId)
+        record[FieldKey.username.stringValue] = username
+        record[FieldKey.timeStampAdded.stringValue] = addedAt.map { .double(Timestamp.seconds($0)) }
+        record[FieldKey.numVisits.stringValue] = numVisits.map { .int($0) }
+        record[FieldKey.timeStampOfLastVisit.stringValue] = lastVisitAt.map { .double(Timestamp.seconds($0)) }
+        return record
+    }
+}
+
+extension Member {
+    /// What an object holds.
+    fileprivate init(_ user: MembershipUser, attempting attempt: String) throws(ClubError) {
+        let record = try user.record(attempting: attempt)
+        do {
+            try self.init(from: RecordDecoder(record))
+        } catch {
+            throw ClubError(.unreadableRecord, attempting: attempt, detail: RecordDecoder.summary(error))
+        }
+        guard !userId.isEmpty else { throw ClubError(.invalidValue, attempting: attempt, detail: "it has no 'userId'") }
+    }
 }

@@ -18,7 +18,10 @@ extension MembershipUser {
     /// - Throws: ``ClubError/Kind/unreadableRecord`` if its `encode(to:)` throws.
     func record(attempting attempt: String) throws(ClubError) -> [String: FieldValue] {
         do {
-            return try RecordEncoder.record(of: self).fields
+            var record = try RecordEncoder.record(of: self).fields
+            let name = FieldKey.memberId.stringValue
+            if let formerMemberID, record[name] == nil { record[name] = .string(formerMemberID) }
+            return record
         } catch {
             throw ClubError(.unreadableRecord, attempting: attempt, detail: RecordEncoder.summary(error))
         }

@@ -60,7 +60,7 @@ nonisolated open class MembershipUser: Codable, IdentifiableUserProtocol {
     /// The same as ``userId``: what is on the member's pass.
     public var passId: String? { userId }
 
-    private var formerMemberID: String?
+    private(set) var formerMemberID: String?
 
     /// The keys of the five base values, in the order of the columns of an export.
     public enum CodingKeys: String, CodingKey, CaseIterable {
