@@ -28,6 +28,41 @@ extension Club {
         try await openStore("back up the member database").backup(to: url.path, context, progress: progress)
     }
 
+    /// Repairs the store, whether the club is open or not.
+    ///
+    /// What follows from something else is computed again: totals and what is shown of members, from what was said of
+    /// them and from the ledger; receipts and visits from one another; indexes; the journal of changes. A file that is
+    /// itself damaged is read as far as possible into a new one, which takes its place; for that, nobody else may have
+    /// it open, and an open club is closed meanwhile, which ends the sequences of ``events``. Before anything is
+    /// changed the database is copied or kept beside its place. What cannot be brought back is named.
+    ///
+    /// - Parameter context: who repairs it, for the audit log.
+    /// - Throws: ``ClubError/Kind/busy`` if a damaged file is in use, ``ClubError/Kind/corrupt`` if nothing in it could
+    ///   be read, ``ClubError/Kind/diskFull``.
+    public func repair(by context: ActionContext = ActionContext()) async throws(ClubError) -> RepairReport {
+        let wasOpen = isOpen
+        if wasOpen {
+            if let report = try await openStore(MemberStore.repairAttempt).mend(context) { return report }
+            try await close()
+        }
+        let report: Result<RepairReport, ClubError>
+        do throws(ClubError) {
+            report = .success(
+                try await MemberStore.repair(
+                    configuration.database,
+                    context,
+                    busyTimeout: configuration.busyTimeout,
+                    clock: configuration.clock,
+                    makeUUID: configuration.makeUUID
+                )
+            )
+        } catch {
+            report = .failure(error)
+        }
+        if wasOpen { try await open() }
+        return try report.get()
+    }
+
     /// The time of the latest tap that the store knows, counted or not; `nil` before the first one.
     public func lastEventDate() async throws(ClubError) -> Date? {
         try await openStore("find the latest tap").lastEventDate()

@@ -109,6 +109,98 @@ enum DatabaseFiles {
         close(descriptor)
     }
 
+    // MARK: Putting a repaired file into the place of a damaged one
+
+    /// A name that nothing has: the one given, or with a number at its end.
+    static func free(_ path: String) -> String {
+        var name = path
+        var number = 1
+        while exists(name) || exists(name + "-wal") {
+            number += 1
+            name = "\(path)-\(number)"
+        }
+        return name
+    }
+
+    /// A moment in UTC, for names of files: 20260901T100000Z.
+    static func stamp(_ date: Date) -> String {
+        date.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
+    }
+
+    /// The name of a repaired file until nothing is left of the damaged one.
+    static func repaired(_ path: String) -> String { path + ".repaired" }
+
+    /// Copies a file byte by byte into a new one of mode 0600, and writes it through to the disk.
+    static func copy(_ file: String, to place: String, _ attempt: String) throws(ClubError) {
+        let source = open(file, O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else { throw failure(attempt) }
+        defer { close(source) }
+        let target = open(place, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+        guard target >= 0 else { throw failure(attempt) }
+        defer { close(target) }
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = Foundation.read(source, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure(attempt) }
+            if count == 0 { break }
+            var done = 0
+            while done < count {
+                let written = buffer[done..<count].withUnsafeBytes { Foundation.write(target, $0.baseAddress, $0.count) }
+                if written < 0, errno == EINTR { continue }
+                guard written > 0 else { throw failure(attempt) }
+                done += written
+            }
+        }
+        guard fsync(target) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure(attempt) }
+    }
+
+    /// Keeps everybody else, in this process too, from using a database that SQLite cannot lock since it is damaged.
+    ///
+    /// - Returns: a descriptor; the lock ends with ``release(_:)``.
+    static func lock(_ path: String, _ attempt: String) throws(ClubError) -> Int32 {
+        let file = open(path, O_RDWR | O_CLOEXEC)
+        guard file >= 0 else { throw failure(attempt) }
+        // All bytes that SQLite locks: whoever uses the file has one of them. Of the kind that belongs to the
+        // descriptor, since one that belongs to the process would not conflict with this process's own.
+        var range = flock()
+        range.l_type = Int16(F_WRLCK)
+        range.l_whence = Int16(SEEK_SET)
+        range.l_start = 0x4000_0000
+        range.l_len = 512
+        let setOwnedByDescriptor: Int32 = 37  // F_OFD_SETLK
+        guard fcntl(file, setOwnedByDescriptor, &range) == 0 else {
+            // The descriptor stays open: closing it would end the locks that SQLite has on it in this process.
+            throw ClubError(.busy, attempting: attempt, detail: "it is in use")
+        }
+        return file
+    }
+
+    /// Ends a lock. Of a file that was replaced the beginning is made unusable, for those who were waiting for it.
+    static func release(_ lock: Int32, spoiling: Bool) {
+        if spoiling { _ = pwrite(lock, [UInt8](repeating: 0, count: 16), 16, 0) }
+        close(lock)
+    }
+
+    /// Puts a repaired file into its place, if there is one: after the last step that could fail, or when that was
+    /// cut off.
+    static func finishReplacing(_ path: String, _ attempt: String) throws(ClubError) {
+        guard exists(repaired(path)) else { return }
+        let lock: Int32? = exists(path) ? try Self.lock(path, attempt) : nil
+        try replace(path, attempt)
+        if let lock { release(lock, spoiling: true) }
+    }
+
+    /// Puts the repaired file into its place. The log of the damaged one goes first: it does not fit the other.
+    static func replace(_ path: String, _ attempt: String) throws(ClubError) {
+        for file in [path + "-wal", path + "-shm"] where unlink(file) != 0 && errno != ENOENT {
+            throw failure(attempt)
+        }
+        synchroniseDirectory(of: path)
+        guard rename(repaired(path), path) == 0 else { throw failure(attempt) }
+        synchroniseDirectory(of: path)
+    }
+
     static func failure(_ attempt: String) -> ClubError {
         errno == EEXIST ? ClubError(.fileExists, attempting: attempt) : ClubError(errno: errno, attempting: attempt)
     }

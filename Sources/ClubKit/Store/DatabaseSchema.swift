@@ -99,6 +99,18 @@ enum DatabaseSchema {
         BEGIN SELECT RAISE(ABORT, 'the ledger of visits is append-only'); END;
         """
 
+    /// Before schema 2, a member was made by the first visit.
+    static let originsOfMembers = """
+        UPDATE member SET own_visits = num_visits, (origin_hlc, origin_device) =
+            (SELECT hlc, device_id FROM visit WHERE member_id = member.id ORDER BY hlc, device_id LIMIT 1)
+        WHERE EXISTS (SELECT 1 FROM visit WHERE member_id = member.id)
+        """
+
+    /// So all visits of a member have one origin. They may be missing in a damaged file.
+    static let originsOfVisits = """
+        UPDATE visit SET born = coalesce((SELECT origin_hlc FROM member WHERE member.id = member_id), 0)
+        """
+
     private static let version2 = """
         CREATE TABLE clock (
             id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -120,9 +132,7 @@ enum DatabaseSchema {
         ALTER TABLE member ADD COLUMN claim_at INTEGER;
         ALTER TABLE member ADD COLUMN facts TEXT;
         ALTER TABLE member ADD COLUMN change_seq INTEGER NOT NULL DEFAULT 0;
-        UPDATE member SET own_visits = num_visits, (origin_hlc, origin_device) =
-            (SELECT hlc, device_id FROM visit WHERE member_id = member.id ORDER BY hlc, device_id LIMIT 1)
-        WHERE EXISTS (SELECT 1 FROM visit WHERE member_id = member.id);
+        \(originsOfMembers);
         CREATE INDEX member_by_name ON member (username COLLATE NOCASE, user_id) WHERE status = 0;
         CREATE INDEX member_by_last_visit ON member (last_visit_at DESC, user_id) WHERE status = 0;
         CREATE INDEX member_by_merge ON member (merged_into) WHERE merged_into IS NOT NULL;
@@ -134,7 +144,7 @@ enum DatabaseSchema {
         ALTER TABLE visit ADD COLUMN reason TEXT;
         ALTER TABLE visit ADD COLUMN actor TEXT;
         INSERT INTO ledger_permit (purpose) VALUES ('migration');
-        UPDATE visit SET born = (SELECT origin_hlc FROM member WHERE member.id = member_id);
+        \(originsOfVisits);
         DELETE FROM ledger_permit;
         CREATE INDEX visit_by_time ON visit (at);
 

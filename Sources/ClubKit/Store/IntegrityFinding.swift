@@ -31,10 +31,18 @@ public struct IntegrityFinding: Sendable, Hashable, Encodable {
         case visitWithoutMember
         /// A visit and the receipts of taps contradict each other.
         case receiptMismatch
-        /// The logical clock of this device went backwards.
+        /// The logical clock of this device is behind its records.
         case clockOrder
         /// The custom fields of a member are no JSON object.
         case malformedFields
+        /// A value that is kept cannot be understood.
+        case unreadable
+        /// A member is shown otherwise than was said of them.
+        case shownDiffers
+        /// Somebody who was erased is there.
+        case erasedPresent
+        /// The journal that lists of members follow lacks changes.
+        case journalMismatch
         /// Changes to the ledger were left allowed.
         case ledgerUnlocked
         /// Commits are not written through to the disk.

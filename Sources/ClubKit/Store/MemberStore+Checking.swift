@@ -54,81 +54,121 @@ extension MemberStore {
                 )
             )
         }
-        for question in questions {
+        for question in IntegrityQuestion.all {
             let count = try Int.fetchOne(db, sql: question.sql, arguments: question.needsDevice ? [deviceID] : []) ?? 0
             if count > 0 { findings.append(IntegrityFinding(.error, question.code, "\(count) \(question.meaning)")) }
+        }
+        var counts: [Contradiction: Int] = [:]
+        try forEachContradiction(in: db) { _, contradiction in counts[contradiction, default: 0] += 1 }
+        let erased = try presentThoughErased(in: db).count
+        if erased > 0 { counts[.erased] = erased }
+        for contradiction in Contradiction.allCases {
+            guard let count = counts[contradiction] else { continue }
+            findings.append(IntegrityFinding(.error, contradiction.code, "\(count) \(contradiction.meaning)"))
         }
         return findings
     }
 
-    /// A count that is 0 when all is well.
-    private struct Question: Sendable {
-        var code: IntegrityFinding.Code
-        var meaning: String
-        var needsDevice = false
-        var sql: String
+    // MARK: Members whose facts tell more than their row
+
+    /// What can be wrong with one member.
+    enum Contradiction: CaseIterable {
+        case facts, shown, totals, erased
+
+        var code: IntegrityFinding.Code {
+            switch self {
+            case .facts: .unreadable
+            case .shown: .shownDiffers
+            case .totals: .totalsDiffer
+            case .erased: .erasedPresent
+            }
+        }
+
+        var meaning: String {
+            switch self {
+            case .facts: "members of whom what was said cannot be read"
+            case .shown: "members who are shown otherwise than was said of them"
+            case .totals: "members whose totals differ from the ledger, what files claim and whom they were joined with"
+            case .erased: "members who were erased and are there"
+            }
+        }
     }
 
-    private static let questions: [Question] = [
-        Question(
-            code: .totalsDiffer,
-            meaning: "members whose totals differ from the ledger",
-            sql: """
-                SELECT count(*) FROM member LEFT JOIN
-                    (SELECT member_id, count(*) AS visits, max(at) AS latest FROM visit GROUP BY member_id) AS ledger
-                    ON ledger.member_id = member.id
-                WHERE num_visits IS NOT coalesce(visits, 0) OR last_visit_at IS NOT latest
-                """
-        ),
-        Question(
-            code: .duplicateEvent,
-            meaning: "taps that were counted more than once",
-            sql: "SELECT count(*) FROM (SELECT 1 FROM visit GROUP BY event_id HAVING count(*) > 1)"
-        ),
-        Question(
-            code: .visitWithoutMember,
-            meaning: "visits of members who are not there",
-            sql: "SELECT count(*) FROM visit WHERE NOT EXISTS (SELECT 1 FROM member WHERE id = member_id)"
-        ),
-        Question(
-            code: .receiptMismatch,
-            meaning: "taps that were acknowledged as counted and are not in the ledger as that",
-            sql: """
-                SELECT count(*) FROM receipt LEFT JOIN visit USING (event_id)
-                WHERE outcome IN ('created', 'visit') AND visit.member_id IS NOT receipt.member_id
-                    OR outcome IN ('repeat', 'ignored', 'rejected') AND visit.id IS NOT NULL
-                """
-        ),
-        Question(
-            code: .receiptMismatch,
-            meaning: "visits of this device without the receipt of a tap",
-            needsDevice: true,
-            sql: """
-                SELECT count(*) FROM visit
-                WHERE device_id = ? AND NOT EXISTS (SELECT 1 FROM receipt WHERE receipt.event_id = visit.event_id)
-                """
-        ),
-        Question(
-            code: .clockOrder,
-            meaning: "visits of this device whose logical time is not later than that of the visit before",
-            needsDevice: true,
-            sql: """
-                SELECT count(*) FROM (SELECT hlc, lag(hlc) OVER (ORDER BY id) AS before FROM visit WHERE device_id = ?)
-                WHERE hlc <= before
-                """
-        ),
-        Question(
-            code: .malformedFields,
-            meaning: "members whose custom fields are no JSON object",
-            sql: """
-                SELECT count(*) FROM member
-                WHERE CASE WHEN json_valid(fields) THEN json_type(fields) <> 'object' ELSE 1 END
-                """
-        ),
-        Question(
-            code: .ledgerUnlocked,
-            meaning: "rows that leave changes to the ledger allowed",
-            sql: "SELECT count(*) FROM ledger_permit"
-        ),
-    ]
+    /// Looks at every member who is not as simple as ``IntegrityQuestion/isSimple``.
+    static func forEachContradiction(in db: Database, _ body: (Int64, Contradiction) throws -> Void) throws {
+        // The ids first: what the body does may change rows.
+        let ids = try Int64.fetchCursor(db, sql: "SELECT id FROM member AS m WHERE NOT (\(IntegrityQuestion.isSimple))")
+        while let id = try ids.next() {
+            if let contradiction = try contradiction(of: id, in: db) { try body(id, contradiction) }
+        }
+    }
+
+    /// What is wrong with a member, the worst first.
+    static func contradiction(of id: Int64, in db: Database) throws -> Contradiction? {
+        let row: MemberRow
+        let facts: MemberFacts
+        do {
+            guard let found = try Self.row(id: id, in: db) else { return nil }
+            row = found
+            facts = try row.facts()
+        } catch let error as ClubError where error.kind == .corrupt {
+            return .facts
+        }
+        let shown = MemberProjection(facts, holder: try holderOfIdentifier(id, in: db))
+        guard try row.shows(shown, tags: tags(of: id, in: db)) else { return .shown }
+        let own = try totals(of: row, in: db)
+        guard row.ownVisits == own.visits, row.visitsLeft == own.left else { return .totals }
+        guard row.exists else {
+            return row.member.numVisits == own.visits && row.latest == own.latest ?? 0 ? nil : .totals
+        }
+        let target = try representative(of: row, in: db)
+        guard (target.id == row.id) == (row.status == .present) else { return .shown }
+        var visits = 0
+        var latest: Int64 = 0
+        for one in try target.id == row.id ? joined(to: row, in: db).filter(\.exists) : [row] {
+            let own = try totals(of: one, in: db)
+            let (sum, overflow) = visits.addingReportingOverflow(own.visits)
+            visits = overflow ? Int.max : sum
+            latest = max(latest, own.latest ?? 0)
+        }
+        return row.member.numVisits == visits && row.latest == latest ? nil : .totals
+    }
+
+    private static func tags(of id: Int64, in db: Database) throws -> String? {
+        try String.fetchOne(db.cachedStatement(sql: "SELECT tags FROM member WHERE id = ?"), arguments: [id])
+    }
+
+    /// The members who are there although they were erased later than all that is known of them was said.
+    static func presentThoughErased(in db: Database) throws -> [(id: Int64, erasure: Stamp)] {
+        guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM erased)") ?? false else { return [] }
+        var found: [(id: Int64, erasure: Stamp)] = []
+        let rows = try Row.fetchCursor(
+            db,
+            sql: "SELECT id, user_id, origin_hlc, origin_device FROM member WHERE status <> 1"
+        )
+        while let row = try rows.next() {
+            guard let erasure = try erasure(of: try row.value(1), in: db) else { continue }
+            let device: UUID? = try row.optional(3)
+            let origin: Int64 = try row.value(2)
+            if device == nil || origin <= erasure.time { found.append((try row.value(0), erasure)) }
+        }
+        return found
+    }
+}
+
+extension MemberRow {
+    /// The latest visit in microseconds since 1970, 0 without one.
+    fileprivate var latest: Int64 {
+        // Exact, since the row has them as whole microseconds.
+        Int64((member.timeStampOfLastVisit * Double(Timestamp.second)).rounded())
+    }
+
+    /// Whether the row has these values.
+    fileprivate func shows(_ shown: MemberProjection, tags: String?) throws -> Bool {
+        try member.username == shown.username && member.fields == shown.fields && exists == shown.exists
+            && member.timeStampAdded == Timestamp.seconds(shown.addedAt) && mergedInto == shown.mergedInto
+            && blocked == shown.blocked && expiresAt == shown.expiresAt && origin == shown.origin
+            && ended == shown.ended && claim?.visits == shown.claimVisits && claim?.at == shown.claimAt
+            && tags == (shown.tags.isEmpty ? nil : try MemberRow.json(shown.tags))
+    }
 }

@@ -29,8 +29,9 @@ extension MemberStore {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO change (member_id, before) SELECT id, CASE WHEN status = 0 THEN json_array(
-                    user_id, username, added_at, num_visits, last_visit_at, json(fields), blocked, expires_at,
-                    visits_left, json(tags)) END
+                    user_id, username, added_at, num_visits, last_visit_at,
+                    json(CASE WHEN json_valid(fields) THEN fields ELSE '{}' END), blocked, expires_at, visits_left,
+                    json(CASE WHEN json_valid(tags) THEN tags END)) END
                 FROM member WHERE id = ?
                 """
         )
@@ -68,18 +69,11 @@ extension MemberStore {
     /// Writes what was said of a member, and all that follows from it and from the ledger.
     func save(_ facts: MemberFacts, of id: Int64, in db: Database) throws {
         let sequence = try noteChange(of: id, in: db)
-        var values = SystemValues(facts)
-        if values.mergedInto == nil {
-            values.mergedInto = try String.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT member_key FROM card JOIN member ON card_id = user_id
-                        WHERE member.id = ? AND member_key <> user_id
-                        """
-                ),
-                arguments: [id]
-            )
-        }
+        let shown = MemberProjection(facts, holder: try Self.holderOfIdentifier(id, in: db))
+        let former = try String.fetchOne(
+            db.cachedStatement(sql: "SELECT merged_into FROM member WHERE id = ?"),
+            arguments: [id]
+        )
         let statement = try db.cachedStatement(
             sql: """
                 UPDATE member SET username = ?, added_at = ?, fields = ?, status = ?, merged_into = ?, blocked = ?,
@@ -89,16 +83,20 @@ extension MemberStore {
                 """
         )
         let status: MemberRow.Status =
-            if !facts.exists { .gone } else if values.mergedInto != nil { .merged } else { .present }
+            if !shown.exists { .gone } else if shown.mergedInto != nil { .merged } else { .present }
         try statement.execute(arguments: [
-            facts.exists ? facts.username : nil, facts.addedAt ?? 0, try MemberRow.json(facts.fields),
-            status.rawValue, values.mergedInto, values.blocked, values.expiresAt,
-            try values.tags.isEmpty ? nil : MemberRow.json(values.tags),
-            facts.born?.time ?? 0, facts.born.flatMap { $0.isLegacy ? nil : $0.device }, facts.end?.time ?? -1,
-            facts.claims.first?.visits, facts.claims.first?.at,
-            try facts.isPlain ? nil : MemberRow.json(facts), sequence, id,
+            shown.username, shown.addedAt, try MemberRow.json(shown.fields), status.rawValue, shown.mergedInto,
+            shown.blocked, shown.expiresAt, try shown.tags.isEmpty ? nil : MemberRow.json(shown.tags),
+            shown.origin.time, shown.origin.isLegacy ? nil : shown.origin.device, shown.ended, shown.claimVisits,
+            shown.claimAt, try facts.isPlain ? nil : MemberRow.json(facts), sequence, id,
         ])
         try refreshTotals(of: id, in: db)
+        // Whom the member was joined to before has fewer visits now.
+        if let former, former != shown.mergedInto, let row = try Self.row(userID: former, in: db) {
+            let sequence = try noteChange(of: row.id, in: db)
+            try db.execute(sql: "UPDATE member SET change_seq = ? WHERE id = ?", arguments: [sequence, row.id])
+            try refreshTotals(of: row.id, in: db)
+        }
     }
 
     /// Says something about a member, and writes what follows from it.

@@ -16,6 +16,9 @@ package final class MemberStore: Sendable {
 
     let clock: @Sendable () -> Date
 
+    /// What hides the identifiers, if they are hidden.
+    let identifierKey: IdentifierKey?
+
     /// Tells those who wait for it that something was committed here.
     package let commits = EventBroadcaster<Void>()
 
@@ -24,16 +27,20 @@ package final class MemberStore: Sendable {
     package init(
         _ location: DatabaseLocation,
         busyTimeout: Duration = .seconds(5),
+        identifierKey: IdentifierKey? = nil,
         clock: @escaping @Sendable () -> Date,
         makeUUID: @Sendable () -> UUID
     ) throws(ClubError) {
         self.clock = clock
+        self.identifierKey = identifierKey
         var configuration = Configuration()
         configuration.label = "club"
         configuration.busyMode = .timeout(Timestamp.seconds(Timestamp.microseconds(busyTimeout)))
         configuration.prepareDatabase { db in
             // Without it, the implicit deletions of REPLACE would get past the ledger's triggers.
             try db.execute(sql: "PRAGMA recursive_triggers = ON")
+            // What is erased must not stay behind in the file. (Debian's SQLite does so by default.)
+            try db.execute(sql: "PRAGMA secure_delete = ON")
         }
         let migrator = DatabaseSchema.migrator(deviceID: makeUUID())
         switch location {
@@ -41,6 +48,7 @@ package final class MemberStore: Sendable {
         case .file(let file):
             let whole = DatabaseFiles.whole(file)
             path = whole
+            try DatabaseFiles.finishReplacing(whole, "open the member database")
             try DatabaseFiles.prepare(whole)
         }
         do {
@@ -66,9 +74,19 @@ package final class MemberStore: Sendable {
                 )
             }
             deviceID = try Self.identify(database, makeUUID)
+            try Self.compare(identifierKey, in: database)
         } catch {
             throw ClubError(error, attempting: "open the member database")
         }
+    }
+
+    /// The same store on a copy of its database.
+    init(_ store: MemberStore, on copy: any DatabaseWriter) {
+        database = copy
+        path = nil
+        deviceID = store.deviceID
+        clock = store.clock
+        identifierKey = store.identifierKey
     }
 
     /// Closes the database when all that is under way has ended. Later calls throw ``ClubError/Kind/notOpen``.

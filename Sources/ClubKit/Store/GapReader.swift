@@ -1,0 +1,154 @@
+import GRDBSQLite
+
+/// Reads what can be read of a table that is damaged in places.
+///
+/// A table is a tree of pages. Reading in order ends at the first page that is damaged; reading from the other end
+/// gives what is behind the last one. What lies between two of them is found by asking for what follows the middle of
+/// the gap, and so on for both halves.
+struct GapReader {
+    private let source: RawDatabase
+    private let table: String
+    private let columns: [String]
+    /// No row takes less than that many bytes, so there cannot be more rows than the file has room for.
+    private let mostRows: Int
+
+    /// How often a table is asked for what is in a gap.
+    private static let probes = 200_000
+
+    init(_ source: RawDatabase, _ table: String, _ columns: [String], fileSize: Int) {
+        self.source = source
+        self.table = table
+        self.columns = columns
+        mostRows = max(fileSize / 16, 1)
+    }
+
+    /// What a table is sorted by.
+    enum Order {
+        /// Whole numbers from there on, mostly one after the other.
+        case int(Int64)
+        /// Random bytes.
+        case bytes
+    }
+
+    /// Reads a table that is sorted by one column.
+    ///
+    /// - Returns: whether nothing was left out.
+    func read(by key: String, _ order: Order, _ copier: RowCopier) -> Bool {
+        let isRowid = if case .int = order { true } else { false }
+        let list = ([key] + columns).joined(separator: ", ")
+        let select = """
+            SELECT \(list) FROM \(table) \(isRowid ? "NOT INDEXED" : "") WHERE \(key) >= ?1 AND \(key) <= ?2 ORDER BY \(key)
+            """
+        guard let up = source.statement(select), let down = source.statement(select + " DESC") else { return false }
+        var gaps: [Gap] = []
+        let all: Gap
+        switch order {
+        case .int(let first):
+            all = Gap(low: .int(first), high: .int(.max), smallest: 1)
+        case .bytes:
+            let high = [UInt8](repeating: 0xFF, count: 17)
+            all = Gap(low: .bytes([]), high: .bytes(high), smallest: UInt64.max / UInt64(mostRows))
+        }
+        guard var gap = narrowed(all, up, down, copier) else { return true }
+        if case .int(let low) = gap.low, case .int(.max) = gap.high {
+            // The end could not be read; it cannot be further away than that.
+            let (end, overflow) = low.addingReportingOverflow(Int64(mostRows))
+            gap.high = .int(overflow ? .max : end)
+        }
+        gaps.append(gap)
+        var probes = Self.probes
+        while let gap = gaps.popLast(), probes > 0 {
+            guard let (lower, upper) = gap.halves else { continue }
+            probes -= 2
+            // The lower one is looked at first: behind the end of the table is nothing to be found.
+            if let rest = narrowed(upper, up, down, copier) { gaps.append(rest) }
+            if let rest = narrowed(lower, up, down, copier) { gaps.append(rest) }
+        }
+        return false
+    }
+
+    /// Reads a table that is sorted by columns between whose values none can be named, from both ends.
+    ///
+    /// - Returns: whether nothing was left out.
+    func readEnds(by key: String, _ copier: RowCopier) -> Bool {
+        let backwards = key.split(separator: ",").map { $0 + " DESC" }.joined(separator: ",")
+        for order in [key, backwards] {
+            let select = "SELECT \(columns.joined(separator: ", ")) FROM \(table) ORDER BY \(order)"
+            guard let rows = source.statement(select) else { return false }
+            var code = rows.step()
+            while code == SQLITE_ROW {
+                copier.take(rows, from: 0)
+                code = rows.step()
+            }
+            if code == SQLITE_DONE { return true }
+        }
+        return false
+    }
+
+    /// Reads a gap from both ends.
+    ///
+    /// - Returns: what could not be read, or `nil` if all was.
+    private func narrowed(_ gap: Gap, _ up: RawStatement, _ down: RawStatement, _ copier: RowCopier) -> Gap? {
+        var gap = gap
+        let (low, isWhole) = read(up, gap, copier)
+        if isWhole { return nil }
+        if let low { gap.low = low }
+        let (high, isRest) = read(down, gap, copier)
+        if isRest { return nil }
+        if let high { gap.high = high }
+        return gap
+    }
+
+    /// Reads until the end or the first error.
+    ///
+    /// - Returns: the last key that was read, and whether the end was reached.
+    private func read(_ rows: RawStatement, _ gap: Gap, _ copier: RowCopier) -> (last: RawStatement.Key?, isWhole: Bool) {
+        rows.bind(gap.low, at: 1)
+        rows.bind(gap.high, at: 2)
+        defer { rows.reset() }
+        var last: RawStatement.Key?
+        var count = 0
+        while true {
+            switch rows.step() {
+            case SQLITE_ROW:
+                // Damaged pages may lead in circles.
+                count += 1
+                guard count <= mostRows else { return (last, false) }
+                if case .int = gap.low { last = .int(rows.int(0)) } else { last = .bytes(rows.bytes(0)) }
+                copier.take(rows, from: 1)
+            case SQLITE_DONE: return (last, true)
+            default: return (last, false)
+            }
+        }
+    }
+
+    /// Keys from one to another, both included.
+    private struct Gap {
+        var low: RawStatement.Key
+        var high: RawStatement.Key
+        /// What is not wider is not looked into.
+        var smallest: UInt64
+
+        /// Both halves, which have the middle in common; `nil` if there is nothing between.
+        var halves: (lower: Gap, upper: Gap)? {
+            let (low, high) = (number(self.low), number(self.high))
+            guard high > low, high - low > smallest else { return nil }
+            let middle = low + (high - low) / 2
+            let key: RawStatement.Key =
+                switch self.low {
+                case .int: .int(Int64(clamping: middle))
+                case .bytes: .bytes((0..<8).map { UInt8(truncatingIfNeeded: middle >> (56 - 8 * $0)) })
+                }
+            return (
+                Gap(low: self.low, high: key, smallest: smallest), Gap(low: key, high: self.high, smallest: smallest)
+            )
+        }
+
+        private func number(_ key: RawStatement.Key) -> UInt64 {
+            switch key {
+            case .int(let number): UInt64(clamping: number)
+            case .bytes(let bytes): (0..<8).reduce(0) { $0 << 8 | UInt64($1 < bytes.count ? bytes[$1] : 0) }
+            }
+        }
+    }
+}

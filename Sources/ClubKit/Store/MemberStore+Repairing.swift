@@ -1,0 +1,127 @@
+import Foundation
+import GRDB
+
+extension MemberStore {
+    static let repairAttempt = "repair the member database"
+
+    /// Puts right what contradicts itself, from what is known for certain. The database is copied before.
+    ///
+    /// - Returns: what was done, or `nil` if the file itself is damaged (see ``Salvage``); nothing is changed then.
+    package func mend(_ context: ActionContext) async throws(ClubError) -> RepairReport? {
+        let attempt = Self.repairAttempt
+        var report = RepairReport()
+        let damage = try await damage()
+        if damage == .pages { return nil }
+        let findings = try await check()
+        for file in path.map(DatabaseFiles.exposed) ?? [] where chmod(file, 0o600) == 0 {
+            report.mended.append("'\((file as NSString).lastPathComponent)' is for its owner only again")
+        }
+        let isContradictory = findings.contains { $0.severity == .error && $0.code != .notDurable }
+        if damage != nil || isContradictory {
+            if let path {
+                let kept = DatabaseFiles.free(path + ".before-repair-" + DatabaseFiles.stamp(clock()))
+                try await copy(to: kept, attempt, verifying: false)
+                report.keptFile = kept
+            }
+            do {
+                let mended = try await write(attempt) { db in
+                    var mending = Mending(self, db)
+                    try mending.run(reindexing: damage != nil)
+                    try self.audit(
+                        .repaired,
+                        of: nil,
+                        context,
+                        detail: [
+                            "mended": .array(mending.mended.map { .string($0) }),
+                            "lost": .array(mending.lost.map { .string($0) }),
+                        ],
+                        in: db
+                    )
+                    return (mending.mended, mending.lost)
+                }
+                report.mended += mended.0
+                report.lost += mended.1
+            } catch {
+                // An index that cannot be built again, or a page that cannot be read.
+                guard error.kind == .corrupt || error.code?.name == "SQLITE_CONSTRAINT" else { throw error }
+                return nil
+            }
+        }
+        report.remaining = try await check()
+        return report
+    }
+
+    /// How badly the file itself is damaged.
+    private enum Damage {
+        /// What is in the indexes, or single values: the tables can be read.
+        case values
+        /// The tables themselves.
+        case pages
+    }
+
+    private func damage() async throws(ClubError) -> Damage? {
+        do {
+            return try await database.read { db in
+                let lines = try String.fetchAll(db, sql: "PRAGMA integrity_check")
+                if lines == ["ok"] { return nil }
+                // SQLite's words for what REINDEX puts right, and for values that a constraint does not allow.
+                let values = [
+                    "missing from index", "wrong # of entries in index", "non-unique entry in index",
+                    "values differ from index", "rowid not at end-of-record", "CHECK constraint failed in",
+                    "NULL value in", "value in",
+                ]
+                let areValues = lines.allSatisfy { line in values.contains { line.contains($0) } }
+                return areValues ? .values : .pages
+            }
+        } catch {
+            let error = ClubError(error, attempting: Self.repairAttempt)
+            guard error.kind == .corrupt || error.kind == .notADatabase else { throw error }
+            return .pages
+        }
+    }
+
+    /// Repairs a database that nobody has open: in place where its tables can be read, else by bringing what can be
+    /// read into a new file. It blocks.
+    static func repair(
+        _ location: DatabaseLocation,
+        _ context: ActionContext,
+        busyTimeout: Duration,
+        clock: @escaping @Sendable () -> Date,
+        makeUUID: @escaping @Sendable () -> UUID
+    ) async throws(ClubError) -> RepairReport {
+        guard case .file(let name) = location else { return RepairReport() }
+        let path = DatabaseFiles.whole(name)
+        guard DatabaseFiles.hasContent(path) else {
+            throw ClubError(.cannotOpen, attempting: repairAttempt, detail: "there is no such file, or it is empty")
+        }
+        if let store = try openUnlessDamaged(location, busyTimeout, clock, makeUUID) {
+            let result: Result<RepairReport?, ClubError>
+            do throws(ClubError) {
+                result = .success(try await store.mend(context))
+            } catch {
+                result = .failure(error)
+            }
+            try? store.close()
+            if let report = try result.get() { return report }
+        }
+        var salvage = Salvage(path, busyTimeout: busyTimeout, clock: clock, makeUUID: makeUUID)
+        return try await salvage.run(context)
+    }
+
+    private static func openUnlessDamaged(
+        _ location: DatabaseLocation,
+        _ busyTimeout: Duration,
+        _ clock: @escaping @Sendable () -> Date,
+        _ makeUUID: @Sendable () -> UUID
+    ) throws(ClubError) -> MemberStore? {
+        do throws(ClubError) {
+            return try MemberStore(location, busyTimeout: busyTimeout, clock: clock, makeUUID: makeUUID)
+        } catch {
+            // Another program's file, one that cannot be reached, and one of a newer version are not damaged.
+            guard error.kind == .corrupt || error.kind == .other || error.code?.name == "SQLITE_NOTADB" else {
+                throw error
+            }
+            return nil
+        }
+    }
+}

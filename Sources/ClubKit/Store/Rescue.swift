@@ -1,0 +1,207 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import ReaderKit
+
+/// Copies the rows of a damaged database that can be read into a sound and empty one.
+///
+/// Every table is read from both ends; what lies between two damaged pages is looked for by halving the gap. Rows that
+/// the schema does not allow are left out. Of members whose rows are gone, the indexes may still have the names.
+struct Rescue {
+    /// How many rows were brought over, by table.
+    private(set) var rows: [String: Int] = [:]
+    /// What could not be read, in words.
+    private(set) var lost: [String] = []
+
+    private let source: RawDatabase
+    private let target: RawDatabase
+    private let fileSize: Int
+
+    init(from old: String, to new: String) throws {
+        try Self.mendFirstPage(of: old, like: new)
+        fileSize = (try FileManager.default.attributesOfItem(atPath: old)[.size] as? Int) ?? 0
+        source = try RawDatabase(old)
+        target = try RawDatabase(new)
+        // Else one damaged line in the list of tables would hide all of them.
+        try? source.execute("PRAGMA writable_schema = ON")
+        try target.execute("PRAGMA foreign_keys = OFF; PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
+        copySettings()
+        for table in Table.all { try copy(table) }
+        try copyClock()
+        try copyChanges()
+        if columns(of: "member", in: source)?.contains("origin_hlc") == false {
+            try target.execute(
+                """
+                INSERT INTO ledger_permit (purpose) VALUES ('migration');
+                \(DatabaseSchema.originsOfMembers); \(DatabaseSchema.originsOfVisits);
+                DELETE FROM ledger_permit
+                """
+            )
+        }
+        try copyNamesOfMembers()
+        try target.execute("COMMIT")
+    }
+
+    // MARK: The first page
+
+    /// Gives a file whose beginning is no database's that of a sound one. The list of tables is the same in every file
+    /// that was made by this schema, so that the others' pages are found.
+    private static func mendFirstPage(of old: String, like new: String) throws {
+        let probe = try RawDatabase(old)
+        if let list = probe.statement("SELECT count(*) FROM sqlite_master WHERE name = 'member'"),
+            list.step() == SQLITE_ROW, list.int(0) > 0
+        {
+            return
+        }
+        let file = FileHandle(forUpdatingAtPath: old)
+        let model = FileHandle(forReadingAtPath: new)
+        guard let file, let model, let header = try model.read(upToCount: 100), header.count == 100 else { return }
+        defer {
+            try? file.close()
+            try? model.close()
+        }
+        let size = Int(header[16]) << 8 | Int(header[17])
+        guard size >= 512 else { return }
+        try model.seek(toOffset: 0)
+        guard var page = try model.read(upToCount: size), page.count == size else { return }
+        // How many pages there are is taken from the size of the file, and none is said to be free.
+        for index in Array(28..<40) { page[index] = 0 }
+        try file.write(contentsOf: page)
+    }
+
+    // MARK: Tables
+
+    /// A table and the columns by which it is sorted.
+    private struct Table {
+        enum Order {
+            case rowid
+            case uuid(String)
+            /// Columns between whose values none can be named.
+            case other(String)
+        }
+
+        var name: String
+        var order: Order
+
+        static let all = [
+            Table(name: "member", order: .rowid),
+            Table(name: "visit", order: .rowid),
+            Table(name: "undo", order: .uuid("event_id")),
+            Table(name: "receipt", order: .uuid("event_id")),
+            Table(name: "card", order: .other("card_id")),
+            Table(name: "erased", order: .other("salt, hash")),
+            Table(name: "audit", order: .other("device_id, hlc")),
+        ]
+    }
+
+    private func columns(of table: String, in database: RawDatabase) -> Set<String>? {
+        guard let list = database.statement("PRAGMA table_info(\(table))") else { return nil }
+        var columns: Set<String> = []
+        while list.step() == SQLITE_ROW { columns.insert(list.text(1)) }
+        return columns.isEmpty ? nil : columns
+    }
+
+    private mutating func copy(_ table: Table) throws {
+        guard let wanted = columns(of: table.name, in: target) else { return }
+        // A table of a later schema is not missed in an older file.
+        guard let found = columns(of: table.name, in: source) else {
+            if columns(of: "clock", in: source) != nil {
+                lost.append("the table '\(table.name)' could not be found")
+            }
+            return
+        }
+        let names = wanted.intersection(found).sorted()
+        guard let copier = RowCopier(table.name, names, target) else { return }
+        let reader = GapReader(source, table.name, names, fileSize: fileSize)
+        let isWhole =
+            switch table.order {
+            case .rowid: reader.read(by: "rowid", .int(1), copier)
+            case .uuid(let column): reader.read(by: column, .bytes, copier)
+            case .other(let columns): reader.readEnds(by: columns, copier)
+            }
+        rows[table.name] = copier.copied
+        if !isWhole { lost.append("a part of the table '\(table.name)' could not be read") }
+        if copier.refused > 0 { lost.append("rows of the table '\(table.name)' that made no sense") }
+    }
+
+    /// Takes over who this device is, and whatever else the store remembers of itself.
+    private func copySettings() {
+        guard let rows = source.statement("SELECT key, value FROM meta"),
+            let replace = target.statement("REPLACE INTO meta (key, value) VALUES (?, ?)")
+        else { return }
+        while rows.step() == SQLITE_ROW {
+            guard rows.text(0) != "deviceID" || UUID(uuidString: rows.text(1)) != nil else { continue }
+            replace.bind(0, of: rows, at: 1)
+            replace.bind(1, of: rows, at: 2)
+            _ = replace.step()
+            replace.reset()
+        }
+        // Not yet: the records are put together under the old name.
+        try? target.execute("DELETE FROM meta WHERE key = '\(MemberStore.copyMark)'")
+    }
+
+    /// The clock goes on from where it was, if that can be read; all records are looked at later.
+    private func copyClock() throws {
+        guard let row = source.statement("SELECT hlc FROM clock"), row.step() == SQLITE_ROW, row.int(0) >= 0 else {
+            return
+        }
+        try target.execute("UPDATE clock SET hlc = max(hlc, \(row.int(0)))")
+    }
+
+    /// The journal of changes has members as they were, for those whose record is lost.
+    private func copyChanges() throws {
+        guard let copier = RowCopier("change", ["seq", "member_id", "before"], target) else { return }
+        let reader = GapReader(source, "change", copier.columns, fileSize: fileSize)
+        _ = reader.read(by: "rowid", .int(1), copier)
+    }
+
+    // MARK: Members whose rows are gone
+
+    /// Takes the identifiers and names of members whose rows could not be read from the indexes.
+    private mutating func copyNamesOfMembers() throws {
+        guard let insert = target.statement("INSERT OR IGNORE INTO member (id, user_id, username, added_at) VALUES (?, ?, ?, 0)"),
+            let identifiers = source.statement(
+                "SELECT id, user_id FROM member INDEXED BY sqlite_autoindex_member_1 ORDER BY user_id"
+            )
+        else { return }
+        let (names, areAll) = namesOfPresentMembers()
+        var count = 0
+        while identifiers.step() == SQLITE_ROW {
+            let id = identifiers.int(0)
+            // Of those who are gone or joined to another there is nothing to be brought back.
+            guard MemberID.isUsable(identifiers.text(1)), names[id] != nil || !areAll else { continue }
+            insert.reset()
+            insert.bind(0, of: identifiers, at: 1)
+            insert.bind(1, of: identifiers, at: 2)
+            if let name = names[id] ?? nil { insert.bind(name, at: 3) }
+            if insert.step() == SQLITE_DONE, sqlite3_changes(target.handle) > 0 { count += 1 }
+            insert.reset()
+        }
+        guard count > 0 else { return }
+        lost.append("\(count) members' fields and what else was said of them; identifier, name and visits are kept")
+        try target.execute(
+            """
+            UPDATE member SET added_at = coalesce((SELECT min(at) FROM visit WHERE member_id = member.id), 0),
+                (origin_hlc, origin_device) =
+                    (SELECT hlc, device_id FROM visit WHERE member_id = member.id ORDER BY hlc, device_id LIMIT 1)
+            WHERE added_at = 0 AND EXISTS (SELECT 1 FROM visit WHERE member_id = member.id)
+            """
+        )
+    }
+
+    /// The names of those who are members, by id, and whether these are all.
+    private func namesOfPresentMembers() -> (names: [Int64: String?], areAll: Bool) {
+        guard
+            let list = source.statement(
+                "SELECT id, username, user_id FROM member INDEXED BY member_by_name WHERE status = 0 ORDER BY username COLLATE NOCASE"
+            )
+        else { return ([:], false) }
+        var names: [Int64: String?] = [:]
+        var code = list.step()
+        while code == SQLITE_ROW {
+            names.updateValue(list.isNull(1) ? nil : list.text(1), forKey: list.int(0))
+            code = list.step()
+        }
+        return (names, code == SQLITE_DONE)
+    }
+}

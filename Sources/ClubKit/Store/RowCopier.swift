@@ -1,0 +1,50 @@
+import GRDBSQLite
+import ReaderKit
+
+/// Copies rows of a damaged table into a sound one, those that make sense.
+final class RowCopier {
+    let columns: [String]
+    private let insert: RawStatement
+    private let target: RawDatabase
+    private(set) var copied = 0
+    private(set) var refused = 0
+
+    init?(_ table: String, _ columns: [String], _ target: RawDatabase) {
+        let names = columns.joined(separator: ", ")
+        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        guard let insert = target.statement("INSERT OR IGNORE INTO \(table) (\(names)) VALUES (\(marks))") else {
+            return nil
+        }
+        self.columns = columns
+        self.insert = insert
+        self.target = target
+    }
+
+    /// Takes the row of a statement that has these columns from the given one on. One that is there already is left
+    /// out.
+    func take(_ row: RawStatement, from first: Int32) {
+        for (index, name) in columns.enumerated() where !Self.isPossible(row, first + Int32(index), name) {
+            refused += 1
+            return
+        }
+        for index in 0..<Int32(columns.count) { insert.bind(first + index, of: row, at: index + 1) }
+        if insert.step() == SQLITE_DONE {
+            copied += Int(sqlite3_changes(target.handle))
+        } else {
+            refused += 1
+        }
+        insert.reset()
+    }
+
+    /// Whether a value can be what its column is for; the schema looks at its type.
+    private static func isPossible(_ row: RawStatement, _ column: Int32, _ name: String) -> Bool {
+        switch name {
+        case "event_id", "device_id": row.count(column) == 16
+        case "origin_device": row.isNull(column) || row.count(column) == 16
+        case "user_id": MemberID.isUsable(row.text(column))
+        case "at", "added_at": (0...Timestamp.latest).contains(row.int(column))
+        case "hlc", "origin_hlc", "born": row.int(column) >= 0
+        default: true
+        }
+    }
+}

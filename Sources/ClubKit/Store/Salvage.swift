@@ -1,0 +1,118 @@
+import Foundation
+import GRDB
+import ReaderKit
+
+/// Brings what can be read of a damaged database into a new file, which takes its place. The damaged one is kept beside
+/// it.
+struct Salvage {
+    private let path: String
+    private let busyTimeout: Duration
+    private let clock: @Sendable () -> Date
+    private let makeUUID: @Sendable () -> UUID
+    private let attempt = MemberStore.repairAttempt
+
+    init(
+        _ path: String,
+        busyTimeout: Duration,
+        clock: @escaping @Sendable () -> Date,
+        makeUUID: @escaping @Sendable () -> UUID
+    ) {
+        self.path = path
+        self.busyTimeout = busyTimeout
+        self.clock = clock
+        self.makeUUID = makeUUID
+    }
+
+    /// Does it; the file must not be in use.
+    mutating func run(_ context: ActionContext) async throws(ClubError) -> RepairReport {
+        let lock = try DatabaseFiles.lock(path, attempt)
+        var isReplaced = false
+        defer { DatabaseFiles.release(lock, spoiling: isReplaced) }
+        let folder = try DatabaseFiles.makeFolder(beside: path, attempt)
+        defer { DatabaseFiles.remove(folder) }
+
+        // SQLite works on a copy, since it writes to what it opens.
+        let old = folder + "/old.sqlite"
+        let new = folder + "/new.sqlite"
+        try copyFiles(to: old)
+        var report = try await rebuild(old, new, context)
+
+        let kept = DatabaseFiles.free(path + ".damaged-" + DatabaseFiles.stamp(clock()))
+        try copyFiles(to: kept)
+        report.isNewFile = true
+        report.keptFile = kept
+        try DatabaseFiles.synchronise(new, attempt)
+        guard rename(new, DatabaseFiles.repaired(path)) == 0 else { throw DatabaseFiles.failure(attempt) }
+        DatabaseFiles.synchroniseDirectory(of: path)
+        // From here on, whoever opens the database does the rest if it is cut off.
+        try DatabaseFiles.replace(path, attempt)
+        isReplaced = true
+        return report
+    }
+
+    private func copyFiles(to place: String) throws(ClubError) {
+        try DatabaseFiles.copy(path, to: place, attempt)
+        if DatabaseFiles.hasContent(path + "-wal") {
+            try DatabaseFiles.copy(path + "-wal", to: place + "-wal", attempt)
+        }
+        DatabaseFiles.synchroniseDirectory(of: place)
+    }
+
+    private func rebuild(
+        _ old: String,
+        _ new: String,
+        _ context: ActionContext
+    ) async throws(ClubError) -> RepairReport {
+        let fresh = makeUUID()
+        try DatabaseFiles.create(new, attempt)
+        try open(new, fresh).close()
+        let rescue: Rescue
+        do {
+            rescue = try Rescue(from: old, to: new)
+        } catch {
+            throw ClubError(error, attempting: attempt)
+        }
+        guard rescue.rows["member", default: 0] + rescue.rows["visit", default: 0] + rescue.rows["receipt", default: 0] > 0
+        else {
+            throw ClubError(.corrupt, attempting: attempt, detail: "nothing in it could be read; it was left as it is")
+        }
+        // The same device, for as long as its records are put together.
+        let store = try open(new, fresh)
+        var report = RepairReport()
+        do {
+            let lost = rescue.lost
+            let (mended, others) = try await store.write(attempt) { db in
+                var mending = Mending(store, db)
+                try mending.run(reindexing: false)
+                try store.audit(
+                    .repaired,
+                    of: nil,
+                    context,
+                    detail: [
+                        "mended": .array(mending.mended.map { .string($0) }),
+                        "lost": .array((lost + mending.lost).map { .string($0) }),
+                    ],
+                    in: db
+                )
+                // What was lost may have been told to other devices, so nothing more is said under the old name.
+                try db.execute(
+                    sql: "REPLACE INTO meta (key, value) SELECT ?, value FROM meta WHERE key = 'deviceID'",
+                    arguments: [MemberStore.copyMark]
+                )
+                return (mending.mended, mending.lost)
+            }
+            report.mended = ["what could be read was brought into a new file"] + mended
+            report.lost = lost + others
+            report.remaining = try await store.check()
+        } catch {
+            try? store.close()
+            throw error
+        }
+        try store.close()
+        return report
+    }
+
+    private func open(_ file: String, _ device: UUID) throws(ClubError) -> MemberStore {
+        try MemberStore(.file(path: file), busyTimeout: busyTimeout, clock: clock, makeUUID: { device })
+    }
+}
