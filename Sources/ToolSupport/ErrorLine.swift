@@ -34,6 +34,7 @@ package struct ErrorLine: Encodable, Sendable {
         case let error as CaptureFileError: self.init(code: error.kind.rawValue, "\(error)")
         case let error as CaptureError: self.init(code: error.code.rawValue, "\(error)")
         case let error as ToolFailure: self.init(code: error.code, "\(error)")
+        case let error as any ExitCoded: self.init(code: error.errorCode, "\(error)")
         default: self.init(code: "other", "\(error)")
         }
     }

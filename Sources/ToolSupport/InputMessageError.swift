@@ -18,5 +18,7 @@ package struct InputMessageError: ExitCoded, CustomStringConvertible {
 
     package var exitCode: ExitCode { ToolExit.malformed }
 
+    package var errorCode: String { fault.code.rawValue }
+
     package var description: String { "\(source): \(fault.message) [\(fault.code.rawValue)]. \(advice)" }
 }

@@ -48,4 +48,7 @@ package struct ToolFailure: Error, CustomStringConvertible {
 package protocol ExitCoded: Error {
     /// One of ``ToolExit``.
     var exitCode: ExitCode { get }
+
+    /// The name of what happened, which JSON shows.
+    var errorCode: String { get }
 }

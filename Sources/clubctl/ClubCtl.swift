@@ -14,6 +14,9 @@ struct ClubCtl: AsyncParsableCommand {
             unavailable, 74 input/output error, 130 interrupted.
             """,
         version: ToolVersion.text,
-        subcommands: [Kiosk.self, Members.self, Check.self]
+        subcommands: [
+            Kiosk.self, Members.self, Stats.self, Visits.self, Import.self, Export.self, Backup.self, Check.self,
+            Log.self,
+        ]
     )
 }

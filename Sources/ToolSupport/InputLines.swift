@@ -1,8 +1,7 @@
 import Foundation
-import ToolSupport
 
 /// The lines of standard input, as they come, until the tool is to end.
-final class InputLines {
+package final class InputLines {
     /// The longest line: an APDU of the greatest length, with spaces.
     private static let longest = 262_144
 
@@ -10,14 +9,14 @@ final class InputLines {
     private var pending: [UInt8] = []
     private var hasEnded = false
 
-    init(_ cancellation: CardOnReader.Cancellation) {
+    package init(_ cancellation: CardOnReader.Cancellation) {
         self.cancellation = cancellation
     }
 
     /// The next line, or `nil` at the end.
     ///
     /// - Throws: `CancellationError`, or exit code 74 where nothing can be read.
-    func next() throws -> String? {
+    package func next() throws -> String? {
         while true {
             if let end = pending.firstIndex(of: 10) {
                 defer { pending.removeSubrange(...end) }

@@ -1,0 +1,293 @@
+import ArgumentParser
+import ClubKit
+import Foundation
+import ToolSupport
+
+/// A custom field and its value, as a person writes them: `NAME=TEXT`, or `NAME:=JSON`.
+struct FieldArgument: ExpressibleByArgument, Sendable, Hashable {
+    var name: String
+    /// What was said to be JSON.
+    var value: FieldValue?
+    /// What was not.
+    var text = ""
+
+    init?(argument: String) {
+        guard let divider = argument.firstIndex(of: "=") else { return nil }
+        name = String(argument[..<divider])
+        let content = String(argument[argument.index(after: divider)...])
+        if name.hasSuffix(":") {
+            name.removeLast()
+            guard let value = try? JSONDecoder().decode(FieldValue.self, from: Data(content.utf8)) else { return nil }
+            self.value = value
+        } else {
+            text = content
+        }
+        guard Self.isUsable(name) else { return nil }
+    }
+
+    static func isUsable(_ name: String) -> Bool {
+        !name.isEmpty && !name.hasPrefix("$") && !MembershipUser.CodingKeys.allCases.map(\.rawValue).contains(name)
+    }
+
+    /// The value; a text becomes a number or truth value where there was one before.
+    func value(replacing former: FieldValue?) -> FieldValue {
+        if let value { return value }
+        switch former {
+        case .int: return Int(text).map(FieldValue.int) ?? .string(text)
+        case .double: return Double(text).flatMap { $0.isFinite ? .double($0) : nil } ?? .string(text)
+        case .bool: return Bool(text).map(FieldValue.bool) ?? .string(text)
+        default: return .string(text)
+        }
+    }
+
+    static let help = ArgumentHelp(
+        "A custom field: NAME=TEXT, or NAME:=JSON for numbers, truth values and lists. Can be given several times.",
+        valueName: "name=text"
+    )
+}
+
+/// `clubctl members add`
+struct MembersAdd: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Adds a member who has not been here yet.",
+        discussion: """
+            The database is created if it is missing. Exit code 1 if there is such a member already.
+
+            \(MemberLine.keys)
+
+            EXAMPLES
+              clubctl members add 04A1B2C3D4E580 --name 'Anna Weber' --field email=anna@club.example
+              clubctl members add M-1042 --field level:=3
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @Option(help: "The member's name.")
+    var name: String?
+    @Option(name: .customLong("field"), help: FieldArgument.help)
+    var fields: [FieldArgument] = []
+    @Argument(help: "What is read from the member's card or pass: a UID in hexadecimal, or an identifier.")
+    var userID: String
+
+    func perform() async throws {
+        let out = output.output
+        let values = Dictionary(fields.map { ($0.name, $0.value(replacing: nil)) }) { $1 }
+        try await out.tellingErrors {
+            try await database.withNewClub { club in
+                let new = Member(userId: userID, username: name ?? "", fields: values)
+                let member = try await club.add(new, by: action.context)
+                guard let details = try await club.details(of: member.userId) else { return }
+                try out.result(MemberLine(details: details), text: "Added \(member.caption).")
+            }
+        }
+    }
+}
+
+/// `clubctl members edit`
+struct MembersEdit: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit",
+        abstract: "Changes a member's name and custom fields.",
+        discussion: """
+            What is not named stays. Former values are kept for merging.
+
+            \(MemberLine.keys)
+
+            EXAMPLES
+              clubctl members edit 04A1B2C3D4E580 --name 'Anna Weber'
+              clubctl members edit M-1042 --field email=anna@club.example --remove-field level
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @Option(help: "The new name; an empty one takes the name away.")
+    var name: String?
+    @Option(name: .customLong("field"), help: FieldArgument.help)
+    var fields: [FieldArgument] = []
+    @Option(
+        name: .customLong("remove-field"),
+        help: ArgumentHelp("A custom field to take away. Can be given several times.", valueName: "name")
+    )
+    var removedFields: [String] = []
+    @Argument(help: "The member's userId, or any of their cards.")
+    var member: String
+
+    func validate() throws {
+        if name == nil, fields.isEmpty, removedFields.isEmpty {
+            throw ValidationError("Say what to change: --name, --field or --remove-field.")
+        }
+        for name in removedFields where !FieldArgument.isUsable(name) {
+            throw ValidationError("'\(name)' is no custom field.")
+        }
+    }
+
+    func perform() async throws {
+        try await database.change(member, output.output, { "Changed \($0.caption)." }) { club in
+            try await club.update(member, by: action.context) { [name, fields, removedFields] member in
+                if let name { member.username = name }
+                for field in fields { member.fields[field.name] = field.value(replacing: member.fields[field.name]) }
+                for name in removedFields { member.fields[name] = nil }
+            }
+        }
+    }
+}
+
+/// `clubctl members notes`
+struct MembersNotes: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "notes",
+        abstract: "Replaces the staff's notes on a member.",
+        discussion: """
+            An empty text takes them away; '-' reads them from standard input. The log says that they were changed, not \
+            what they are.
+
+            \(MemberLine.keys)
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @Argument(help: "The member's userId, or any of their cards.")
+    var member: String
+    @Argument(help: "The notes.")
+    var text: String
+
+    func perform() async throws {
+        var notes = text
+        if text == "-" {
+            let bytes = try await InputFile.read("-")
+            guard let content = String(validating: bytes, as: UTF8.self) else {
+                throw ToolFailure("The notes are not in UTF-8.", exit: ToolExit.malformed)
+            }
+            notes = content.trimmingCharacters(in: .newlines)
+        }
+        try await database.change(member, output.output, { "Changed the notes on \($0.caption)." }) { [notes] club in
+            try await club.setNotes(notes, on: member, by: action.context)
+        }
+    }
+}
+
+/// `clubctl members tags`
+struct MembersTags: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tags",
+        abstract: "Adds tags to a member and takes tags away.",
+        discussion: """
+            \(MemberLine.keys)
+
+            EXAMPLES
+              clubctl members tags M-1042 --add gold --add student
+              clubctl members tags M-1042 --remove student
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @Option(help: ArgumentHelp("A tag to add. Can be given several times.", valueName: "tag"))
+    var add: [String] = []
+    @Option(help: ArgumentHelp("A tag to take away. Can be given several times.", valueName: "tag"))
+    var remove: [String] = []
+    @Flag(help: "Take all tags away first.")
+    var clear = false
+    @Argument(help: "The member's userId, or any of their cards.")
+    var member: String
+
+    func validate() throws {
+        if add.isEmpty, remove.isEmpty, !clear {
+            throw ValidationError("Say what to change: --add, --remove or --clear.")
+        }
+    }
+
+    func perform() async throws {
+        try await database.change(member, output.output, { "Changed the tags of \($0.caption)." }) { club in
+            guard let details = try await club.details(of: member) else { throw MissingMember(key: member) }
+            let kept = clear ? [] : Set(details.tags)
+            let tags = kept.subtracting(remove).union(add)
+            return try await club.setTags(tags.sorted(), of: member, by: action.context)
+        }
+    }
+}
+
+/// `clubctl members delete`
+struct MembersDelete: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Deletes a member.",
+        discussion: """
+            Older records of the member that are imported or merged later do not bring them back. A tap of the card \
+            does: as a new member. What was known stays in the database; 'erase' removes that.
+
+            JSON keys: those of 'members list', as the member was.
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @OptionGroup var confirmation: ConfirmationOptions
+    @Argument(help: "The member's userId, or any of their cards.")
+    var member: String
+
+    func perform() async throws {
+        let out = output.output
+        try await out.tellingErrors {
+            try await database.withClub { club in
+                guard let found = try await club.member(withUserID: member) else { throw MissingMember(key: member) }
+                let visits = Count.text(found.numVisits, "visit")
+                try await confirmation.ask("Delete \(found.caption) with \(visits)?", out)
+                let deleted = try await club.delete(member, by: action.context)
+                try out.result(deleted, text: "Deleted \(deleted.caption).")
+            }
+        }
+    }
+}
+
+/// `clubctl members merge`
+struct MembersMerge: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "merge",
+        abstract: "Makes one member of two who are the same person.",
+        discussion: """
+            The second joins the first: its cards lead to the first from then on, who has the visits of both. The name \
+            and the fields of the first stay.
+
+            \(MemberLine.keys)
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @OptionGroup var confirmation: ConfirmationOptions
+    @Argument(help: "The member who remains: the userId, or any of their cards.")
+    var member: String
+    @Argument(help: "The member who joins them.")
+    var other: String
+
+    func perform() async throws {
+        let out = output.output
+        try await database.change(member, out, { "Merged; \($0.caption) has \(Count.text($0.numVisits, "visit"))." }) {
+            club in
+            guard let target = try await club.member(withUserID: member) else { throw MissingMember(key: member) }
+            guard let joining = try await club.member(withUserID: other) else { throw MissingMember(key: other) }
+            if target.userId == joining.userId {
+                throw ToolFailure("Both are the same member, \(target.caption).", exit: ToolExit.failure)
+            }
+            try await confirmation.ask(
+                """
+                Merge \(joining.caption), \(Count.text(joining.numVisits, "visit")), into \(target.caption), \
+                \(Count.text(target.numVisits, "visit"))?
+                """,
+                out
+            )
+            return try await club.join(other, to: member, by: action.context)
+        }
+    }
+}

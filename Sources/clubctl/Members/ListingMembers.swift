@@ -1,0 +1,180 @@
+import ArgumentParser
+import ClubKit
+import Foundation
+import ToolSupport
+
+/// Which members are listed, and how.
+struct ListOptions: ParsableArguments, Sendable {
+    @Option(
+        help: ArgumentHelp(
+            "The order: \(MemberOrder.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "order"
+        )
+    )
+    var sort = MemberOrder.creation
+
+    @Option(help: "How many members at most.")
+    var limit: Int?
+
+    @Option(help: "How many members to pass over first.")
+    var offset = 0
+
+    @Option(help: ArgumentHelp("Only members with this tag.", valueName: "tag"))
+    var tag: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        exclusivity: .exclusive,
+        help: "Only members who are blocked; with --no-blocked, those who are not."
+    )
+    var blocked: Bool?
+
+    @Flag(
+        inversion: .prefixedNo,
+        exclusivity: .exclusive,
+        help: "Only members whose membership has ended; with --no-expired, the others."
+    )
+    var expired: Bool?
+
+    @Flag(
+        inversion: .prefixedNo,
+        exclusivity: .exclusive,
+        help: "Only members whose bought visits are used up; with --no-used-up, the others."
+    )
+    var usedUp: Bool?
+
+    @Option(help: ArgumentHelp("Only members who came then or later.", valueName: "date"))
+    var visitedSince: DateArgument?
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit takes a number from 0 on.") }
+        if offset < 0 { throw ValidationError("--offset takes a number from 0 on.") }
+    }
+
+    func query(containing text: String? = nil) -> MemberQuery {
+        MemberQuery(
+            order: sort,
+            filter: MemberFilter(
+                text: text,
+                isBlocked: blocked,
+                isExpired: expired,
+                hasNoVisitsLeft: usedUp,
+                visitedSince: visitedSince?.start,
+                tag: tag
+            ),
+            offset: offset,
+            limit: limit ?? .max
+        )
+    }
+}
+
+extension MemberOrder: ExpressibleByArgument {}
+
+/// `clubctl members list`
+struct MembersList: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists members, by default all in the order in which they came into the database.",
+        discussion: """
+            JSON keys: userId, username, timeStampAdded, numVisits, timeStampOfLastVisit (seconds since 1970) and any \
+            custom fields.
+
+            EXAMPLES
+              clubctl members list --sort lastVisit --limit 20
+              clubctl members list --blocked --json
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var list: ListOptions
+
+    func perform() async throws {
+        try await output.output.tellingErrors {
+            try await database.withClub { club in
+                let count = try await MemberLister(output: output.output).list(list.query(), of: club)
+                if count == 0 { output.output.message("There are no such members.") }
+            }
+        }
+    }
+}
+
+/// `clubctl members search`
+struct MembersSearch: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "search",
+        abstract: "Finds members by a part of their name, userId or custom fields, or by a card.",
+        discussion: """
+            Upper and lower case count as the same. Of a card the whole identifier is wanted. Finding nobody is no \
+            failure.
+
+            The JSON keys are those of 'members list'.
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var list: ListOptions
+    @Argument(help: "The text to look for.")
+    var text: String
+
+    func validate() throws {
+        if text.isEmpty { throw ValidationError("Say what to look for; 'members list' lists all members.") }
+    }
+
+    func perform() async throws {
+        try await output.output.tellingErrors {
+            try await database.withClub { club in
+                let holder = list.query().filter == .all ? try await club.member(withUserID: text) : nil
+                let lister = MemberLister(output: output.output, first: holder)
+                let count = try await lister.list(list.query(containing: text), of: club)
+                if count == 0 { output.output.message("Nobody was found.") }
+            }
+        }
+    }
+}
+
+/// Prints members as they are read.
+private struct MemberLister {
+    var output: Output
+    /// Who is shown first, whether the list has them or not.
+    var first: Member?
+
+    /// - Returns: how many there were.
+    func list(_ query: MemberQuery, of club: Club) async throws -> Int {
+        let (table, shown, counter) = (MemberTable(output: output), first?.userId, Counter())
+        let add: @Sendable (Member) throws -> Void = { member in
+            if counter.next() == 0 { try table.begin() }
+            try table.add(member)
+        }
+        if let first, query.offset == 0, query.limit > 0 { try add(first) }
+        try await club.forEachMember(in: query) { member in
+            if member.userId != shown, counter.count < query.limit { try add(member) }
+        }
+        return counter.count
+    }
+}
+
+/// `clubctl members show`
+struct MembersShow: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Shows all that the desk needs to know of a member.",
+        discussion: "\(MemberLine.keys) Exit code 1 if there is no such member."
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @Argument(help: "The member's userId, or any of their cards.")
+    var member: String
+
+    func perform() async throws {
+        try await output.output.tellingErrors {
+            try await database.withClub { club in
+                guard let details = try await club.details(of: member) else { throw MissingMember(key: member) }
+                let line = MemberLine(details: details)
+                try output.output.result(line, text: line.text)
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import ArgumentParser
+import ClubKit
+import Foundation
+import ReaderKit
+import ToolSupport
+
+/// What the tool shows of a member.
+///
+/// In JSON the five base values and the custom fields stand at the top, where a list has them too; what else the club
+/// keeps of the member is the object `$status`, a name that no custom field can have.
+struct MemberLine: Encodable, Sendable {
+    var details: MemberDetails
+
+    /// The keys, for help texts.
+    static let keys = """
+        JSON keys: userId, username, timeStampAdded, numVisits, timeStampOfLastVisit (seconds since 1970), any custom \
+        fields, and $status with blocked (why; absent if not blocked), expires, visitsLeft (absent without a limit), \
+        notes, tags, cards (id, blocked: why).
+        """
+
+    private enum CodingKeys: String, CodingKey {
+        case status = "$status"
+    }
+
+    private struct Status: Encodable {
+        var blocked: String?
+        var expires: String?
+        var visitsLeft: Int?
+        var notes: String?
+        var tags: [String]
+        var cards: [Card]
+    }
+
+    private struct Card: Encodable {
+        var id: String
+        var blocked: String?
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try details.member.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        let status = Status(
+            blocked: details.blocked,
+            expires: details.expires.map(ISO8601.text),
+            visitsLeft: details.visitsLeft,
+            notes: details.notes,
+            tags: details.tags,
+            cards: details.cards.map { Card(id: $0.id, blocked: $0.blocked) }
+        )
+        try container.encode(status, forKey: .status)
+    }
+
+    /// All of it, for people.
+    var text: String {
+        let member = details.member
+        var rows = [
+            ("userId", member.userId), ("name", member.username ?? ""),
+            ("visits", Count.grouped(member.numVisits) + left),
+            ("added", LocalTime.text(member.timeStampAdded)), ("last visit", LocalTime.lastVisit(of: member)),
+        ]
+        for (name, value) in member.fields.sorted(by: { $0.key < $1.key }) {
+            rows.append((name, value.cellText ?? "-"))
+        }
+        if let reason = details.blocked { rows.append(("blocked", reason.isEmpty ? "yes" : reason)) }
+        if let expires = details.expires {
+            let isOver = expires <= Date()
+            rows.append((isOver ? "expired" : "expires", LocalTime.text(expires.timeIntervalSince1970)))
+        }
+        if !details.tags.isEmpty { rows.append(("tags", details.tags.joined(separator: ", "))) }
+        for card in details.cards where details.cards.count > 1 || card.blocked != nil {
+            let note = card.blocked.map { "  blocked" + ($0.isEmpty ? "" : ": \($0)") } ?? ""
+            rows.append(("card", card.id + note))
+        }
+        for line in (details.notes ?? "").split(separator: "\n", omittingEmptySubsequences: false)
+        where details.notes != nil {
+            rows.append(("notes", String(line)))
+        }
+        let width = max(10, rows.map(\.0.count).max() ?? 0)
+        return rows.map { ($0.0.padded(to: width) + "  " + $0.1.onOneLine).trimmedEnd }.joined(separator: "\n")
+    }
+
+    private var left: String {
+        details.visitsLeft.map { $0 == 1 ? ", 1 is left" : ", \(Count.grouped($0)) are left" } ?? ""
+    }
+}
+
+extension Member {
+    /// The name and the identifier, for sentences.
+    var caption: String {
+        let name = (username ?? "").onOneLine
+        return name.isEmpty ? userId : "\(name) (\(userId))"
+    }
+}
+
+extension LocalTime {
+    /// When the latest visit was, `never` without one.
+    static func lastVisit(of member: Member) -> String {
+        member.timeStampOfLastVisit == 0 ? "never" : text(member.timeStampOfLastVisit)
+    }
+}
+
+extension String {
+    /// Without spaces at the end.
+    var trimmedEnd: String {
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}
+
+/// A table of members, one a line, as they come.
+struct MemberTable: Sendable {
+    let output: Output
+
+    func begin() throws {
+        try output.text("member".padded(to: 20) + "  visits  last visit           name")
+    }
+
+    func add(_ member: Member) throws {
+        let visits = String(member.numVisits).padded(onTheLeftTo: 6)
+        let last = LocalTime.lastVisit(of: member).padded(to: 19)
+        let name = (member.username ?? "").onOneLine
+        try output.result(member, text: "\(member.userId.padded(to: 20))  \(visits)  \(last)  \(name)".trimmedEnd)
+    }
+}
+
+/// Options and steps that commands about one member have in common.
+extension DatabaseOptions {
+    /// Changes a member, and shows them as they are then.
+    func change(
+        _ key: String,
+        _ out: Output,
+        _ message: (Member) -> String,
+        _ work: (Club) async throws -> Member
+    ) async throws {
+        try await out.tellingErrors {
+            try await withClub { club in
+                let member: Member
+                do {
+                    member = try await work(club)
+                } catch let error as ClubError where error.kind == .noSuchMember {
+                    throw MissingMember(key: key)
+                }
+                guard let details = try await club.details(of: member.userId) else { return }
+                try out.result(MemberLine(details: details), text: message(member))
+            }
+        }
+    }
+}
+
+/// There is no member with that userId or card.
+struct MissingMember: ExitCoded, CustomStringConvertible {
+    var key: String
+
+    var exitCode: ExitCode { ToolExit.failure }
+
+    var errorCode: String { ClubError.Kind.noSuchMember.rawValue }
+
+    var description: String {
+        "there is no member with the userId or card '\(key)'; 'clubctl members search' finds members."
+    }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import ClubKit
+import Foundation
+import ToolSupport
+
+/// `clubctl members disclose`
+struct MembersDisclose: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "disclose",
+        abstract: "Writes all that is held on a member into a new folder, for the member.",
+        discussion: """
+            member.json has everything, visits.csv the visits. Only this user may read them.
+
+            JSON keys of a file: file.
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @Argument(help: "The member's userId, or any of their cards.")
+    var member: String
+    @Argument(help: "A folder that is not there yet, or is empty.", completion: .directory)
+    var folder: String
+
+    private struct Line: Encodable {
+        var file: String
+    }
+
+    func perform() async throws {
+        let out = output.output
+        try await out.tellingErrors {
+            try await database.withClub { club in
+                guard try await club.member(withUserID: member) != nil else { throw MissingMember(key: member) }
+                let files = try await club.disclose(
+                    member,
+                    to: URL(fileURLWithPath: folder, isDirectory: true),
+                    by: action.context
+                )
+                for file in files { try out.result(Line(file: file.path), text: "Wrote \(file.path)") }
+            }
+        }
+    }
+}
+
+/// `clubctl members erase`
+struct MembersErase: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "erase",
+        abstract: "Erases all that is known of a member, for ever.",
+        discussion: """
+            Name, fields, notes, cards and visits go; no file and no other kiosk brings them back. A card that is \
+            presented later is that of somebody new. Backups and exported files are not reached: delete those yourself.
+
+            JSON keys: erased (the userId).
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @OptionGroup var confirmation: ConfirmationOptions
+    @Argument(help: "The member's userId, or any of their cards.")
+    var member: String
+
+    private struct Line: Encodable {
+        var erased: String
+    }
+
+    func perform() async throws {
+        let out = output.output
+        try await out.tellingErrors {
+            try await database.withClub { club in
+                guard let found = try await club.member(withUserID: member) else { throw MissingMember(key: member) }
+                let visits = Count.text(found.numVisits, "visit")
+                try await confirmation.ask(
+                    "Erase \(found.caption) with \(visits), for ever? Nothing brings them back.",
+                    out
+                )
+                try await club.erase(member, by: action.context)
+                try out.result(Line(erased: found.userId), text: "Erased \(found.caption).")
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import ArgumentParser
+import ClubKit
+import Foundation
+import ToolSupport
+
+/// `clubctl members block`
+struct MembersBlock: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "block",
+        abstract: "Lets a member in no more.",
+        discussion: "The reason (--reason) is shown at the reader.\n\n\(MemberLine.keys)"
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @Argument(help: "The member's userId, or any of their cards.")
+    var member: String
+
+    func perform() async throws {
+        try await database.change(member, output.output, { "Blocked \($0.caption)." }) { club in
+            try await club.block(member, by: action.context)
+        }
+    }
+}
+
+/// `clubctl members unblock`
+struct MembersUnblock: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unblock",
+        abstract: "Lets a blocked member in again.",
+        discussion: MemberLine.keys
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @Argument(help: "The member's userId, or any of their cards.")
+    var member: String
+
+    func perform() async throws {
+        try await database.change(member, output.output, { "\($0.caption) may come in again." }) { club in
+            try await club.unblock(member, by: action.context)
+        }
+    }
+}
+
+/// `clubctl members expiry`
+struct MembersExpiry: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "expiry",
+        abstract: "Sets when a membership ends.",
+        discussion: """
+            From then on taps are rejected; in the days before they say that the end is near.
+
+            \(MemberLine.keys)
+
+            EXAMPLES
+              clubctl members expiry M-1042 2026-12-31
+              clubctl members expiry M-1042 never
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @Argument(help: "The member's userId, or any of their cards.")
+    var member: String
+    @Argument(
+        help: ArgumentHelp(
+            "The last day of the membership, or a time, or 'never'.",
+            discussion: DateArgument.form,
+            valueName: "date"
+        )
+    )
+    var date: String
+
+    func validate() throws {
+        if date != "never", DateArgument(argument: date) == nil {
+            throw ValidationError("'\(date)' is neither 'never' nor a date. \(DateArgument.form)")
+        }
+    }
+
+    func perform() async throws {
+        let end = DateArgument(argument: date)?.end
+        let words = end.map { "ends at \(LocalTime.text($0.timeIntervalSince1970))" } ?? "has no end"
+        try await database.change(member, output.output, { "The membership of \($0.caption) \(words)." }) { club in
+            try await club.setExpiry(of: member, to: end, by: action.context)
+        }
+    }
+}
+
+/// `clubctl members pack`
+struct MembersPack: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pack",
+        abstract: "Adds a pack of visits that a member bought, or lifts the limit.",
+        discussion: """
+            From the first pack on, each visit uses one up; without any left, taps are rejected.
+
+            \(MemberLine.keys)
+
+            EXAMPLES
+              clubctl members pack M-1042 10
+              clubctl members pack M-1042 unlimited
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @Argument(help: "The member's userId, or any of their cards.")
+    var member: String
+    @Argument(help: "How many visits, 1 to 1000000, or 'unlimited'.")
+    var visits: String
+
+    private static let range = 1...1_000_000
+
+    func validate() throws {
+        guard visits != "unlimited" else { return }
+        guard let count = Int(visits), Self.range.contains(count) else {
+            throw ValidationError("'\(visits)' is neither 'unlimited' nor a number from 1 to 1000000.")
+        }
+    }
+
+    func perform() async throws {
+        try await database.change(member, output.output, message) { club in
+            guard let count = Int(visits) else {
+                return try await club.removeVisitLimit(of: member, by: action.context)
+            }
+            return try await club.addVisits(count, to: member, by: action.context)
+        }
+    }
+
+    private var message: (Member) -> String {
+        guard let count = Int(visits) else { return { "\($0.caption) may come without a limit." } }
+        return { "Added \(Count.text(count, "visit")) for \($0.caption)." }
+    }
+}
+
+/// `clubctl members visit`
+struct MembersVisit: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "visit",
+        abstract: "Counts a visit that no card told of.",
+        discussion: """
+            It counts whatever the cooldown, a block or the end of the membership say, and is marked as recorded by \
+            hand. It wants a reason.
+
+            \(MemberLine.keys)
+
+            EXAMPLES
+              clubctl members visit M-1042 --reason 'forgot the card'
+              clubctl members visit M-1042 --at 2026-11-20T18:30:00+01:00 --reason 'reader was off'
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @Option(help: ArgumentHelp("When it was; now by default.", discussion: DateArgument.form, valueName: "date"))
+    var at: DateArgument?
+    @Argument(help: "The member's userId, or any of their cards.")
+    var member: String
+
+    func perform() async throws {
+        let context = try action.contextWithReason()
+        try await database.change(
+            member,
+            output.output,
+            { "Counted a visit of \($0.caption), who has \(Count.text($0.numVisits, "visit")) now." }
+        ) { club in
+            try await club.recordVisit(of: member, at: at?.start, by: context)
+        }
+    }
+}
+
+/// `clubctl members undo`
+struct MembersUndo: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "undo",
+        abstract: "Makes a visit count no more.",
+        discussion: """
+            It stays in the history, with the reason, which is wanted. 'members history' shows the ids of visits; \
+            'kiosk --json' has them too.
+
+            \(MemberLine.keys)
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @Argument(help: "The visit's id.")
+    var visit: String
+
+    func validate() throws {
+        if UUID(uuidString: visit) == nil {
+            throw ValidationError("'\(visit)' is no visit's id; 'clubctl members history' shows them.")
+        }
+    }
+
+    func perform() async throws {
+        guard let id = UUID(uuidString: visit) else { return }
+        let context = try action.contextWithReason()
+        try await database.change(
+            visit,
+            output.output,
+            { "Undone; \($0.caption) has \(Count.text($0.numVisits, "visit")) now." }
+        ) { club in
+            try await club.undoVisit(id, by: context)
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import ArgumentParser
+import ClubKit
+import Foundation
+import ReaderKit
+import ToolSupport
+
+/// A line of a history: a visit, or what somebody did.
+struct HistoryLine: Encodable, Sendable {
+    var at: String
+    var event: String
+    var userId: String?
+    var id: String?
+    var reader: String?
+    var source: String?
+    var counted: Bool?
+    var undone: Undoing?
+    var action: String?
+    var actor: String?
+    var reason: String?
+    var detail: [String: FieldValue]?
+
+    struct Undoing: Encodable {
+        var at: String
+        var reason: String?
+        var actor: String?
+    }
+
+    /// The keys of what somebody did, for help texts.
+    static let actionKeys = """
+        event "action", at, userId, action (\(AuditEntry.Action.allCases.map(\.rawValue).joined(separator: ", "))), \
+        actor (who did it), reason, detail (an object)
+        """
+
+    init(_ visit: Visit) {
+        at = ISO8601.text(visit.at)
+        event = "visit"
+        userId = visit.userId
+        id = visit.id.uuidString
+        reader = visit.reader.isEmpty ? nil : visit.reader
+        source = visit.source.rawValue
+        counted = visit.counts
+        actor = visit.actor
+        reason = visit.reason
+        undone = visit.undoing.map { Undoing(at: ISO8601.text($0.at), reason: $0.reason, actor: $0.actor) }
+    }
+
+    init(_ entry: AuditEntry) {
+        at = ISO8601.text(entry.at)
+        event = "action"
+        userId = entry.subject
+        action = entry.action.rawValue
+        actor = entry.actor
+        var particulars = entry.detail
+        if case .string(let text) = particulars.removeValue(forKey: "reason") { reason = text }
+        detail = particulars.isEmpty ? nil : particulars
+    }
+}
+
+extension Visit {
+    /// A line for people.
+    fileprivate var text: String {
+        var text = "\(LocalTime.text(at.timeIntervalSince1970))  visit       "
+        text += source == .manual ? "by hand" : reader
+        if let reason { text += ": \(reason)" }
+        if let actor { text += " (\(actor))" }
+        if let undoing {
+            let who = undoing.actor.map { " by \($0)" } ?? ""
+            text += "; undone\(who)\(undoing.reason.map { ": \($0)" } ?? "")"
+        }
+        return text + "  [\(id.uuidString)]"
+    }
+}
+
+extension AuditEntry {
+    /// A line for people, of a member or with the name of the member.
+    func text(naming: Bool) -> String {
+        var text = "\(LocalTime.text(at.timeIntervalSince1970))  \(action.words.padded(to: 10))  "
+        if naming, let subject { text += "\(subject)  " }
+        var particulars = detail
+        let reason = particulars.removeValue(forKey: "reason")?.cellText
+        text += particulars.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.cellText ?? "-")" }
+            .joined(separator: ", ")
+        if let reason { text += "\(particulars.isEmpty ? "" : ": ")\(reason)" }
+        if let actor { text += "  (\(actor))" }
+        return text.onOneLine.trimmedEnd
+    }
+}
+
+extension AuditEntry.Action {
+    /// The name as words: "recorded visit".
+    var words: String {
+        rawValue.reduce(into: "") { words, letter in
+            words += letter.isUppercase ? " " + letter.lowercased() : String(letter)
+        }
+    }
+}
+
+/// `clubctl members history`
+struct MembersHistory: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "Shows a member's visits and what was done with the member, the oldest first.",
+        discussion: """
+            JSON keys: of a visit event "visit", at, id, userId, reader, source (card, manual), counted, reason and \
+            actor (of one by hand), undone (at, reason, actor); of what somebody did \(HistoryLine.actionKeys).
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @Option(help: "How many of the latest lines at most.")
+    var limit = 1000
+    @Argument(help: "The member's userId, or any of their cards.")
+    var member: String
+
+    func validate() throws {
+        if limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
+    }
+
+    func perform() async throws {
+        let out = output.output
+        try await out.tellingErrors {
+            try await database.withClub { club in
+                guard let found = try await club.member(withUserID: member) else {
+                    throw MissingMember(key: member)
+                }
+                let visits = try await club.visits(of: member, limit: limit).map { visit in
+                    (visit.at, HistoryLine(visit), visit.text.onOneLine)
+                }
+                // That a visit was recorded or undone is told by the visit.
+                let told: Set<AuditEntry.Action> = [.recordedVisit, .undidVisit]
+                let entries = try await club.auditLog(of: member, limit: limit).filter { !told.contains($0.action) }
+                    .map { ($0.at, HistoryLine($0), $0.text(naming: false)) }
+                let lines = (visits + entries).enumerated()
+                    .sorted { ($0.element.0, -$0.offset) < ($1.element.0, -$1.offset) }.map(\.element)
+                for (_, line, text) in lines.suffix(limit) { try out.result(line, text: text) }
+                if lines.isEmpty { out.message("Nothing is known of what \(found.caption) did.") }
+                if visits.isEmpty, found.numVisits > 0 {
+                    let count = Count.text(found.numVisits, "visit")
+                    out.message("\(count) came from a file as a total; when they were is not known.")
+                }
+            }
+        }
+    }
+}
+
+/// `clubctl log`
+struct Log: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Shows who did what in the club, the latest last.",
+        discussion: "JSON keys: \(HistoryLine.actionKeys)."
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @Option(help: "How many of the latest entries at most.")
+    var limit = 100
+
+    func validate() throws {
+        if limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
+    }
+
+    func perform() async throws {
+        let out = output.output
+        try await out.tellingErrors {
+            try await database.withClub { club in
+                let entries = try await club.auditLog(limit: limit)
+                for entry in entries.reversed() { try out.result(HistoryLine(entry), text: entry.text(naming: true)) }
+                if entries.isEmpty { out.message("Nothing was done yet.") }
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import ArgumentParser
+import ClubKit
+import Foundation
+import ToolSupport
+
+/// Where the club's members are.
+struct DatabaseOptions: ParsableArguments, Sendable {
+    @Option(
+        help: ArgumentHelp(
+            "The club's database.",
+            discussion: "By default $XDG_DATA_HOME/clubkit/club.sqlite, or ~/.local/share/clubkit/club.sqlite.",
+            valueName: "path"
+        ),
+        completion: .file(extensions: ["sqlite"])
+    )
+    var database: String?
+
+    var location: DatabaseLocation {
+        database.map { .file(path: $0) } ?? .standard()
+    }
+
+    /// The path, for people.
+    var path: String {
+        if case .file(let path) = location { path } else { "memory" }
+    }
+
+    /// A club that is open on a database which must exist already.
+    func openExisting() async throws -> Club {
+        if case .file(let path) = location, !FileManager.default.fileExists(atPath: path) {
+            throw ToolFailure(
+                "could not open \(path): there is no such database. Check --database; 'clubctl kiosk' creates one.",
+                exit: ToolExit.noInput
+            )
+        }
+        return try await open()
+    }
+
+    /// Works with a club that is open on a database which must exist already, and closes it.
+    func withClub<Result>(_ work: (Club) async throws -> Result) async throws -> Result {
+        try await Self.closing(try await openExisting(), work)
+    }
+
+    /// Works with a club that is open on the database, which is created if it is missing, and closes it.
+    func withNewClub<Result>(_ work: (Club) async throws -> Result) async throws -> Result {
+        try await Self.closing(try await open(), work)
+    }
+
+    /// Works with a club whose database is created if it is missing, unless nothing is to be changed: then an empty club
+    /// in memory stands for it.
+    func withClub<Result>(dryRun: Bool, _ work: (Club) async throws -> Result) async throws -> Result {
+        guard dryRun, case .file(let path) = location, !FileManager.default.fileExists(atPath: path) else {
+            return try await withNewClub(work)
+        }
+        return try await Self.closing(try await Self.open(.memory), work)
+    }
+
+    private static func closing<Result>(_ club: Club, _ work: (Club) async throws -> Result) async throws -> Result {
+        let result: Result
+        do {
+            result = try await work(club)
+        } catch {
+            try? await club.close()
+            throw error
+        }
+        try await club.close()
+        return result
+    }
+
+    /// A club that is open on the database, which is created if it is missing.
+    func open(configure: (inout ClubConfiguration) -> Void = { _ in }) async throws -> Club {
+        try await Self.open(location, configure: configure)
+    }
+
+    private static func open(
+        _ location: DatabaseLocation,
+        configure: (inout ClubConfiguration) -> Void = { _ in }
+    ) async throws -> Club {
+        var configuration = ClubConfiguration(database: location)
+        // What happens is told line by line already; the log is for what goes wrong.
+        configuration.logger.logLevel = .warning
+        configure(&configuration)
+        let club = Club(configuration: configuration)
+        try await club.open()
+        return club
+    }
+}
+
+extension ClubError: ExitCoded {
+    package var exitCode: ExitCode {
+        switch kind {
+        case .cannotCreate, .cannotOpen, .readOnly, .diskFull, .inputOutput, .busy, .fileExists: ToolExit.inputOutput
+        case .corrupt, .notADatabase, .newerSchema, .unreadableRecord, .malformedFile: ToolExit.malformed
+        case .invalidSetting, .invalidValue: ToolExit.usage
+        case .cancelled: ToolExit.interrupted
+        default: ToolExit.failure
+        }
+    }
+
+    package var errorCode: String { kind.rawValue }
+}
+
+extension TransferError: ExitCoded {
+    package var exitCode: ExitCode {
+        switch kind {
+        case .notFound: ToolExit.noInput
+        case .badMapping: ToolExit.usage
+        case .exists, .notReadable, .notWritable, .notRepeatable, .diskFull, .inputOutput: ToolExit.inputOutput
+        case .cancelled: ToolExit.interrupted
+        case .club: cause?.exitCode ?? ToolExit.failure
+        default: ToolExit.malformed
+        }
+    }
+
+    package var errorCode: String { cause?.kind.rawValue ?? kind.rawValue }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import ReaderKit
+import ToolSupport
+
+/// Where a file that a person asked for goes: to a path, or to standard output.
+struct Destination: Sendable {
+    private let path: String
+
+    /// `-` is standard output.
+    init(_ path: String) {
+        self.path = path
+    }
+
+    /// Calls the closure with the path of a file to write.
+    ///
+    /// What goes to standard output takes the way through a pipe: it may be a file, which is not to be replaced.
+    func write<Result>(_ work: (String) async throws -> Result) async throws -> Result {
+        guard path == "-" else { return try await work(path) }
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            throw ToolFailure("could not make a pipe: \(String(cString: strerror(errno)))", exit: ToolExit.inputOutput)
+        }
+        let (reading, writing) = (ends[0], ends[1])
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        async let copied = Self.copy(from: reading)
+        do {
+            let result = try await work("/dev/fd/\(writing)")
+            close(writing)
+            try await copied
+            return result
+        } catch {
+            close(writing)
+            // That standard output cannot be written is why the work failed.
+            try await copied
+            throw error
+        }
+    }
+
+    /// Copies to standard output until the writer is gone.
+    private static func copy(from reading: Int32) async throws {
+        let failure: Int32? = await withCheckedContinuation { continuation in
+            DetachedThread.start(name: "output") {
+                let failure = copyNow(from: reading)
+                close(reading)
+                continuation.resume(returning: failure)
+            }
+        }
+        if let failure {
+            let reason = String(cString: strerror(failure))
+            throw ToolFailure("could not write to standard output: \(reason)", exit: ToolExit.inputOutput)
+        }
+    }
+
+    private static func copyNow(from reading: Int32) -> Int32? {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(reading, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count < 0 ? errno : nil }
+            var written = 0
+            while written < count {
+                let part = buffer.withUnsafeBytes { bytes in
+                    Foundation.write(STDOUT_FILENO, bytes.baseAddress.map { $0 + written }, count - written)
+                }
+                if part < 0, errno == EINTR { continue }
+                guard part > 0 else { return errno }
+                written += part
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import ClubKit
+import Foundation
+import ToolSupport
+
+/// `clubctl backup`
+struct Backup: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Copies the database into a new file, while the kiosk runs.",
+        discussion: """
+            The copy is there whole and on disk when this ends, or not at all; it replaces nothing, and only this user \
+            may read it. To restore it: stop the kiosk, move the database away together with its -wal and -shm files, \
+            and copy the backup to its place.
+
+            JSON keys: file, bytes.
+
+            EXAMPLES
+              clubctl backup /mnt/usb/club-$(date +%F).sqlite
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @Argument(help: "The new file.", completion: .file(extensions: ["sqlite"]))
+    var file: String
+
+    private struct Line: Encodable {
+        var file: String
+        var bytes: Int
+    }
+
+    func perform() async throws {
+        let out = output.output
+        try await out.tellingErrors {
+            try await database.withClub { club in
+                let bar = ProgressBar("Copying", out)
+                defer { bar.end() }
+                let url = URL(fileURLWithPath: file)
+                try await club.backup(to: url, by: action.context) { progress in
+                    bar.show(progress.fraction, Count.text(progress.pagesDone, "page"))
+                }
+                bar.end()
+                let size = try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int
+                let bytes = (size ?? nil) ?? 0
+                try out.result(
+                    Line(file: file, bytes: bytes),
+                    text: "Wrote a backup of \(Count.grouped(bytes)) bytes to \(file)."
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import ClubKit
+import Foundation
+import ToolSupport
+
+/// `clubctl export`
+struct Export: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Writes all members to a file.",
+        discussion: """
+            userList (.musrl) and csv (.mucsv, .csv) hold the members with their totals, in the forms of the original \
+            library; clubkit (.clubkit) holds everything that the club knows, for moving it to another kiosk without \
+            loss. Without --type the name of the file tells the form. The file appears when it is whole, and only this \
+            user may read it.
+
+            JSON keys (not with '-'): file, format, members, rows, bytes, columns.
+
+            EXAMPLES
+              clubctl export --type csv members.csv
+              clubctl export --type userList - | jq length
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @Option(help: "The form of the file: userList, csv, clubkit.")
+    var type: TransferFormat?
+    @Option(
+        help: ArgumentHelp(
+            "The columns of a CSV file or keys of a user list, in order; all of them by default.",
+            valueName: "name,…"
+        ),
+        transform: { $0.split(separator: ",").map(String.init) }
+    )
+    var columns: [String]?
+    @Flag(help: "Replace the file if it exists.")
+    var force = false
+    @Argument(
+        help: "The file to write; '-' is standard output.",
+        completion: .file(extensions: ["musrl", "mucsv", "csv", "clubkit"])
+    )
+    var file: String
+
+    private var format: TransferFormat? {
+        type ?? TransferFormat(pathExtension: (file as NSString).pathExtension)
+    }
+
+    func validate() throws {
+        if format == nil { throw ValidationError("Say which form the file gets: --type userList, csv or clubkit.") }
+        if file == "-", output.json { throw ValidationError("With --json the members need a file.") }
+        if columns != nil, format == .clubkit {
+            throw ValidationError("A club's file always holds everything; --columns goes with userList and csv.")
+        }
+    }
+
+    func perform() async throws {
+        guard let format else { return }
+        let out = output.output
+        try await out.tellingErrors {
+            try await database.withClub { club in
+                let bar = ProgressBar("Exporting", out)
+                defer { bar.end() }
+                let report = try await Destination(file).write { path in
+                    try await club.exportMembers(
+                        to: path,
+                        options: ExportOptions(format: format, columns: columns, overwrite: force),
+                        by: action.context,
+                        progress: { bar.show($0) }
+                    )
+                }
+                bar.end()
+                let text = "Wrote \(Count.text(report.members, "member")) to \(file)."
+                if file == "-" { out.message(text) } else { try out.result(report, text: text) }
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+import ArgumentParser
+import ClubKit
+import Foundation
+import Synchronization
+import ToolSupport
+
+extension TransferFormat: ExpressibleByArgument {}
+
+/// `clubctl import`
+struct Import: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Takes in the members of a file.",
+        discussion: """
+            Reads user lists (.musrl), CSV (.mucsv, .csv) and the club's own files (.clubkit). Unknown members are \
+            added. Members who are there stay as they are; with --merge, both are taken together: visits are never \
+            counted twice, of names and fields the latest counts, and what is overruled is kept. With --overwrite the \
+            names and fields of the file count as said now, for somebody who corrected them in a spreadsheet.
+
+            The file is never changed, and the same file again changes nothing. Rows that cannot be read keep no other \
+            row out: they are told, and the exit code is 65 although the others were taken. Rows that must not be \
+            taken, since the member was erased or deleted later, are told too and are no failure. 65 is also a file \
+            that cannot be read at all. An interrupted import (130) has whole rows; the same command does the rest.
+
+            JSON: for each row event "row", row (line or element of the file), userId, outcome (created, changed, \
+            kept, skipped, malformed), changes and conflicts (field, stored, imported), column and reason (what is \
+            wrong); then event "report" with file, format, dryRun, columns (column, field), total, created, changed, \
+            kept, conflicting, skipped, malformed, records, newRecords (other rows of a club's file), notes; if it was \
+            interrupted, event "interrupted" with file, rows.
+
+            EXAMPLES
+              clubctl import members.csv --dry-run
+              clubctl import members.csv --map 'Card number=userId' --map 'Full name=username' --map Remarks=
+              clubctl import other-kiosk.clubkit --merge
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @Flag(help: "Say what would happen, row by row, and change nothing.")
+    var dryRun = false
+    @Flag(help: "Merge what the file says of members who are there.")
+    var merge = false
+    @Flag(help: "Merge, and let the names and fields of the file count as said now.")
+    var overwrite = false
+    @Option(
+        help: ArgumentHelp(
+            "What a column means: COLUMN=FIELD; 'COLUMN=' leaves it out. Can be given several times.",
+            valueName: "column=field"
+        ),
+        transform: { text in
+            guard let mapping = ColumnMapping(text) else { throw ValidationError("'\(text)' is not COLUMN=FIELD.") }
+            return mapping
+        }
+    )
+    var map: [ColumnMapping] = []
+    @Option(help: "The form of the file, if its name and content do not tell it: userList, csv, clubkit.")
+    var type: TransferFormat?
+    @Argument(help: "The file.", completion: .file(extensions: ["musrl", "mucsv", "csv", "clubkit"]))
+    var file: String
+
+    private var mode: MergeMode { overwrite ? .overwrite : merge ? .merge : .addOnly }
+
+    func perform() async throws {
+        let out = output.output
+        try await out.tellingErrors {
+            // Before the database is touched: a missing file must not leave an empty club behind.
+            guard FileManager.default.fileExists(atPath: file) else { throw TransferError(.notFound, file: file) }
+            try await database.withClub(dryRun: dryRun) { club in
+                let report = try await importing(into: club, out)
+                try out.result(ReportLine(report), text: ImportText(report: report, mode: mode).text)
+                if report.malformed > 0 { throw ToolExit.malformed }
+            }
+        }
+    }
+
+    private func importing(into club: Club, _ out: Output) async throws -> ImportReport {
+        let bar = ProgressBar(dryRun ? "Checking" : "Importing", out)
+        defer { bar.end() }
+        let rows = Mutex(0)
+        let failure = Mutex<(any Error)?>(nil)
+        var told: (@Sendable (ImportedRow) -> Void)?
+        if out.isJSON {
+            told = { row in
+                guard failure.withLock({ $0 == nil }) else { return }
+                do {
+                    try out.result(RowLine(row: row), text: "")
+                } catch {
+                    failure.withLock { $0 = error }
+                }
+            }
+        }
+        do {
+            let options = ImportOptions(format: type, mappings: map, mode: mode, dryRun: dryRun)
+            let report = try await club.importMembers(
+                from: file,
+                options: options,
+                by: action.context,
+                row: told,
+                progress: { progress in
+                    rows.withLock { $0 = progress.rows }
+                    bar.show(progress)
+                }
+            )
+            bar.end()
+            if let error = failure.withLock(\.self) { throw error }
+            return report
+        } catch let error as TransferError where error.kind == .cancelled {
+            bar.end()
+            let count = rows.withLock(\.self)
+            if out.isJSON { try out.result(InterruptedLine(file: file, rows: count), text: "") }
+            let taken = dryRun ? "were looked at; nothing was changed" : "were taken in"
+            out.message(
+                """
+                Interrupted: the first \(Count.text(count, "row")) of \(file) \(taken). The same command does the rest.
+                """
+            )
+            throw ToolExit.interrupted
+        }
+    }
+
+    private struct RowLine: Encodable {
+        var row: ImportedRow
+
+        private enum CodingKeys: String, CodingKey { case event }
+
+        func encode(to encoder: any Encoder) throws {
+            try row.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode("row", forKey: .event)
+        }
+    }
+
+    private struct InterruptedLine: Encodable {
+        var event = "interrupted"
+        var file: String
+        var rows: Int
+    }
+
+    /// The report without its rows, which have lines of their own.
+    private struct ReportLine: Encodable {
+        var event = "report"
+        var file: String
+        var format: TransferFormat
+        var dryRun: Bool
+        var columns: [ImportReport.Column]
+        var total, created, changed, kept, conflicting, skipped, malformed, records, newRecords: Int
+        var notes: [String]
+
+        init(_ report: ImportReport) {
+            file = report.file
+            format = report.format
+            dryRun = report.dryRun
+            columns = report.columns
+            total = report.total
+            created = report.created
+            changed = report.changed
+            kept = report.kept
+            conflicting = report.conflicting
+            skipped = report.skipped
+            malformed = report.malformed
+            records = report.records
+            newRecords = report.newRecords
+            notes = report.notes
+        }
+    }
+}
+
+/// The report of an import for people.
+private struct ImportText {
+    var report: ImportReport
+    var mode: MergeMode
+
+    /// How many rows are told.
+    private static let rows = 20
+
+    var text: String {
+        var lines = [report.dryRun ? "\(report.file) would be imported like this; nothing was changed." : report.file]
+        for column in report.columns where column.field != column.column {
+            lines.append("  column '\(column.column.onOneLine)' " + (column.field.map { "is \($0)" } ?? "is left out"))
+        }
+        lines += report.notes.map { "  note: \($0)" }
+        lines += counts.map { "  \($0.0.padded(to: 11))  \(Count.grouped($0.1))" + ($0.2.isEmpty ? "" : "  \($0.2)") }
+        for row in report.rows.prefix(Self.rows) { lines.append("  " + Self.text(row)) }
+        let more = report.rows.count + report.omittedRows - min(report.rows.count, Self.rows)
+        if more > 0 { lines.append("  and \(Count.text(more, "more row")); --json lists every row") }
+        return lines.joined(separator: "\n")
+    }
+
+    private var counts: [(String, Int, String)] {
+        let keeps = mode == .addOnly ? "they were there; --merge takes what the file knows" : "nothing was new"
+        var counts = [
+            ("rows", report.total, ""), ("new members", report.created, ""), ("changed", report.changed, ""),
+            ("unchanged", report.kept, report.kept > 0 ? keeps : ""),
+        ]
+        if report.records > 0 { counts.append(("records", report.records, "\(report.newRecords) of them new")) }
+        if report.conflicting > 0 { counts.append(("conflicts", report.conflicting, "the club's value stays")) }
+        if report.skipped > 0 { counts.append(("skipped", report.skipped, "")) }
+        if report.malformed > 0 { counts.append(("malformed", report.malformed, "")) }
+        return counts
+    }
+
+    private static func text(_ row: ImportedRow) -> String {
+        var text = "row \(row.row): \(row.outcome.rawValue)"
+        if let id = row.userId { text += " \(id)" }
+        if let reason = row.reason { text += ": " + (row.column.map { "\($0): " } ?? "") + reason }
+        for conflict in row.conflicts {
+            let (stored, imported) = (conflict.stored?.cellText ?? "-", conflict.imported?.cellText ?? "-")
+            text += "; \(conflict.field) is '\(stored)' here, '\(imported)' in the file"
+        }
+        return text.onOneLine
+    }
+}

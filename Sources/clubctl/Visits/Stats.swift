@@ -1,0 +1,66 @@
+import ArgumentParser
+import ClubKit
+import Foundation
+import ToolSupport
+
+/// `clubctl stats`
+struct Stats: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Shows how the club is visited: today, by hour and by day.",
+        discussion: """
+            Without --from these are the last 30 days, today included. Days and hours are those of this machine's time \
+            zone, or of TZ. Totals that were imported without single visits have no times and are not in it; visits \
+            that were undone do not count.
+
+            JSON: one object with from, to, timeZone, visits, manualVisits, uniqueVisitors, returningMembers (who came \
+            on a day that was not their first), newMembers, repeats, ignored, rejected, reasons (taps ignored or \
+            rejected, by reason code), peakHour (hour, visits; absent without visits), busiestDay, hours (24 numbers, \
+            from midnight on), days (date, visits, uniqueVisitors, newMembers), members (how many the club has now), \
+            and today, an object with the same keys but members and today.
+
+            EXAMPLES
+              clubctl stats
+              clubctl stats --from 2026-11-01 --to 2026-11-30 --json
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var span: SpanOptions
+
+    private struct Line: Encodable {
+        var statistics: ClubStatistics
+        var today: ClubStatistics
+        var members: Int
+
+        private enum CodingKeys: String, CodingKey { case today, members }
+
+        func encode(to encoder: any Encoder) throws {
+            try statistics.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(today, forKey: .today)
+            try container.encode(members, forKey: .members)
+        }
+    }
+
+    func perform() async throws {
+        let out = output.output
+        try await out.tellingErrors {
+            try await database.withClub { club in
+                let now = Date()
+                var calendar = Calendar(identifier: .gregorian)
+                calendar.timeZone = .current
+                let tomorrow = calendar.dateInterval(of: .day, for: now)?.end ?? now
+                let to = span.to?.end ?? tomorrow
+                let month = calendar.date(byAdding: .day, value: -30, to: to) ?? to
+                let line = Line(
+                    statistics: try await club.statistics(from: span.from?.start ?? month, to: to),
+                    today: try await club.statistics(ofDayAt: now),
+                    members: try await club.memberCount()
+                )
+                let chart = StatisticsText(width: min(Terminal.width, 100))
+                try out.result(line, text: chart.text(line.statistics, today: line.today, members: line.members))
+            }
+        }
+    }
+}

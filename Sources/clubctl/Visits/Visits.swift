@@ -1,0 +1,117 @@
+import ArgumentParser
+import ClubKit
+import Foundation
+import ReaderKit
+import ToolSupport
+
+/// `clubctl visits`
+struct Visits: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Exports visits, and removes old ones.",
+        subcommands: [VisitsExport.self, VisitsPrune.self]
+    )
+}
+
+/// `clubctl visits export`
+struct VisitsExport: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Writes every tap and visit to a CSV file, with whether it counts or why not.",
+        discussion: """
+            Columns: time (ISO 8601, UTC), userId, username, reader, source (card, manual), counted (yes, undone, \
+            deleted, repeat, ignored, rejected), reason, id. Texts that a spreadsheet would take for formulas have an \
+            apostrophe in front.
+
+            JSON keys (not with '-'): file, rows, counted, bytes.
+
+            EXAMPLES
+              clubctl visits export --from 2026-11-01 --to 2026-11-30 november.csv
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var span: SpanOptions
+    @OptionGroup var action: ActionOptions
+    @Flag(help: "Replace the file if it exists.")
+    var force = false
+    @Argument(help: "The file to write; '-' is standard output.", completion: .file(extensions: ["csv"]))
+    var file: String
+
+    func validate() throws {
+        if file == "-", output.json { throw ValidationError("With --json the rows need a file.") }
+    }
+
+    func perform() async throws {
+        let out = output.output
+        try await out.tellingErrors {
+            try await database.withClub { club in
+                let bar = ProgressBar("Exporting", out)
+                defer { bar.end() }
+                let report = try await Destination(file).write { path in
+                    try await club.exportTaps(
+                        to: path,
+                        from: span.from?.start,
+                        until: span.to?.end,
+                        overwrite: force,
+                        by: action.context,
+                        progress: { bar.show($0) }
+                    )
+                }
+                bar.end()
+                let rows = Count.text(report.rows, "row")
+                let text = "Wrote \(rows) to \(file), \(Count.grouped(report.counted)) of them counted visits."
+                if file == "-" { out.message(text) } else { try out.result(report, text: text) }
+            }
+        }
+    }
+}
+
+/// `clubctl visits prune`
+struct VisitsPrune: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prune",
+        abstract: "Removes visits that are older than a retention period allows.",
+        discussion: """
+            Members keep their totals; when they came is no longer known, also not to statistics. It cannot be undone.
+
+            JSON keys: removed (visits), before.
+
+            EXAMPLES
+              clubctl visits prune --before 2025-01-01
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @OptionGroup var confirmation: ConfirmationOptions
+    @Option(
+        help: ArgumentHelp(
+            "Visits before that day or time are removed.",
+            discussion: DateArgument.form,
+            valueName: "date"
+        )
+    )
+    var before: DateArgument
+
+    private struct Line: Encodable {
+        var removed: Int
+        var before: String
+    }
+
+    func perform() async throws {
+        let out = output.output
+        try await out.tellingErrors {
+            try await database.withClub { club in
+                let time = LocalTime.text(before.start.timeIntervalSince1970)
+                try await confirmation.ask("Remove all visits before \(time)?", out)
+                let removed = try await club.removeVisits(before: before.start, by: action.context)
+                try out.result(
+                    Line(removed: removed, before: ISO8601.text(before.start)),
+                    text: "Removed \(Count.text(removed, "visit")) before \(time)."
+                )
+            }
+        }
+    }
+}
