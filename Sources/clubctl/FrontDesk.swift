@@ -9,9 +9,56 @@ final class FrontDesk {
     let output: Output
     private var counts: [String: Int] = [:]
 
+    /// Tells what happens in the club otherwise than by a tap here.
+    private let listening: Task<Void, Never>
+
     init(club: Club, output: Output) {
         self.club = club
         self.output = output
+        listening = Task { [events = club.events] in
+            for await event in events { Self.tell(event, output) }
+        }
+    }
+
+    /// Waits until all that happened until the club was closed has been told.
+    func leave() async {
+        await listening.value
+    }
+
+    /// What became of taps here is told by ``receive(_:)``, once it is known whether they came before.
+    private static func tell(_ event: ClubEvent, _ output: Output) {
+        switch event {
+        case .scan, .received, .error: return
+        case .added, .updated, .deleted, .imported, .merged: break
+        }
+        // Where it cannot be written, the next tap ends the kiosk.
+        try? output.result(event, text: "\(time(event.at))  \(event.name.padded(to: 8))  \(words(event))")
+    }
+
+    private static func words(_ event: ClubEvent) -> String {
+        switch event {
+        case .added(let member, _): "\(member.caption), by hand"
+        case .updated(let member, let reason, _):
+            "\(member.caption), \(Count.text(member.numVisits, "visit")) (\(word(reason)))"
+        case .deleted(let member, _): member.caption
+        case .imported(let report, _): "\(report.file): \(report.created) new, \(report.changed) changed"
+        case .merged(let report, _): "\(report.created) new, \(report.changed) changed"
+        case .scan, .received, .error: ""
+        }
+    }
+
+    private static func word(_ reason: MembershipUpdateReason) -> String {
+        switch reason {
+        case .visit: "tap"
+        case .manualVisit: "by hand"
+        case .undo: "undone"
+        case .edit: "edited"
+        case .merge: "merged"
+        }
+    }
+
+    private static func time(_ date: Date) -> Substring {
+        LocalTime.text(date.timeIntervalSince1970).suffix(8)
     }
 
     /// How long to wait before a tap that could not be committed is given again; giving it again is safe.
@@ -78,19 +125,26 @@ final class FrontDesk {
     }
 
     private func describe(_ receipt: Receipt) -> String {
-        let time = LocalTime.text(receipt.at.timeIntervalSince1970).suffix(8)
-        let member = receipt.member.map { member in
-            let name = (member.username ?? "").isEmpty ? member.userId : "\(member.username ?? "") (\(member.userId))"
-            return name.filter { !$0.isNewline }
-        }
-        let who = member ?? "somebody"
+        let who = receipt.member?.caption ?? "somebody"
         let visits = receipt.member?.numVisits ?? 0
-        switch receipt.outcome {
-        case .created: return "\(time)  welcome   \(who), first visit"
-        case .visit: return "\(time)  visit     \(who), visit \(visits)"
-        case .repeat: return "\(time)  repeat    \(who), counted already"
-        case .ignored(let reason): return "\(time)  ignored   \(reason.message)"
-        case .rejected(let reason): return "\(time)  rejected  \(reason.message)"
-        }
+        let words: String =
+            switch receipt.outcome {
+            case .created: "welcome   \(who), first visit"
+            case .visit: "visit     \(who), visit \(visits)"
+            case .repeat: "repeat    \(who), counted already"
+            case .ignored(let reason): "ignored   \(refusal(reason, receipt))"
+            case .rejected(let reason): "rejected  \(refusal(reason, receipt))"
+            }
+        let notices = receipt.notices.map { ". " + $0.message.trimmedPeriod }.joined()
+        return "\(Self.time(receipt.at))  \(words)\(notices)"
     }
+
+    /// Why, and of whom where somebody was recognised.
+    private func refusal(_ reason: Receipt.Reason, _ receipt: Receipt) -> String {
+        receipt.member.map { "\($0.caption): \(reason.message)" } ?? reason.message
+    }
+}
+
+extension String {
+    fileprivate var trimmedPeriod: String { hasSuffix(".") ? String(dropLast()) : self }
 }

@@ -16,7 +16,10 @@ struct Kiosk: ToolCommand {
             JSON: each tap is a line with event "scan", followed by what became of it: created, visit, repeat (inside \
             the cooldown: acknowledged, not counted), ignored or rejected, each with at, id, reader and, where there \
             is one, member (userId, username, timeStampAdded, numVisits, timeStampOfLastVisit, custom fields); reason \
-            and reasonCode say why a tap was ignored or rejected; error has code and message.
+            and reasonCode say why a tap was ignored or rejected; notices (words) what the member should know besides, \
+            such as that the membership ends soon; error has code and message. What this process changes otherwise is \
+            told too: created, updated and visit (update says why: manualVisit, undo, edit, merge), deleted, imported \
+            and merged (report).
             """
     )
 
@@ -72,6 +75,7 @@ struct Kiosk: ToolCommand {
             throw error
         }
         try await club.close()
+        await desk.leave()
     }
 
     private func replay(_ captures: [Capture], _ desk: FrontDesk) async throws {

@@ -24,20 +24,22 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         if case .file(let path) = location { path } else { "memory" }
     }
 
-    /// A club that is open on a database which must exist already.
-    func openExisting() async throws -> Club {
+    /// A club that is not open, on a database which must exist already.
+    func closedClub() throws -> Club {
         if case .file(let path) = location, !FileManager.default.fileExists(atPath: path) {
             throw ToolFailure(
                 "could not open \(path): there is no such database. Check --database; 'clubctl kiosk' creates one.",
                 exit: ToolExit.noInput
             )
         }
-        return try await open()
+        return Self.club(location)
     }
 
     /// Works with a club that is open on a database which must exist already, and closes it.
     func withClub<Result>(_ work: (Club) async throws -> Result) async throws -> Result {
-        try await Self.closing(try await openExisting(), work)
+        let club = try closedClub()
+        try await club.open()
+        return try await Self.closing(club, work)
     }
 
     /// Works with a club that is open on the database, which is created if it is missing, and closes it.
@@ -51,7 +53,9 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         guard dryRun, case .file(let path) = location, !FileManager.default.fileExists(atPath: path) else {
             return try await withNewClub(work)
         }
-        return try await Self.closing(try await Self.open(.memory), work)
+        let club = Self.club(.memory)
+        try await club.open()
+        return try await Self.closing(club, work)
     }
 
     private static func closing<Result>(_ club: Club, _ work: (Club) async throws -> Result) async throws -> Result {
@@ -68,20 +72,20 @@ struct DatabaseOptions: ParsableArguments, Sendable {
 
     /// A club that is open on the database, which is created if it is missing.
     func open(configure: (inout ClubConfiguration) -> Void = { _ in }) async throws -> Club {
-        try await Self.open(location, configure: configure)
+        let club = Self.club(location, configure: configure)
+        try await club.open()
+        return club
     }
 
-    private static func open(
+    private static func club(
         _ location: DatabaseLocation,
         configure: (inout ClubConfiguration) -> Void = { _ in }
-    ) async throws -> Club {
+    ) -> Club {
         var configuration = ClubConfiguration(database: location)
         // What happens is told line by line already; the log is for what goes wrong.
         configuration.logger.logLevel = .warning
         configure(&configuration)
-        let club = Club(configuration: configuration)
-        try await club.open()
-        return club
+        return Club(configuration: configuration)
     }
 }
 
