@@ -38,7 +38,7 @@ package enum CSVCell {
     /// Whether the cell is an array or object in JSON.
     package static func container(_ cell: UnsafeBufferPointer<UInt8>) -> FieldValue? {
         guard let first = cell.first, first == UInt8(ascii: "[") || first == UInt8(ascii: "{") else { return nil }
-        return try? JSONReader.value(in: cell)
+        return (try? JSONReader.value(in: cell))?.normalized
     }
 
     private static func isContainer(_ text: UnsafeBufferPointer<UInt8>) -> Bool { container(text) != nil }

@@ -25,8 +25,8 @@ extension Club {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(TransferError) -> ImportReport {
         let store = try openStore("import members", path)
-        let committed = updatedByMerging
-        return try await TransferQueue.run { isCancelled throws(TransferError) in
+        let changed = updatedByMerging
+        let report = try await TransferQueue.run { isCancelled throws(TransferError) in
             let source = try FileSource(path)
             var format = options.format
             if format == nil {
@@ -35,12 +35,13 @@ extension Club {
             let known = format ?? .csv
             let sink: any ImportSink
             do throws(ClubError) {
-                sink = try store.importSink(
+                sink = try StoreImportSink(
+                    store,
                     mode: options.mode,
                     dryRun: options.dryRun,
-                    format: known,
                     context,
-                    committed: committed
+                    detail: ["format": .string(known.rawValue)],
+                    changed: changed
                 )
             } catch {
                 throw TransferError(error, file: path)
@@ -55,6 +56,8 @@ extension Club {
                 progress: progress
             ).run()
         }
+        if !options.dryRun { publish(.imported(report, at: configuration.clock())) }
+        return report
     }
 
     private var updatedByMerging: @Sendable ([MemberStore.Changed]) -> Void {

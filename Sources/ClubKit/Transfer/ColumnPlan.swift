@@ -95,6 +95,7 @@ struct ColumnPlan: Sendable {
 
     private mutating func add(_ name: String, meaning: String?, number: Int) {
         var target = Target.nothing
+        let meaning = meaning?.normalized
         if let meaning {
             if let first = taken[meaning] {
                 notes.append("Columns \(first) and \(number) have the same name or meaning; the first one counts.")

@@ -178,8 +178,8 @@ package struct JSONReader {
         guard let value = Double(text), value.isFinite else {
             throw Fault(offset: start, message: "a number within the range of a Double")
         }
-        // As Foundation reads 1.0.
-        if let whole = Int(exactly: value), abs(whole) < 1 << 53 { return .int(whole) }
+        // JSON knows no difference between 1.0 and 1.
+        if let whole = Int(exactly: value) { return .int(whole) }
         return .double(value)
     }
 

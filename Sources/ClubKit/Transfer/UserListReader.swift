@@ -60,10 +60,10 @@ struct UserListReader: RowReader {
         var values: [String: FieldValue] = [:]
         // Sorted, so that of two keys with one meaning always the same one counts.
         for (key, value) in object.sorted(by: { $0.key < $1.key }) {
-            let meaning = ColumnPlan.meaning(of: key, map, passIsUser: passIsUser)
+            let meaning = ColumnPlan.meaning(of: key, map, passIsUser: passIsUser)?.normalized
             note(key, meaning)
             guard let meaning, ColumnPlan.isUsable(meaning), values[meaning] == nil || map[key] != nil else { continue }
-            values[meaning] = value
+            values[meaning] = value.normalized
         }
         return try Self.row(number, values, &batch)
     }
