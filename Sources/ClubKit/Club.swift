@@ -135,6 +135,7 @@ public final class Club: Sendable {
             let store = try MemberStore(
                 self.configuration.database,
                 busyTimeout: self.configuration.busyTimeout,
+                identifierKey: self.configuration.identifierKey,
                 clock: self.configuration.clock,
                 makeUUID: self.configuration.makeUUID
             )
@@ -243,7 +244,7 @@ public final class Club: Sendable {
             ]
         )
         let reason = receipt.outcome.reason.map { " (\($0.code.rawValue))" } ?? ""
-        DebugLogger.shared.addDebugMessage("Club - tap on \(receipt.reader): \(receipt.outcome.name)\(reason)")
+        debugLogger.addDebugMessage("Club - tap on \(receipt.reader): \(receipt.outcome.name)\(reason)")
     }
 
     private func holds(_ userCreation: UserCreation) async -> Bool {
@@ -300,7 +301,7 @@ public final class Club: Sendable {
     /// - Parameter shown: what the delegate is told in place of the error.
     func report(_ error: ClubError, as shown: (any Error)? = nil) {
         configuration.logger.error("\(error)")
-        DebugLogger.shared.addDebugMessage("Club - \(error)")
+        debugLogger.addDebugMessage("Club - \(error)")
         broadcaster.yield(.error(error, at: configuration.clock()))
         guard delegate != nil else { return }
         callbacks.enqueue {

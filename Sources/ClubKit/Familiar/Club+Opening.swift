@@ -62,9 +62,12 @@ extension Club {
     /// stored.
     @discardableResult
     public func setDebugMode(isActivated: Bool) -> Club {
-        DebugLogger.shared.toggleDebug(isActivated: isActivated)
+        debugLogger.toggleDebug(isActivated: isActivated)
         return self
     }
+
+    /// Where debug messages of this club go.
+    var debugLogger: DebugLogger { familiar.withLock { $0.debugLogger } }
 
     private func complete(_ completion: ApplicationClosure<CaptureLayerResult>?, _ result: CaptureLayerResult) {
         guard let completion else { return }

@@ -60,7 +60,14 @@ extension Club {
     // MARK: What open(withAppKey:) serves
 
     /// The readers that ``open(withAppKey:appId:developerId:completion:)`` serves; `nil` for none.
-    public var capture: (any ReaderBackend)? { familiar.withLock { $0.capture }.backend }
+    public var capture: (any ReaderBackend)? {
+        familiar.withLock { state in
+            // The standard one is made once.
+            let backend = state.capture.backend
+            state.capture = .instance(backend)
+            return backend
+        }
+    }
 
     /// Sets the readers that ``open(withAppKey:appId:developerId:completion:)`` serves from the next time on: `nil` for
     /// none, by default those of this machine's PC/SC service.
@@ -132,7 +139,7 @@ extension Club {
     /// Tells the delegate of something that failed on the readers' side, which no event of the club stands for.
     func tell(_ error: any Error) {
         configuration.logger.warning("\(error)")
-        DebugLogger.shared.addDebugMessage("Club - \(error)")
+        debugLogger.addDebugMessage("Club - \(error)")
         guard delegate != nil else { return }
         callbacks.enqueue { self.delegate?.club(self, didReceive: error) }
     }

@@ -5,17 +5,21 @@
 /// one: a program whose main queue does not run gets no callbacks.
 ///
 /// A method must be declared in the class that conforms: one that only its subclass declares is not called. A class
-/// that is isolated to the main actor conforms as `@MainActor ClubMiddlewareDelegate` and leaves the queue at `.main`.
-/// Do not rely on `Thread.isMainThread`, which is not always true on the main queue on Linux.
+/// that is isolated to the main actor conforms as `@MainActor ClubMiddlewareDelegate` (in a module that isolates
+/// everything to the main actor by default, plainly) and leaves the queue at `.main`. Do not rely on
+/// `Thread.isMainThread`, which is not always true on the main queue on Linux.
 public protocol ClubMiddlewareDelegate: CaptureMiddlewareDelegate {
-    /// Something failed: the store, or the custom class on a record. A visit that was counted stays counted.
+    /// Something failed: the store, a reader, a file, or the custom class on a record. It is a ``ClubError``, a
+    /// ``CKError``, a ``TransferError`` or a `ReaderError` of ReaderKit. A visit that was counted stays counted.
     func club(_ club: Club, didReceive error: any Error)
 
     /// An unknown card became a member; ``MembershipUser/numVisits`` is 1. ``club(_:didUpdateMembership:)`` is not
     /// called for the same tap.
     func club(_ club: Club, didCreateNewMembership user: MembershipUser)
 
-    /// A member changed, usually because a visit was counted. A repeat inside the cooldown does not call it.
+    /// A member changed: a visit was counted, recorded by hand or undone, the record was edited, or a merge changed it
+    /// (once for each member, after the commit). ``ClubEvent/updateReason`` of the event in ``Club/events`` tells which. A
+    /// repeat inside the cooldown does not call it.
     func club(_ club: Club, didUpdateMembership user: MembershipUser)
 
     /// A member was deleted; `user` is a valid copy of the record.

@@ -18,6 +18,9 @@ struct FamiliarState: Sendable {
     /// Who is told of readers and taps instead of the club, if it is still there.
     var captureDelegate: CaptureDelegateReference?
 
+    /// Tests have one of their own.
+    var debugLogger = DebugLogger.shared
+
     var decodedDataFormat = Club.DecodedDataParseFormat.defaultRFID
     /// The tap that ``Club/onDecodedData(decodedData:device:)`` took last.
     var lastDecoded: Task<Void, Never>?
