@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// Merging members into the club, and finding those who are there twice.
@@ -9,7 +10,7 @@ extension Club {
     /// for each member who was changed; for those who were created nothing is called but ``ClubEvent/merged(_:at:)``.
     ///
     /// - Parameters:
-    ///   - members: with the totals and times that are to be taken in.
+    ///   - members: with the totals and times that are to be taken in. All are merged in one transaction.
     ///   - mode: what becomes of members who are there.
     ///   - dryRun: whether only to say what would happen.
     ///   - context: who merges, for the audit log.
@@ -20,23 +21,74 @@ extension Club {
         dryRun: Bool = false,
         by context: ActionContext = ActionContext()
     ) async throws(ClubError) -> MergeReport {
-        throw ClubError(.notOpen, attempting: "merge members")
+        let store = try openStore("merge members")
+        let result: Result<MergeReport, ClubError> = await withCheckedContinuation { continuation in
+            Self.merging.async {
+                continuation.resume(
+                    returning: Result { () throws(ClubError) in
+                        try self.mergeNow(members, mode: mode, dryRun: dryRun, by: context, in: store)
+                    }
+                )
+            }
+        }
+        return try result.get()
     }
 
+    /// Merging blocks, so it has a queue of its own.
+    private static let merging = DispatchQueue(label: "club.merging")
+
+    /// Merges members on the calling thread, which must not be one of Swift's pool.
+    func mergeNow(
+        _ members: [Member],
+        mode: MergeMode = .merge,
+        dryRun: Bool = false,
+        by context: ActionContext = ActionContext()
+    ) throws(ClubError) -> MergeReport {
+        try mergeNow(members, mode: mode, dryRun: dryRun, by: context, in: openStore("merge members"))
+    }
+
+    private func mergeNow(
+        _ members: [Member],
+        mode: MergeMode,
+        dryRun: Bool,
+        by context: ActionContext,
+        in store: MemberStore
+    ) throws(ClubError) -> MergeReport {
+        var report = MergeReport(dryRun: dryRun)
+        let sink = try StoreImportSink(store, mode: mode, dryRun: dryRun, context) { changed in
+            for one in changed { self.publish(.updated(one.member, .merge, at: one.at)) }
+        }
+        let rows = members.enumerated().map { ImportedMember($1, row: $0 + 1) }
+        let verdicts: [ImportVerdict]
+        do throws(ClubError) {
+            verdicts = try sink.apply(rows)
+        } catch {
+            try? sink.finish()
+            throw error
+        }
+        try sink.finish()
+        for (row, verdict) in zip(rows, verdicts) { report.count(verdict, of: row.userId, row: row.row) }
+        if !dryRun { publish(.merged(report, at: configuration.clock())) }
+        return report
+    }
+
+    // MARK: Duplicates
+
     /// Pairs of members who may be one person, the most telling first: for a person to look at, and to
-    /// ``join(_:to:by:)`` or ``dismissDuplicate(_:_:by:)``.
+    /// ``join(_:to:by:)`` or ``dismissDuplicate(_:_:by:)``. It reads all members.
     ///
     /// - Parameter limit: how many at most.
     public func duplicates(limit: Int = 1000) async throws(ClubError) -> [DuplicatePair] {
-        throw ClubError(.notOpen, attempting: "look for duplicates")
+        try await openStore("look for duplicates").duplicates(limit: max(0, limit))
     }
 
-    /// Says that two members are two persons, so that ``duplicates(limit:)`` names them no more.
+    /// Says that two members are two persons, so that ``duplicates(limit:)`` names them no more, here and on devices
+    /// that merge with this one.
     public func dismissDuplicate(
         _ key: String,
         _ other: String,
         by context: ActionContext = ActionContext()
     ) async throws(ClubError) {
-        throw ClubError(.notOpen, attempting: "dismiss a duplicate")
+        try await openStore("dismiss a duplicate").dismissDuplicate(key, other, context)
     }
 }

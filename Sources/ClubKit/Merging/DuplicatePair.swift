@@ -13,11 +13,10 @@ public struct DuplicatePair: Sendable, Hashable, Encodable {
 
     /// What two members can have in common.
     public enum Reason: Sendable, Hashable {
-        /// The identifier of one is a card of the other.
-        case card
-        /// The identifiers are the same number: read the other way round, in decimal, or in another case.
+        /// Identifiers or cards are the same number: read the other way round, in decimal, or in another spelling.
         case identifier
-        /// The same value in a custom field of that name, apart from case and punctuation.
+        /// The same value in a custom field of that name, apart from case and punctuation; of telephone numbers the
+        /// last nine digits.
         case field(String)
         /// The same name, apart from case, accents and the order of its parts.
         case name
@@ -25,10 +24,9 @@ public struct DuplicatePair: Sendable, Hashable, Encodable {
 }
 
 extension DuplicatePair.Reason: Encodable {
-    /// `card`, `identifier`, `name`, or `field:` and the field's name.
+    /// `identifier`, `name`, or `field:` and the field's name.
     public var text: String {
         switch self {
-        case .card: "card"
         case .identifier: "identifier"
         case .field(let name): "field:" + name
         case .name: "name"
@@ -39,5 +37,14 @@ extension DuplicatePair.Reason: Encodable {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)
+    }
+
+    /// How much it tells.
+    var weight: Int {
+        switch self {
+        case .identifier: 4
+        case .field: 2
+        case .name: 1
+        }
     }
 }

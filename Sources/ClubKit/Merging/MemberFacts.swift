@@ -37,10 +37,13 @@ package struct MemberFacts: Sendable, Hashable {
     package struct Birth: Sendable, Hashable, Comparable {
         package var stamp: Stamp
         /// Microseconds since 1970.
+        /// 0 if it is not known.
         package var at: Int64
 
         /// Whether the other creation tells nothing on top of this one, whatever deletion may come.
-        func dominates(_ other: Birth) -> Bool { stamp.outlives(other.stamp) && at <= other.at }
+        func dominates(_ other: Birth) -> Bool {
+            stamp.outlives(other.stamp) && (at == other.at || other.at == 0 || (at != 0 && at < other.at))
+        }
 
         package init(_ stamp: Stamp, at: Int64) {
             self.stamp = stamp
@@ -93,15 +96,22 @@ package struct MemberFacts: Sendable, Hashable {
         package var born: Int64
         /// How many of them counted.
         package var visits: Int
+        /// How many of these were taken off the visits that were bought.
+        package var bought: Int
+        /// When the latest of them was, in microseconds since 1970; 0 if none counted.
+        package var latest: Int64
 
-        package init(_ stamp: Stamp, born: Int64, visits: Int) {
+        package init(_ stamp: Stamp, born: Int64, visits: Int, bought: Int, latest: Int64) {
             self.stamp = stamp
             self.born = born
             self.visits = visits
+            self.bought = bought
+            self.latest = latest
         }
 
         package static func < (left: Removal, right: Removal) -> Bool {
-            (left.born, left.stamp, left.visits) < (right.born, right.stamp, right.visits)
+            (left.born, left.stamp, left.visits, left.bought, left.latest)
+                < (right.born, right.stamp, right.visits, right.bought, right.latest)
         }
     }
 
@@ -153,6 +163,13 @@ package struct MemberFacts: Sendable, Hashable {
         return true
     }
 
+    /// The same without what was said of one value.
+    func without(_ name: String) -> MemberFacts {
+        var facts = self
+        facts.values[name] = nil
+        return facts
+    }
+
     /// Whether what began with the creation of that time counts.
     package func isAlive(born: Int64) -> Bool {
         if let end, born <= end.time { return false }
@@ -165,9 +182,22 @@ package struct MemberFacts: Sendable, Hashable {
     }
 
     /// How many visits were removed that counted.
-    package var removedVisits: Int {
+    package var removedVisits: Int { sumOfRemovals(\.visits) }
+
+    /// When the latest of the visits that were removed was.
+    var latestRemovedVisit: Int64? {
+        removals.filter { isAlive(born: $0.born) && $0.latest > 0 }.map(\.latest).max()
+    }
+
+    /// How many of the visits that were removed are off those that were bought since then.
+    func removedVisits(boughtSince first: Pack) -> Int {
+        sumOfRemovals { $0.stamp.time > first.stamp.time ? $0.bought : 0 }
+    }
+
+    private func sumOfRemovals(_ part: (Removal) -> Int) -> Int {
         removals.reduce(0) { sum, removal in
-            let (total, overflow) = sum.addingReportingOverflow(removal.visits)
+            guard isAlive(born: removal.born) else { return sum }
+            let (total, overflow) = sum.addingReportingOverflow(part(removal))
             return overflow ? Int.max : total
         }
     }
@@ -185,8 +215,8 @@ package struct MemberFacts: Sendable, Hashable {
     /// The newest creation, which a visit names so that it ends with it.
     package var born: Stamp? { births.last?.stamp }
 
-    /// When the member was created first, in microseconds since 1970.
-    package var addedAt: Int64? { births.map(\.at).min() }
+    /// When the member was created first, in microseconds since 1970; 0 if it is not known.
+    package var addedAt: Int64? { births.isEmpty ? nil : births.map(\.at).filter { $0 != 0 }.min() ?? 0 }
 
     /// The name to show: what was said last, else an empty one, or none if only files know the member.
     package var username: String? {
@@ -234,10 +264,11 @@ package struct MemberFacts: Sendable, Hashable {
     }
 
     package mutating func add(_ removal: Removal) {
-        guard removal.visits >= 0, isAlive(born: removal.born) else { return }
+        // Those of a creation that was ended stay, so that the visits do not come back.
+        guard removal.visits >= 0, removal.bought >= 0, erasure == nil || isAlive(born: removal.born) else { return }
         func isSame(_ other: Removal) -> Bool { other.stamp.device == removal.stamp.device && other.born == removal.born }
         if let other = removals.first(where: isSame) {
-            guard (other.stamp.time, other.visits) < (removal.stamp.time, removal.visits) else { return }
+            guard other < removal else { return }
             removals = removals.filter { $0 != other }
         }
         removals.append(removal)
@@ -295,7 +326,7 @@ package struct MemberFacts: Sendable, Hashable {
         births = births.filter { isAlive($0.stamp) }
         claims = claims.filter { isAlive($0.stamp) }
         packs = packs.filter { isAlive($0.stamp) }
-        removals = removals.filter { isAlive(born: $0.born) }
+        removals = removals.filter { erasure == nil || isAlive(born: $0.born) }
         for (name, versions) in values {
             let alive = versions.filter { isAlive($0.stamp) }
             values[name] = alive.isEmpty ? nil : alive
@@ -437,7 +468,13 @@ extension MemberFacts.Removal: Codable {
     package init(from decoder: any Decoder) throws {
         var container = try decoder.unkeyedContainer()
         let stamp = try container.decode(Stamp.self)
-        self.init(stamp, born: try container.decode(Int64.self), visits: try container.decode(Int.self))
+        self.init(
+            stamp,
+            born: try container.decode(Int64.self),
+            visits: try container.decode(Int.self),
+            bought: try container.decode(Int.self),
+            latest: try container.decode(Int64.self)
+        )
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -445,6 +482,8 @@ extension MemberFacts.Removal: Codable {
         try container.encode(stamp)
         try container.encode(born)
         try container.encode(visits)
+        try container.encode(bought)
+        try container.encode(latest)
     }
 }
 

@@ -1,11 +1,26 @@
 import Foundation
 import GRDB
+import Synchronization
 
 /// Merges what is read into a store, a batch in a transaction.
+///
+/// The methods block. A dry run works on a private copy of the database, which SQLite keeps in a temporary file without
+/// a name, so that taps go on meanwhile and nothing is left behind.
 package final class StoreImportSink: ImportSink {
+    /// The store, or its copy.
+    private let store: MemberStore
+    private let isDry: Bool
+    private let mode: MergeMode
+    private let context: ActionContext
+    private let detail: [String: FieldValue]
+    private let changed: @Sendable ([MemberStore.Changed]) -> Void
+    private let progress: Mutex<MergeProgress>
+
     /// - Parameters:
     ///   - mode: what becomes of members who are there.
     ///   - dryRun: whether to work on a copy that is thrown away.
+    ///   - context: who merges, for the audit log.
+    ///   - detail: particulars for the audit log.
     ///   - changed: called after each commit, in the order of the commits, on the writer's queue, with the members who
     ///     were there and were changed: it must not wait for anything.
     package init(
@@ -13,13 +28,119 @@ package final class StoreImportSink: ImportSink {
         mode: MergeMode = .merge,
         dryRun: Bool = false,
         _ context: ActionContext = ActionContext(),
+        detail: [String: FieldValue] = [:],
         changed: @escaping @Sendable ([MemberStore.Changed]) -> Void = { _ in }
     ) throws(ClubError) {
+        self.mode = mode
+        self.context = context
+        self.detail = detail
+        isDry = dryRun
+        self.changed = { if !dryRun { changed($0) } }
+        progress = Mutex(MergeProgress())
+        do {
+            if dryRun {
+                // A database without a name is SQLite's for a temporary one on disk.
+                let copy = try DatabaseQueue(path: "")
+                try store.database.backup(to: copy)
+                self.store = MemberStore(store, on: copy)
+            } else {
+                self.store = store
+            }
+        } catch {
+            throw ClubError(error, attempting: Self.attempt)
+        }
     }
 
-    package func apply(_ batch: ImportBatch) throws(ClubError) -> [ImportVerdict] { [] }
+    private static let attempt = "merge members"
 
-    package func apply(_ records: [TransferRecord]) throws(ClubError) -> [ImportVerdict] { [] }
+    package func apply(_ batch: ImportBatch) throws(ClubError) -> [ImportVerdict] {
+        try transaction { merge in try merge.apply(batch) }
+    }
 
-    package func finish() throws(ClubError) {}
+    package func apply(_ records: [TransferRecord]) throws(ClubError) -> [ImportVerdict] {
+        try transaction { merge in try merge.apply(records) }
+    }
+
+    /// Merges single members.
+    func apply(_ members: [ImportedMember]) throws(ClubError) -> [ImportVerdict] {
+        try transaction { merge in try members.map { try merge.apply($0, isUntyped: false) } }
+    }
+
+    package func finish() throws(ClubError) {
+        do {
+            if isDry { return try store.database.close() }
+            guard let counts = progress.withLock({ $0.counts }) else { return }
+            try store.database.write { db in
+                let counts = counts.mapValues { FieldValue.int($0) }
+                try store.audit(
+                    .merged,
+                    of: nil,
+                    context,
+                    detail: detail.merging(counts) { detail, _ in detail },
+                    in: db
+                )
+            }
+        } catch {
+            throw ClubError(error, attempting: Self.attempt)
+        }
+    }
+
+    private func transaction(
+        _ body: (inout MergeBatch) throws -> [ImportVerdict]
+    ) throws(ClubError) -> [ImportVerdict] {
+        do {
+            return try store.database.writeWithoutTransaction { db in
+                var verdicts: [ImportVerdict] = []
+                var members: [MemberStore.Changed] = []
+                let before = progress.withLock { $0 }
+                var after = before
+                let changesBefore = db.totalChangesCount
+                try db.inTransaction(.immediate) {
+                    var merge = try MergeBatch(store, db, mode, before)
+                    verdicts = try body(&merge)
+                    members = try merge.finish()
+                    after = merge.progress
+                    return .commit
+                }
+                progress.withLock { $0 = after }
+                if db.totalChangesCount != changesBefore {
+                    if !members.isEmpty { changed(members) }
+                    store.commits.yield(())
+                }
+                return verdicts
+            }
+        } catch {
+            throw ClubError(error, attempting: Self.attempt)
+        }
+    }
+}
+
+/// What is remembered between the batches of one import.
+struct MergeProgress: Sendable {
+    /// The rows that this import has created: no changes are told of them.
+    private var created: [ClosedRange<Int64>] = []
+    private(set) var createdCount = 0
+    var changedCount = 0
+    /// Records of the ledger, cards and erasures that are new.
+    var recordCount = 0
+
+    mutating func noteCreated(_ id: Int64) {
+        createdCount += 1
+        if let last = created.last, last.upperBound + 1 == id {
+            created[created.count - 1] = last.lowerBound...id
+        } else {
+            created.append(id...id)
+        }
+    }
+
+    func hasCreated(_ id: Int64) -> Bool {
+        // Rows are created with rising ids, except after the last one was removed.
+        created.last.map { $0.contains(id) } == true || created.contains { $0.contains(id) }
+    }
+
+    /// For the audit log; `nil` if nothing was changed.
+    var counts: [String: Int]? {
+        guard createdCount + changedCount + recordCount > 0 else { return nil }
+        return ["created": createdCount, "changed": changedCount, "records": recordCount]
+    }
 }

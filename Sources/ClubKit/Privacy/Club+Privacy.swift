@@ -17,7 +17,7 @@ extension Club {
         to directory: URL,
         by context: ActionContext = ActionContext()
     ) async throws(ClubError) -> [URL] {
-        throw ClubError(.notOpen, attempting: "disclose what is held on a member")
+        try await openStore("disclose what is held on a member").disclose(key, to: directory, context)
     }
 
     /// Erases all that is known of a member and of whoever was joined to them: names, fields, notes, cards, visits and
@@ -25,13 +25,21 @@ extension Club {
     ///
     /// The identifiers are remembered as keyed hashes, so that no file and no other device brings the member back; a
     /// card that is presented later is that of somebody new. The audit log keeps what was done, without saying to whom.
+    /// Freed pages of the database are overwritten; copies of it, such as backups and exports, are not reached.
+    /// ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is called with a last copy.
     ///
     /// - Throws: ``ClubError/Kind/noSuchMember``.
     public func erase(_ key: String, by context: ActionContext = ActionContext()) async throws(ClubError) {
-        throw ClubError(.notOpen, attempting: "erase a member")
+        _ = try await openStore("erase a member").erase(key, context) { self.publish(.deleted($0.member, at: $0.at)) }
     }
 
-    /// Removes visits that are older, with what became of their taps. Members keep their totals.
+    /// Removes visits that are older, with what became of their taps. Members keep their totals and the time of their
+    /// latest visit.
+    ///
+    /// A visit is old if it was made, or recorded, before that time; of each member and device what was recorded first
+    /// goes first, so one that was recorded later than it was made may stay until its recording is that old. Devices
+    /// that have merged count a visit once, whoever removed it: what comes again with a file is not taken in, and goes
+    /// there too when this device's removals arrive. Undoing a visit that was removed is not possible any more.
     ///
     /// - Returns: how many visits were removed.
     @discardableResult
@@ -39,6 +47,6 @@ extension Club {
         before date: Date,
         by context: ActionContext = ActionContext()
     ) async throws(ClubError) -> Int {
-        throw ClubError(.notOpen, attempting: "remove old visits")
+        try await openStore("remove old visits").removeVisits(before: date, context)
     }
 }

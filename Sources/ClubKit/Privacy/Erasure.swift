@@ -8,6 +8,11 @@ enum Erasure {
     static func hash(_ identifier: String, salt: Data) -> Data {
         Data(HMAC<SHA256>.authenticationCode(for: Data(identifier.utf8), using: SymmetricKey(data: salt)))
     }
+
+    /// The same for people, in the audit log.
+    static func text(_ identifier: String, salt: Data) -> String {
+        "erased:" + hash(identifier, salt: salt).prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
 }
 
 extension MemberStore {

@@ -43,7 +43,9 @@ package struct HybridLogicalClock: Sendable, Hashable {
     package mutating func next(now: Date) -> HybridTimestamp {
         let physical = HybridTimestamp(milliseconds: Self.milliseconds(now), counter: 0)
         // A full counter carries over into the milliseconds, which is the smallest step on as well.
-        last = physical > last ? physical : HybridTimestamp(rawValue: min(last.rawValue, Int64.max - 1) + 1)
+        last = physical > last ? physical : HybridTimestamp(rawValue: min(last.rawValue, Int64.max - 2) + 1)
+        // The largest counter is that of files (see Stamp.isLegacy(time:)).
+        if last.counter == .max { last = HybridTimestamp(rawValue: min(last.rawValue, Int64.max - 2) + 1) }
         return last
     }
 

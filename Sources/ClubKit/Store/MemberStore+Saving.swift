@@ -9,7 +9,10 @@ extension MemberStore {
     /// The next moment of this device's clock.
     func nextStamp(in db: Database) throws -> Stamp {
         // The state is in the database, not here, since two processes on one file are one device.
-        let statement = try db.cachedStatement(sql: "UPDATE clock SET hlc = max(hlc + 1, ?) RETURNING hlc")
+        // The largest counter is that of files (see Stamp.isLegacy(time:)).
+        let statement = try db.cachedStatement(
+            sql: "UPDATE clock SET hlc = max(hlc + 1 + ((hlc + 1) & 65535 = 65535), ?) RETURNING hlc"
+        )
         let now = HybridTimestamp(milliseconds: (Timestamp.microseconds(clock()) ?? 0) / 1000, counter: 0)
         guard let time = try Int64.fetchOne(statement, arguments: [now.rawValue]) else {
             throw ClubError(.corrupt, attempting: "read the member database", detail: "it has no clock")
@@ -68,6 +71,7 @@ extension MemberStore {
 
     /// Writes what was said of a member, and all that follows from it and from the ledger.
     func save(_ facts: MemberFacts, of id: Int64, in db: Database) throws {
+        if facts.erasure != nil, !facts.exists { return try removeErased(facts, of: id, in: db) }
         let sequence = try noteChange(of: id, in: db)
         let shown = MemberProjection(facts, holder: try Self.holderOfIdentifier(id, in: db))
         let former = try String.fetchOne(
@@ -142,6 +146,10 @@ extension MemberStore {
         }
         let ledger = try count("at", -1)
         var totals = Totals(visits: ledger)
+        if !facts.removals.isEmpty {
+            let (sum, overflow) = ledger.addingReportingOverflow(facts.removedVisits)
+            totals.visits = overflow ? Int.max : sum
+        }
         totals.latest = try Int64.fetchOne(
             db.cachedStatement(
                 sql: """
@@ -151,6 +159,7 @@ extension MemberStore {
             ),
             arguments: [row.id, row.ended]
         )
+        if let removed = facts.latestRemovedVisit { totals.latest = max(totals.latest ?? 0, removed) }
         for claim in facts.claims {
             let (sum, overflow) = claim.visits.addingReportingOverflow(try count("at", claim.at))
             totals.visits = max(totals.visits, overflow ? Int.max : sum)
@@ -162,7 +171,8 @@ extension MemberStore {
                 let (total, overflow) = sum.addingReportingOverflow(pack.visits)
                 return overflow ? Int.max : total
             }
-            totals.left = max(0, bought - (try count("hlc", first.stamp.time)))
+            let removed = facts.removedVisits(boughtSince: first)
+            totals.left = max(0, max(0, bought - removed) - (try count("hlc", first.stamp.time)))
         }
         return totals
     }

@@ -1,0 +1,164 @@
+import Crypto
+import Foundation
+import GRDB
+
+/// Members who may be there twice.
+extension MemberStore {
+    /// So many members with the same value, and it says nothing about any of them.
+    private static let mostAlike = 8
+
+    /// Pairs of members who may be one person, the most telling first.
+    package func duplicates(limit: Int) async throws(ClubError) -> [DuplicatePair] {
+        try await read("look for duplicates") { db in
+            var pairs: [MemberPair: Set<DuplicatePair.Reason>] = [:]
+            for (reason, ids) in try Self.groups(in: db) {
+                for (index, id) in ids.enumerated() {
+                    for other in ids[(index + 1)...] { pairs[MemberPair(id, other), default: []].insert(reason) }
+                }
+            }
+            let ordered = pairs.sorted { left, right in
+                let (more, less) = (Self.weight(left.value), Self.weight(right.value))
+                return more == less ? left.key < right.key : more > less
+            }
+            var result: [DuplicatePair] = []
+            for (pair, reasons) in ordered {
+                guard result.count < limit else { break }
+                guard let first = try Self.row(id: pair.first, in: db), let second = try Self.row(id: pair.second, in: db),
+                    try !Self.areDistinct(first, second)
+                else { continue }
+                let isOlder = first.member.timeStampAdded <= second.member.timeStampAdded
+                result.append(
+                    DuplicatePair(
+                        first: isOlder ? first.member : second.member,
+                        second: isOlder ? second.member : first.member,
+                        reasons: reasons.sorted { ($1.weight, $0.text) < ($0.weight, $1.text) }
+                    )
+                )
+            }
+            return result
+        }
+    }
+
+    private static func weight(_ reasons: Set<DuplicatePair.Reason>) -> Int {
+        reasons.reduce(0) { $0 + $1.weight }
+    }
+
+    private struct MemberPair: Hashable, Comparable {
+        var first: Int64
+        var second: Int64
+
+        init(_ one: Int64, _ other: Int64) {
+            first = min(one, other)
+            second = max(one, other)
+        }
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.first, left.second) < (right.first, right.second)
+        }
+    }
+
+    /// Members with something in common.
+    private static func groups(in db: Database) throws -> [(DuplicatePair.Reason, [Int64])] {
+        // Of all values only hashes are kept, so that a million members fit.
+        var identifiers: [Entry] = []
+        var names: [Entry] = []
+        var fields: [String: [Entry]] = [:]
+        let rows = try Row.fetchCursor(db, sql: "SELECT id, user_id, username, fields FROM member WHERE status = 0")
+        while let row = try rows.next() {
+            let id: Int64 = try row.value(0)
+            for reading in Likeness.identifiers(try row.value(1)) {
+                identifiers.append(Entry(hash: Likeness.hash("", reading), id: id))
+            }
+            if let name: String = try row.optional(2), let likeness = Likeness.name(name) {
+                names.append(Entry(hash: Likeness.hash("", likeness), id: id))
+            }
+            for case (let name, .string(let text)) in MemberRow.fields(try row.value(3)) {
+                guard let likeness = Likeness.field(text) else { continue }
+                fields[name, default: []].append(Entry(hash: Likeness.hash("", likeness), id: id))
+            }
+        }
+        let cards = try Row.fetchCursor(
+            db,
+            sql: "SELECT member.id, card_id FROM card JOIN member ON user_id = member_key WHERE status = 0"
+        )
+        while let row = try cards.next() {
+            for reading in Likeness.identifiers(try row.value(1)) {
+                identifiers.append(Entry(hash: Likeness.hash("", reading), id: try row.value(0)))
+            }
+        }
+        var groups: [(DuplicatePair.Reason, [Int64])] = []
+        groups += alike(&identifiers).map { (.identifier, $0) }
+        groups += alike(&names).map { (.name, $0) }
+        for name in fields.keys.sorted() {
+            groups += alike(&fields[name, default: []]).map { (.field(name), $0) }
+        }
+        return groups
+    }
+
+    private struct Entry {
+        var hash: UInt64
+        var id: Int64
+    }
+
+    private static func alike(_ entries: inout [Entry]) -> [[Int64]] {
+        entries.sort { ($0.hash, $0.id) < ($1.hash, $1.id) }
+        var groups: [[Int64]] = []
+        var start = 0
+        while start < entries.count {
+            var end = start + 1
+            while end < entries.count, entries[end].hash == entries[start].hash { end += 1 }
+            var ids: [Int64] = []
+            for entry in entries[start..<end] where ids.last != entry.id { ids.append(entry.id) }
+            if ids.count > 1, ids.count <= mostAlike { groups.append(ids) }
+            start = end
+        }
+        return groups
+    }
+
+    // MARK: Two persons
+
+    /// Under which of the first member's values it stands that another one is somebody else. It can only be read by
+    /// who knows both identifiers, so that it tells nothing of somebody who was erased.
+    private static func distinction(_ userID: String, from other: String) -> String {
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Data(other.utf8),
+            using: SymmetricKey(data: Data(userID.utf8))
+        )
+        return "$distinct:" + code.prefix(12).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    private static func ordered(_ one: MemberRow, _ other: MemberRow) -> (MemberRow, MemberRow) {
+        one.member.userId.utf8.lexicographicallyPrecedes(other.member.userId.utf8) ? (one, other) : (other, one)
+    }
+
+    private static func areDistinct(_ one: MemberRow, _ other: MemberRow) throws -> Bool {
+        let (first, second) = ordered(one, other)
+        return try first.facts().value(distinction(first.member.userId, from: second.member.userId)) == .bool(true)
+    }
+
+    /// Keeps that two members are two persons, as a fact that merges.
+    package func dismissDuplicate(_ key: String, _ other: String, _ context: ActionContext) async throws(ClubError) {
+        let attempt = "dismiss a duplicate"
+        let (key, other) = (identifier(key), identifier(other))
+        try await write(attempt) { db in
+            let (first, second) = Self.ordered(
+                try Self.member(key, attempt, in: db),
+                try Self.member(other, attempt, in: db)
+            )
+            guard first.id != second.id else {
+                throw ClubError(.invalidValue, attempting: attempt, detail: "both are the same member")
+            }
+            let stamp = try self.nextStamp(in: db)
+            try self.change(first, in: db) {
+                $0.set(Self.distinction(first.member.userId, from: second.member.userId), .bool(true), stamp)
+            }
+            try self.audit(
+                .edited,
+                of: first.member.userId,
+                context,
+                detail: ["distinctFrom": .string(second.member.userId)],
+                in: db
+            )
+        }
+    }
+}

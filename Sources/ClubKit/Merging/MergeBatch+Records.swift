@@ -1,0 +1,291 @@
+import Foundation
+import GRDB
+import ReaderKit
+
+/// Records of a club's own file.
+extension MergeBatch {
+    /// Merges records. The file has the erasures first, then the members, the cards, the visits in the order in which
+    /// each device recorded them, the undoings and the audit log.
+    mutating func apply(_ records: [TransferRecord]) throws -> [ImportVerdict] {
+        var verdicts: [ImportVerdict] = []
+        verdicts.reserveCapacity(records.count)
+        for record in records {
+            if case .erasure(let erasure) = record {
+                verdicts.append(try apply(erasure))
+                continue
+            }
+            try eraseNew()
+            switch record {
+            case .member(let person): verdicts.append(try apply(person))
+            case .card(let card): verdicts.append(try apply(card))
+            case .visit(let visit): verdicts.append(try apply(visit))
+            case .undo(let undo): verdicts.append(try apply(undo))
+            case .audit(let entry): verdicts.append(try apply(entry))
+            case .erasure: break
+            }
+        }
+        return verdicts
+    }
+
+    private static func isPlausible(_ time: Int64) -> Bool { (0..<Stamp.latestTime).contains(time) }
+
+    private static func isPlausible(at time: Int64) -> Bool { (0...Timestamp.latest).contains(time) }
+
+    /// Whether a member was there before this import and is to stay as they are.
+    private func isKept(_ row: MemberRow) -> Bool {
+        mode == .addOnly && row.exists && !progress.hasCreated(row.id)
+    }
+
+    // MARK: Members
+
+    private mutating func apply(_ person: TransferRecord.Person) throws -> ImportVerdict {
+        guard MemberID.isUsable(person.userId) else { return .skipped(Self.unusableReason) }
+        guard let userID = store.identifier(imported: person.userId) else { return .skipped(Self.otherKeyReason) }
+        guard Self.isPlausible(person.facts.latestTime) else { return .skipped(Self.timeReason) }
+        guard let said = store.translated(person.facts) else { return .skipped(Self.otherKeyReason) }
+        guard let target = try MemberStore.row(userID: userID, in: db) else {
+            var facts = MemberFacts()
+            if let erasure = try erasure(of: userID) { facts.erase(erasure) }
+            facts.join(said)
+            if facts.erasure != nil, !facts.exists { return .skipped(Self.erasedReason) }
+            note(facts.latestTime)
+            if facts.isPlain, !hasCards {
+                progress.noteCreated(try store.insertPlain(userID, facts, creationSequence(), in: db))
+            } else {
+                let id = try store.insert(userID, facts, in: db)
+                if facts.exists { progress.noteCreated(id) }
+            }
+            return facts.exists ? .created : .kept
+        }
+        if isKept(target) { return .kept }
+        let before = try target.facts()
+        var facts = before
+        facts.join(said)
+        note(facts.latestTime)
+        let values = (said.value("username"), said.fields)
+        func conflicts(with shown: Member) -> [FieldDifference] {
+            said.exists ? Self.conflicts(of: values, with: shown, isUntyped: false) : []
+        }
+        guard facts != before else {
+            let conflicts = conflicts(with: target.member)
+            return conflicts.isEmpty ? .kept : .merged(changes: [], conflicts: conflicts)
+        }
+        try touch(target)
+        try store.save(facts, of: target.id, in: db)
+        guard let after = try MemberStore.row(id: target.id, in: db) else {
+            forget(target.id)
+            return .merged(changes: Self.changes(from: target.member, to: Member(userId: userID)), conflicts: [])
+        }
+        if !target.exists, after.exists {
+            progress.noteCreated(after.id)
+            return .created
+        }
+        let changes = Self.changes(from: target.member, to: after.member)
+        let differences = conflicts(with: after.member)
+        return changes.isEmpty && differences.isEmpty ? .kept : .merged(changes: changes, conflicts: differences)
+    }
+
+    // MARK: Cards
+
+    private mutating func apply(_ card: TransferRecord.Card) throws -> ImportVerdict {
+        guard MemberID.isUsable(card.cardId), MemberID.isUsable(card.userId) else {
+            return .skipped(Self.unusableReason)
+        }
+        guard let cardID = store.identifier(imported: card.cardId), let userID = store.identifier(imported: card.userId)
+        else { return .skipped(Self.otherKeyReason) }
+        guard Self.isPlausible(card.stamp.time) else { return .skipped(Self.timeReason) }
+        for identifier in [cardID, userID] {
+            if let erasure = try erasure(of: identifier), card.stamp.time <= erasure.time {
+                return .skipped(Self.erasedReason)
+            }
+        }
+        if let row = try MemberStore.row(userID: userID, in: db), isKept(row) { return .kept }
+        let stored = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT member_key, blocked, hlc, device_id FROM card WHERE card_id = ?"),
+            arguments: [cardID]
+        )
+        if let stored {
+            let stamp = Stamp(time: try stored.value(2), device: try stored.value(3))
+            // Two devices with one identifier, such as a copied disk, may give one moment two meanings.
+            let key: String = try stored.value(0)
+            let blocked: String? = try stored.optional(1)
+            let isNewer = stamp == card.stamp
+                ? Array((key + "\n" + (blocked ?? "")).utf8)
+                    .lexicographicallyPrecedes(Array((userID + "\n" + (card.blocked ?? "")).utf8))
+                : stamp < card.stamp
+            guard isNewer else { return .kept }
+        }
+        try db.cachedStatement(
+            sql: "REPLACE INTO card (card_id, member_key, blocked, hlc, device_id) VALUES (?, ?, ?, ?, ?)"
+        ).execute(arguments: [cardID, userID, card.blocked, card.stamp.time, card.stamp.device])
+        noteCards()
+        note(card.stamp.time)
+        progress.recordCount += 1
+        // A member with that identifier is, or is no more, one with the holder of the card.
+        if let row = try MemberStore.row(userID: cardID, in: db) {
+            try touch(row)
+            try store.save(row.facts(), of: row.id, in: db)
+        }
+        return stored == nil ? .created : .merged(changes: [], conflicts: [])
+    }
+
+    // MARK: The ledger
+
+    private mutating func apply(_ visit: TransferRecord.Visit) throws -> ImportVerdict {
+        guard MemberID.isUsable(visit.userId) else { return .skipped(Self.unusableReason) }
+        guard let userID = store.identifier(imported: visit.userId) else { return .skipped(Self.otherKeyReason) }
+        guard Self.isPlausible(visit.stamp.time), Self.isPlausible(visit.born), Self.isPlausible(at: visit.at),
+            let source = Visit.Source(rawValue: visit.source)
+        else { return .skipped(Self.timeReason) }
+        let isKnown = try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM visit WHERE event_id = ?)"),
+            arguments: [visit.eventID]
+        )
+        if isKnown == true { return .kept }
+        var row = try MemberStore.row(userID: userID, in: db)
+        let facts: MemberFacts
+        if let row {
+            if isKept(row) { return .kept }
+            facts = try row.facts()
+        } else {
+            var unknown = MemberFacts()
+            if let erasure = try erasure(of: userID) { unknown.erase(erasure) }
+            facts = unknown
+        }
+        if facts.erasure != nil, !facts.isAlive(born: visit.born) { return .skipped(Self.erasedReason) }
+        // It is part of the total already.
+        if facts.hasRemoved(visit.stamp, born: visit.born) { return .kept }
+        if row == nil {
+            // The member comes with another file.
+            _ = try store.insert(userID, facts, in: db)
+            row = try MemberStore.row(userID: userID, in: db)
+        }
+        guard let row else { return .kept }
+        var entry = VisitRow(
+            eventID: visit.eventID,
+            stamp: visit.stamp,
+            at: visit.at,
+            reader: PlainText.line(visit.reader),
+            backend: PlainText.line(visit.backend),
+            born: visit.born,
+            source: source,
+            reason: visit.reason.map(PlainText.line),
+            actor: visit.actor.map(PlainText.line)
+        )
+        // Two devices with one identifier, such as a copied disk, may use a moment twice. Both visits count.
+        while try isTaken(entry.stamp), entry.stamp.time < Stamp.latestTime { entry.stamp.time += 1 }
+        try touchVisits(of: row)
+        try store.insertVisit(entry, of: row.id, in: db)
+        if visit.stamp.device == store.deviceID, source == .card { try store.insertReceipt(of: entry, row.id, in: db) }
+        note(entry.stamp.time)
+        progress.recordCount += 1
+        return .created
+    }
+
+    private func isTaken(_ stamp: Stamp) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM visit WHERE device_id = ? AND hlc = ?)"),
+            arguments: [stamp.device, stamp.time]
+        ) ?? false
+    }
+
+    private mutating func apply(_ undo: TransferRecord.Undo) throws -> ImportVerdict {
+        guard Self.isPlausible(undo.stamp.time), Self.isPlausible(at: undo.at) else { return .skipped(Self.timeReason) }
+        let owner = try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT member_id FROM visit WHERE event_id = ?"),
+            arguments: [undo.eventID]
+        )
+        // Without the visit, which was erased or removed, there is nothing to undo.
+        guard let owner, let row = try MemberStore.row(id: owner, in: db), !isKept(row) else { return .kept }
+        let stored = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT hlc, device_id FROM undo WHERE event_id = ?"),
+            arguments: [undo.eventID]
+        )
+        let former: Stamp? = try stored.map { Stamp(time: try $0.value(0), device: try $0.value(1)) }
+        // Of two devices that undid the same visit, the first did.
+        if let former, former <= undo.stamp { return .kept }
+        try touchVisits(of: row)
+        try store.permittingChanges(in: db) {
+            try db.cachedStatement(
+                sql: "REPLACE INTO undo (event_id, device_id, hlc, at, reason, actor) VALUES (?, ?, ?, ?, ?, ?)"
+            ).execute(arguments: [
+                undo.eventID, undo.stamp.device, undo.stamp.time, undo.at, undo.reason.map(PlainText.line),
+                undo.actor.map(PlainText.line),
+            ])
+        }
+        note(undo.stamp.time)
+        progress.recordCount += 1
+        return .created
+    }
+
+    // MARK: Erasures
+
+    private mutating func apply(_ erasure: TransferRecord.Erasure) throws -> ImportVerdict {
+        guard Self.isPlausible(erasure.stamp.time) else { return .skipped(Self.timeReason) }
+        let isNew = try store.remember(erasure.hash, erasure.salt, erasure.stamp, in: db)
+        guard isNew else { return .kept }
+        noteErasures()
+        note(erasure.stamp.time)
+        erasures[erasure.salt, default: [:]][erasure.hash] = erasure.stamp
+        progress.recordCount += 1
+        return .created
+    }
+
+    /// Erases those who are here of whom the erasures tell that were taken in.
+    mutating func eraseNew() throws {
+        guard !erasures.isEmpty else { return }
+        let found = erasures
+        erasures = [:]
+        let identifiers = try String.fetchCursor(
+            db,
+            sql: """
+                SELECT user_id FROM member UNION SELECT card_id FROM card UNION SELECT member_key FROM card
+                UNION SELECT subject FROM audit WHERE subject IS NOT NULL
+                """
+        )
+        var erased: [(String, Stamp)] = []
+        while let identifier = try identifiers.next() {
+            for (salt, hashes) in found {
+                if let stamp = hashes[Erasure.hash(identifier, salt: salt)] { erased.append((identifier, stamp)) }
+            }
+        }
+        for (identifier, stamp) in erased {
+            for id in try store.forget(identifier, as: stamp, in: db) { forget(id) }
+        }
+        if !erased.isEmpty { try store.forgetChanges(in: db) }
+    }
+
+    // MARK: The audit log
+
+    private mutating func apply(_ entry: TransferRecord.Audit) throws -> ImportVerdict {
+        guard Self.isPlausible(entry.stamp.time), Self.isPlausible(at: entry.at),
+            AuditEntry.Action(rawValue: entry.action) != nil
+        else { return .skipped(Self.timeReason) }
+        var entry = entry
+        if let subject = entry.subject { entry.subject = store.identifier(imported: subject) }
+        if hasErasures, try isForgotten(entry) { (entry.subject, entry.detail) = (nil, nil) }
+        try db.cachedStatement(
+            sql: """
+                INSERT OR IGNORE INTO audit (device_id, hlc, at, actor, action, subject, detail)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            entry.stamp.device, entry.stamp.time, entry.at, entry.actor.map(PlainText.line), entry.action, entry.subject,
+            try entry.detail.map(MemberRow.json),
+        ])
+        note(entry.stamp.time)
+        return db.changesCount > 0 ? .created : .kept
+    }
+
+    /// Whether an entry names somebody who was erased after it was written.
+    private func isForgotten(_ entry: TransferRecord.Audit) throws -> Bool {
+        var names: [String] = (entry.detail ?? [:]).values.compactMap {
+            if case .string(let text) = $0 { text } else { nil }
+        }
+        if let subject = entry.subject { names.append(subject) }
+        return try names.contains { name in
+            guard let erasure = try erasure(of: name) else { return false }
+            return entry.stamp.time <= erasure.time
+        }
+    }
+}

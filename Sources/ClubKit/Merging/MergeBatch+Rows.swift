@@ -1,0 +1,135 @@
+import Foundation
+import GRDB
+import ReaderKit
+
+/// Rows of files without logical times.
+extension MergeBatch {
+    /// Merges rows, most of which create members in a file that is imported for the first time.
+    mutating func apply(_ batch: ImportBatch) throws -> [ImportVerdict] {
+        let writer = try PlainMemberWriter(db)
+        defer { writer.finish() }
+        var verdicts: [ImportVerdict] = []
+        verdicts.reserveCapacity(batch.count)
+        // Looking members up by what stands for their identifiers needs strings.
+        let isDirect = store.identifierKey == nil && !hasErasures && !hasCards
+        for row in batch.rows {
+            if isDirect, batch.mayBePlain(row), let id = try writer.insert(row, of: batch, creationSequence()) {
+                progress.noteCreated(id)
+                note(row.stamp.time)
+                verdicts.append(.created)
+            } else {
+                verdicts.append(try apply(batch.member(row), isUntyped: batch.isUntyped))
+            }
+        }
+        return verdicts
+    }
+
+    /// Merges one row.
+    mutating func apply(_ row: ImportedMember, isUntyped: Bool) throws -> ImportVerdict {
+        guard MemberID.isUsable(row.userId) else { return .skipped(Self.unusableReason) }
+        guard let userID = store.identifier(imported: row.userId) else { return .skipped(Self.otherKeyReason) }
+        guard try erasure(of: userID) == nil else { return .skipped(Self.erasedReason) }
+        guard let target = try target(of: userID) else {
+            let facts = row.facts()
+            let id = try store.insert(userID, facts, in: db)
+            progress.noteCreated(id)
+            note(facts.latestTime)
+            return .created
+        }
+        let said = (row.username, row.fields)
+        if mode == .addOnly, target.exists {
+            let conflicts = Self.conflicts(of: said, with: target.member, isUntyped: isUntyped)
+            return conflicts.isEmpty ? .kept : .merged(changes: [], conflicts: conflicts)
+        }
+        let before = try target.facts()
+        guard before.erasure == nil else { return .skipped(Self.erasedReason) }
+        var facts = before
+        facts.join(row.facts(knowing: isUntyped ? target.member.fields : nil))
+        guard facts.exists else { return .skipped(Self.deletedReason) }
+        if mode == .overwrite, target.exists { try overwrite(row, target, &facts, isUntyped) }
+        note(facts.latestTime)
+        guard facts != before else {
+            let conflicts = Self.conflicts(of: said, with: target.member, isUntyped: isUntyped)
+            return conflicts.isEmpty ? .kept : .merged(changes: [], conflicts: conflicts)
+        }
+        try touch(target)
+        try store.save(facts, of: target.id, in: db)
+        guard let after = try MemberStore.row(id: target.id, in: db) else { return .kept }
+        guard target.exists else {
+            progress.noteCreated(target.id)
+            return .created
+        }
+        let changes = Self.changes(from: target.member, to: after.member)
+        let conflicts = Self.conflicts(of: said, with: after.member, isUntyped: isUntyped)
+        return changes.isEmpty && conflicts.isEmpty ? .kept : .merged(changes: changes, conflicts: conflicts)
+    }
+
+    /// Lets what the row says count as said now, where it differs from what is shown.
+    private mutating func overwrite(
+        _ row: ImportedMember,
+        _ target: MemberRow,
+        _ facts: inout MemberFacts,
+        _ isUntyped: Bool
+    ) throws {
+        note(facts.latestTime)
+        if let name = row.username, !name.isNothing, facts.value("username") != name.normalized {
+            facts.set("username", name, try overwriteStamp())
+        }
+        for (name, value) in row.fields where !Self.isSame(facts.value(name), value, isUntyped) {
+            facts.set(name, value, try overwriteStamp())
+        }
+    }
+}
+
+extension ImportedMember {
+    /// The later of the latest visit and the creation, which the row counts as said at.
+    private var time: Int64 { max(lastVisitAt ?? 0, addedAt ?? 0) }
+
+    /// What the row says, the same wherever it is imported.
+    ///
+    /// - Parameter stored: the fields that are known, for rows that know no types: what reads the same is the same.
+    func facts(knowing stored: [String: FieldValue]? = nil) -> MemberFacts {
+        let latest = lastVisitAt ?? 0
+        let added = addedAt ?? 0
+        var fields = fields
+        if let stored {
+            for (name, value) in fields {
+                if let known = stored[name], known.cellText == value.cellText { fields[name] = known }
+            }
+        }
+        let name: String? = if case .string(let name)? = username { name } else { nil }
+        return .plain(
+            origin: .legacy(at: time),
+            addedAt: added != 0 ? added : latest,
+            username: name,
+            fields: fields,
+            claim: numVisits.map { ($0, latest) }
+        )
+    }
+
+    /// The row that a file has of a member.
+    init(_ member: Member, row: Int) {
+        self.init(
+            row: row,
+            userId: member.userId,
+            username: member.username.map { .string($0) } ?? .null,
+            addedAt: Timestamp.microseconds(Date(timeIntervalSince1970: member.timeStampAdded)),
+            numVisits: max(0, member.numVisits),
+            lastVisitAt: Timestamp.microseconds(Date(timeIntervalSince1970: member.timeStampOfLastVisit)),
+            fields: member.fields.filter { FieldKey.isCustom($0.key) }
+        )
+    }
+}
+
+extension ImportBatch.Row {
+    /// What the row counts as said at.
+    var stamp: Stamp { .legacy(at: max(lastVisitAt ?? 0, addedAt ?? 0)) }
+}
+
+extension ImportBatch {
+    /// Whether the row's identifier is a plain one. Whether it is usable was looked at when the row was read.
+    func mayBePlain(_ row: Row) -> Bool {
+        let mark: [UInt8] = [0x69, 0x64, 0x3A]
+        return !bytes[row.userId.range].starts(with: mark)
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import GRDB
+import ReaderKit
+
+/// The merging of one batch, in one transaction.
+struct MergeBatch {
+    let store: MemberStore
+    let db: Database
+    let mode: MergeMode
+    var progress: MergeProgress
+
+    /// How members whom this batch changes were shown before.
+    private var before: [Int64: Member] = [:]
+    /// The members whose totals have to be computed again.
+    private var dirty: Set<Int64> = []
+    /// The latest moment of what was taken in.
+    private var latest: Int64 = 0
+    private var creations: Int64?
+    /// When what is overwritten counts as said.
+    private var now: Stamp?
+    /// Those who were erased by records of this batch and may be here, by salt.
+    var erasures: [Data: [Data: Stamp]] = [:]
+
+    /// Whether nothing can be told of a member from their identifier alone.
+    private(set) var hasCards: Bool
+    private(set) var hasErasures: Bool
+
+    init(_ store: MemberStore, _ db: Database, _ mode: MergeMode, _ progress: MergeProgress) throws {
+        self.store = store
+        self.db = db
+        self.mode = mode
+        self.progress = progress
+        hasCards = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM card)") ?? false
+        hasErasures = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM erased)") ?? false
+    }
+
+    // MARK: What has to be done at the end
+
+    /// Computes totals, moves the clock, and says who was changed.
+    mutating func finish() throws -> [MemberStore.Changed] {
+        try eraseNew()
+        for id in dirty.sorted() { try store.refreshTotals(of: id, in: db) }
+        if latest > 0 { try store.observe(latest, in: db) }
+        var changed: [MemberStore.Changed] = []
+        let at = store.clock()
+        for (id, member) in before.sorted(by: { $0.key < $1.key }) {
+            guard let row = try MemberStore.row(id: id, in: db), row.status == .present, row.member != member else {
+                continue
+            }
+            changed.append(MemberStore.Changed(member: row.member, at: at))
+        }
+        progress.changedCount += changed.count
+        return changed
+    }
+
+    /// Takes note of a moment, so that what is said here later is later.
+    mutating func note(_ time: Int64) { latest = max(latest, time) }
+
+    mutating func noteCards() { hasCards = true }
+
+    mutating func noteErasures() { hasErasures = true }
+
+    /// Takes note that a member's row is about to change.
+    mutating func touch(_ row: MemberRow) throws {
+        guard before[row.id] == nil, !progress.hasCreated(row.id) else { return }
+        if row.status == .present { before[row.id] = row.member }
+        if row.status == .merged {
+            let shown = try MemberStore.representative(of: row, in: db)
+            if shown.id != row.id, before[shown.id] == nil, !progress.hasCreated(shown.id) {
+                before[shown.id] = shown.member
+            }
+        }
+    }
+
+    /// Takes note that the visits of a member have changed.
+    mutating func touchVisits(of row: MemberRow) throws {
+        guard dirty.insert(row.id).inserted else { return }
+        try touch(row)
+        let sequence = try store.noteChange(of: row.id, in: db)
+        try db.cachedStatement(sql: "UPDATE member SET change_seq = ? WHERE id = ?")
+            .execute(arguments: [sequence, row.id])
+    }
+
+    /// A row that is there no more needs no totals.
+    mutating func forget(_ id: Int64) {
+        dirty.remove(id)
+        before[id] = nil
+    }
+
+    /// The number of the change under which this batch creates members.
+    mutating func creationSequence() throws -> Int64 {
+        if let creations { return creations }
+        let sequence = try store.noteCreations(in: db)
+        creations = sequence
+        return sequence
+    }
+
+    /// When what is overwritten counts as said.
+    mutating func overwriteStamp() throws -> Stamp {
+        // What was taken in so far is older.
+        if let now, now.time > latest { return now }
+        try store.observe(latest, in: db)
+        let stamp = try store.nextStamp(in: db)
+        now = stamp
+        return stamp
+    }
+
+    // MARK: Whose a row is
+
+    /// The row of the member to whom an identifier leads in what merges: the holder of the card, or the one of that
+    /// identifier, also one who is gone.
+    func target(of userID: String) throws -> MemberRow? {
+        if hasCards {
+            let key = try String.fetchOne(
+                db.cachedStatement(sql: "SELECT member_key FROM card WHERE card_id = ?"),
+                arguments: [userID]
+            )
+            if let key, let row = try MemberStore.row(userID: key, in: db), row.exists { return row }
+        }
+        return try MemberStore.row(userID: userID, in: db)
+    }
+
+    func erasure(of identifier: String) throws -> Stamp? {
+        hasErasures ? try MemberStore.erasure(of: identifier, in: db) : nil
+    }
+
+    // MARK: Verdicts
+
+    /// What has changed in what is shown of a member.
+    static func changes(from before: Member, to after: Member) -> [FieldDifference] {
+        var changes: [FieldDifference] = []
+        func compare(_ name: FieldKey, _ stored: FieldValue?, _ imported: FieldValue?) {
+            if stored != imported { changes.append(FieldDifference(name.stringValue, stored: stored, imported: imported)) }
+        }
+        compare(.username, before.username.map { .string($0) }, after.username.map { .string($0) })
+        compare(.timeStampAdded, .double(before.timeStampAdded), .double(after.timeStampAdded))
+        compare(.numVisits, .int(before.numVisits), .int(after.numVisits))
+        compare(.timeStampOfLastVisit, .double(before.timeStampOfLastVisit), .double(after.timeStampOfLastVisit))
+        for name in Set(before.fields.keys).union(after.fields.keys).sorted() {
+            compare(FieldKey(name), before.fields[name], after.fields[name])
+        }
+        return changes
+    }
+
+    /// The names and custom fields on which others say something else than what is shown.
+    static func conflicts(
+        of said: (username: FieldValue?, fields: [String: FieldValue]),
+        with shown: Member,
+        isUntyped: Bool
+    ) -> [FieldDifference] {
+        var conflicts: [FieldDifference] = []
+        func compare(_ name: String, _ stored: FieldValue?, _ imported: FieldValue?) {
+            guard let imported, !imported.isNothing, !Self.isSame(stored, imported, isUntyped) else { return }
+            conflicts.append(FieldDifference(name, stored: stored, imported: imported))
+        }
+        compare(FieldKey.username.stringValue, shown.username.map { .string($0) }, said.username)
+        for (name, value) in said.fields.sorted(by: { $0.key < $1.key }) { compare(name, shown.fields[name], value) }
+        return conflicts
+    }
+
+    /// Whether two values are the same. What comes from CSV knows no types.
+    static func isSame(_ stored: FieldValue?, _ imported: FieldValue, _ isUntyped: Bool) -> Bool {
+        guard let stored else { return imported.isNothing }
+        return stored.normalized == imported.normalized || (isUntyped && stored.cellText == imported.cellText)
+    }
+
+    static let erasedReason = "This person was erased here, and does not come back by way of a file."
+    static let deletedReason = "This member was deleted later than the row tells of."
+    static let otherKeyReason = "The identifier was hidden under another key. Give the key with which the file was made."
+    static let unusableReason = "The identifier is empty, too long or not plain."
+    static let timeReason = "It has a time that no clock can have."
+}
+
+extension FieldValue {
+    /// Whether it says nothing.
+    var isNothing: Bool { self == .null || self == .string("") }
+}

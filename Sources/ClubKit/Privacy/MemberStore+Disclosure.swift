@@ -1,0 +1,170 @@
+import Foundation
+import GRDB
+import ReaderKit
+
+/// All that is held on one member, for the member.
+extension MemberStore {
+    /// The JSON object that is disclosed.
+    private struct Disclosure: Encodable {
+        struct Entry: Encodable {
+            var at: String
+            var values: [String: FieldValue]
+
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: FieldKey.self)
+                try container.encode(at, forKey: FieldKey("at"))
+                for (name, value) in values where value != .null { try container.encode(value, forKey: FieldKey(name)) }
+            }
+        }
+
+        struct Record: Encodable {
+            var member: Member
+            /// What was said of each value, newest first, also what counts no more.
+            var versions: [String: [Entry]]
+            var created: [String]
+            var claims: [Entry]
+            var visitsBought: [Entry]
+            /// Visits that were removed because they are old.
+            var visitsRemoved: Int
+        }
+
+        struct Card: Encodable {
+            var id: String
+            var blocked: String?
+        }
+
+        var disclosedAt: String
+        var records: [Record]
+        var cards: [Card]
+        var visits: [Entry]
+        var taps: [Entry]
+        var audit: [Entry]
+    }
+
+    package func disclose(
+        _ key: String,
+        to directory: URL,
+        _ context: ActionContext
+    ) async throws(ClubError) -> [URL] {
+        let attempt = "disclose what is held on a member"
+        let key = identifier(key)
+        let (json, csv) = try await write(attempt) { db in
+            let row = try Self.member(key, attempt, in: db)
+            try self.audit(.disclosed, of: row.member.userId, context, in: db)
+            return (try self.disclosure(of: row, in: db), try self.visitTable(of: row, in: db))
+        }
+        let files = [directory.appendingPathComponent("member.json"), directory.appendingPathComponent("visits.csv")]
+        let result: Result<Void, ClubError> = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(
+                    returning: Result { () throws(ClubError) in
+                        try PrivateFiles.makeDirectory(directory.path, attempt)
+                        try PrivateFiles.write(json, to: files[0].path, attempt)
+                        try PrivateFiles.write(csv, to: files[1].path, attempt)
+                    }
+                )
+            }
+        }
+        try result.get()
+        return files
+    }
+
+    private func disclosure(of row: MemberRow, in db: Database) throws -> [UInt8] {
+        let rows = try Self.joined(to: row, in: db)
+        let ids = rows.map { String($0.id) }.joined(separator: ",")
+        func time(_ microseconds: Int64) -> String { ISO8601.text(Timestamp.date(microseconds)) }
+        func time(_ stamp: Stamp) -> String { ISO8601.text(stamp.date) }
+        let records = try rows.map { one in
+            let facts = try one.facts()
+            return Disclosure.Record(
+                member: one.member,
+                versions: facts.values.mapValues { versions in
+                    versions.map { Disclosure.Entry(at: time($0.stamp), values: ["value": $0.value]) }
+                },
+                created: facts.births.map { time($0.at) },
+                claims: facts.claims.map { .init(at: time($0.at), values: ["visits": .int($0.visits)]) },
+                visitsBought: facts.packs.map { .init(at: time($0.stamp), values: ["visits": .int($0.visits)]) },
+                visitsRemoved: facts.removedVisits
+            )
+        }
+        func entries(_ sql: String, _ names: [String], _ arguments: StatementArguments = []) throws -> [Disclosure.Entry] {
+            try Row.fetchAll(db, sql: sql, arguments: arguments).map { row in
+                var values: [String: FieldValue] = [:]
+                for (index, name) in names.enumerated() {
+                    let stored: DatabaseValue = row[index + 1]
+                    values[name] =
+                        switch stored.storage {
+                        case .null: .null
+                        case .int64(let value): .int(Int(value))
+                        case .double(let value): .double(value)
+                        case .string(let value): name == "detail" ? .object(MemberRow.fields(value)) : .string(value)
+                        case .blob: .null
+                        }
+                }
+                return .init(at: time(try row.value(0)), values: values)
+            }
+        }
+        let names = rows.map(\.member.userId)
+        let disclosure = Disclosure(
+            disclosedAt: ISO8601.text(clock()),
+            records: records,
+            cards: try Self.cards(of: row, in: db).map { .init(id: $0.id, blocked: $0.blocked) },
+            visits: try entries(
+                """
+                SELECT visit.at, reader, source, visit.reason, visit.actor, undo.at IS NOT NULL, undo.reason, undo.actor
+                FROM visit LEFT JOIN undo USING (event_id) WHERE member_id IN (\(ids)) ORDER BY visit.at
+                """,
+                ["reader", "source", "reason", "by", "undone", "undoneReason", "undoneBy"]
+            ),
+            taps: try entries(
+                "SELECT at, reader, outcome, reason FROM receipt WHERE member_id IN (\(ids)) ORDER BY at",
+                ["reader", "outcome", "reason"]
+            ),
+            audit: try entries(
+                """
+                SELECT at, action, actor, detail FROM audit
+                WHERE subject IN (\(databaseQuestionMarks(count: names.count))) ORDER BY at, hlc
+                """,
+                ["action", "actor", "detail"],
+                StatementArguments(names)
+            )
+        )
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        return Array(try encoder.encode(disclosure)) + [0x0A]
+    }
+
+    private func visitTable(of row: MemberRow, in db: Database) throws -> [UInt8] {
+        let ids = try Self.joined(to: row, in: db).map { String($0.id) }.joined(separator: ",")
+        var text = "at,reader,source,counted,reason,by\r\n"
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT visit.at, reader, source, undo.at IS NULL, coalesce(undo.reason, visit.reason),
+                    coalesce(undo.actor, visit.actor)
+                FROM visit LEFT JOIN undo USING (event_id) WHERE member_id IN (\(ids)) ORDER BY visit.at
+                """
+        )
+        while let row = try rows.next() {
+            let reader: String = try row.value(1)
+            let source: String = try row.value(2)
+            let counted: Bool = try row.value(3)
+            let reason: String? = try row.optional(4)
+            let actor: String? = try row.optional(5)
+            let cells = [
+                ISO8601.text(Timestamp.date(try row.value(0))), reader, source, counted ? "yes" : "no", reason ?? "",
+                actor ?? "",
+            ]
+            text += cells.map(Self.cell).joined(separator: ",") + "\r\n"
+        }
+        return Array(text.utf8)
+    }
+
+    /// A cell by RFC 4180 that no spreadsheet takes for a formula.
+    private static func cell(_ text: String) -> String {
+        let isGuarded = Array(text.utf8).withUnsafeBufferPointer(CSVCell.isGuarded)
+        let safe = isGuarded ? "'" + text : text
+        let needsQuotes = safe.unicodeScalars.contains { ",\"\r\n".unicodeScalars.contains($0) }
+        return needsQuotes ? "\"" + safe.replacingOccurrences(of: "\"", with: "\"\"") + "\"" : safe
+    }
+}

@@ -1,0 +1,231 @@
+import Foundation
+import GRDB
+import ReaderKit
+
+/// Forgetting people.
+extension MemberStore {
+    /// Erases all that is known of a member and of whoever was joined to them.
+    ///
+    /// - Returns: the member as they were.
+    package func erase(
+        _ key: String,
+        _ context: ActionContext,
+        committed: @escaping @Sendable (Changed) -> Void
+    ) async throws(ClubError) -> Member {
+        let attempt = "erase a member"
+        let key = identifier(key)
+        let member = try await write(attempt, committed: committed) { db in
+            let row = try Self.member(key, attempt, in: db)
+            let rows = try Self.joined(to: row, in: db)
+            let stamp = try self.nextStamp(in: db)
+            var identifiers = Set(rows.map { Array($0.member.userId.utf8) })
+            for one in rows {
+                let cards = try String.fetchAll(
+                    db,
+                    sql: "SELECT card_id FROM card WHERE member_key = ?",
+                    arguments: [one.member.userId]
+                )
+                identifiers.formUnion(cards.map { Array($0.utf8) })
+            }
+            let salt = self.erasureSalt
+            let ordered = identifiers.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
+            for identifier in ordered {
+                _ = try self.remember(Erasure.hash(identifier, salt: salt), salt, stamp, in: db)
+            }
+            for identifier in ordered { _ = try self.forget(identifier, as: stamp, in: db) }
+            try self.forgetChanges(in: db)
+            // The reason may tell who it was.
+            try self.audit(
+                .erased,
+                of: Erasure.text(row.member.userId, salt: salt),
+                ActionContext(actor: context.actor),
+                detail: ["identifiers": .int(ordered.count)],
+                in: db
+            )
+            return Changed(member: row.member, at: self.clock())
+        }.member
+        await forgetLog()
+        return member
+    }
+
+    /// What this device's erasures are hashed with: not secret, but its own, so that one list of hashes cannot be
+    /// compared with another.
+    var erasureSalt: Data { withUnsafeBytes(of: deviceID.uuid) { Data($0) } }
+
+    /// Keeps the hash of somebody who was erased.
+    ///
+    /// - Returns: whether that is news.
+    func remember(_ hash: Data, _ salt: Data, _ stamp: Stamp, in db: Database) throws -> Bool {
+        let former = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT hlc, device_id FROM erased WHERE salt = ? AND hash = ?"),
+            arguments: [salt, hash]
+        )
+        if let former, stamp <= Stamp(time: try former.value(0), device: try former.value(1)) { return false }
+        try db.cachedStatement(sql: "REPLACE INTO erased (salt, hash, hlc, device_id) VALUES (?, ?, ?, ?)")
+            .execute(arguments: [salt, hash, stamp.time, stamp.device])
+        return true
+    }
+
+    /// Removes what is held under an identifier, as of then.
+    ///
+    /// - Returns: the ids of the rows of members that are gone.
+    func forget(_ identifier: String, as stamp: Stamp, in db: Database) throws -> [Int64] {
+        try db.execute(
+            sql: "DELETE FROM card WHERE (card_id = ?1 OR member_key = ?1) AND hlc <= ?2",
+            arguments: [identifier, stamp.time]
+        )
+        try permittingChanges(in: db) {
+            // The text stands in the particulars as a JSON string.
+            try db.execute(
+                sql: """
+                    UPDATE audit SET subject = NULL, detail = NULL
+                    WHERE hlc <= ?2 AND (subject = ?1
+                        OR EXISTS (SELECT 1 FROM json_each(detail) WHERE type = 'text' AND atom = ?1))
+                    """,
+                arguments: [identifier, stamp.time]
+            )
+        }
+        guard let row = try Self.row(userID: identifier, in: db) else { return [] }
+        var facts = try row.facts()
+        facts.erase(stamp)
+        if facts.exists {
+            try forgetVisits(of: row.id, facts, in: db)
+            try save(facts, of: row.id, in: db)
+            return []
+        }
+        try remove(row, facts, in: db)
+        return [row.id]
+    }
+
+    /// Removes the row of somebody who was erased once and is gone again.
+    func removeErased(_ facts: MemberFacts, of id: Int64, in db: Database) throws {
+        guard let row = try Self.row(id: id, in: db), let end = facts.end else { return }
+        if try Self.erasure(of: row.member.userId, in: db).map({ $0 < end }) ?? true {
+            let salt = erasureSalt
+            _ = try remember(Erasure.hash(row.member.userId, salt: salt), salt, end, in: db)
+        }
+        _ = try forget(row.member.userId, as: end, in: db)
+        try forgetChanges(in: db)
+    }
+
+    /// Removes the row of somebody who was erased, and what belongs to it.
+    func remove(_ row: MemberRow, _ facts: MemberFacts, in db: Database) throws {
+        try forgetVisits(of: row.id, facts, in: db)
+        try db.execute(
+            sql: "UPDATE receipt SET \(Self.forgottenReceipt) WHERE member_id = ?1",
+            arguments: [row.id, Rejection.erased.message]
+        )
+        try db.execute(sql: "DELETE FROM change WHERE member_id = ?", arguments: [row.id])
+        try db.execute(sql: "DELETE FROM member WHERE id = ?", arguments: [row.id])
+        // Those who were joined to this member stand for themselves again.
+        let others = try Row.fetchAll(
+            db,
+            sql: "SELECT \(MemberRow.columns) FROM member WHERE merged_into = ?",
+            arguments: [row.member.userId]
+        ).map { row in try MemberRow(row) }
+        for other in others { try save(other.facts(), of: other.id, in: db) }
+    }
+
+    /// Removes the visits that ended with an erasure.
+    private func forgetVisits(of id: Int64, _ facts: MemberFacts, in db: Database) throws {
+        let visits = "SELECT event_id FROM visit WHERE member_id = ?1 AND (born <= ?3 OR born & 65535 = 65535)"
+        let arguments: StatementArguments = [id, Rejection.erased.message, facts.end?.time ?? -1]
+        try permittingChanges(in: db) {
+            try db.execute(
+                sql: "UPDATE receipt SET \(Self.forgottenReceipt) WHERE event_id IN (\(visits))",
+                arguments: arguments
+            )
+            try db.execute(sql: "DELETE FROM undo WHERE ?2 <> '' AND event_id IN (\(visits))", arguments: arguments)
+            try db.execute(
+                sql: "DELETE FROM visit WHERE ?2 <> '' AND event_id IN (\(visits))",
+                arguments: arguments
+            )
+        }
+        // Taps that were not counted have no visit; those of now belong to the member who is here again.
+        try db.execute(
+            sql: """
+                UPDATE receipt SET \(Self.forgottenReceipt)
+                WHERE member_id = ?1 AND at <= ?3
+                    AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
+                """,
+            arguments: [id, Rejection.erased.message, ((facts.end?.time ?? 0) >> 16) * 1000 + 999]
+        )
+    }
+
+    /// A tap that is given again must add nothing, so its identifier stays; `?2` is the message.
+    static let forgottenReceipt = """
+        at = 0, reader = '', outcome = 'ignored', reason_code = 'erased', reason = ?2, notices = NULL, member_id = NULL, \
+        num_visits = NULL, last_visit_at = NULL
+        """
+
+    /// Empties the list of changes, which shows what was there before, in a way that makes lists read everything anew.
+    func forgetChanges(in db: Database) throws {
+        // The numbers rise, so that those who have read all so far find that one is missing.
+        try db.execute(sql: "INSERT INTO change (member_id) VALUES (0)")
+        try db.execute(sql: "DELETE FROM change")
+        try db.execute(sql: "INSERT INTO change (member_id) VALUES (0)")
+    }
+
+    /// Does what the triggers of the ledger and the audit log refuse otherwise.
+    func permittingChanges(in db: Database, _ body: () throws -> Void) throws {
+        try db.execute(sql: "INSERT INTO ledger_permit (purpose) VALUES ('merge, erasure or retention')")
+        try body()
+        try db.execute(sql: "DELETE FROM ledger_permit")
+    }
+
+    /// Moves the write-ahead log, in which former pages stand, into the database, as far as readers allow it now. What
+    /// they hold back goes with the next checkpoint.
+    func forgetLog() async {
+        guard path != nil else { return }
+        _ = try? await database.writeWithoutTransaction { db in
+            _ = try? db.checkpoint(.truncate)
+        }
+    }
+
+    /// Facts of a file in which identifiers are what they are here.
+    ///
+    /// - Returns: `nil` if one was hidden under another key.
+    func translated(_ facts: MemberFacts) -> MemberFacts? {
+        guard identifierKey != nil, let versions = facts.values[SystemValues.Name.mergedInto] else { return facts }
+        var translated = facts.without(SystemValues.Name.mergedInto)
+        for version in versions {
+            var value = version.value
+            if case .string(let text) = value {
+                guard let identifier = identifier(imported: text) else { return nil }
+                value = .string(identifier)
+            }
+            translated.set(SystemValues.Name.mergedInto, value, version.stamp)
+        }
+        return translated
+    }
+
+    /// Creates the row of a member whom it tells whole, and who has no visits in the ledger.
+    func insertPlain(_ userID: String, _ facts: MemberFacts, _ sequence: Int64, in db: Database) throws -> Int64 {
+        let claim = facts.claims.first
+        let origin = facts.born
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO member (user_id, username, added_at, num_visits, own_visits, last_visit_at, fields, origin_hlc,
+                    origin_device, claim_visits, claim_at, change_seq)
+                VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?5, ?10)
+                """
+        ).execute(arguments: [
+            userID, facts.username, facts.addedAt ?? 0, claim?.visits ?? 0, claim?.at, try MemberRow.json(facts.fields),
+            origin?.time ?? 0, origin.flatMap { $0.isLegacy ? nil : $0.device }, claim?.visits, sequence,
+        ])
+        return db.lastInsertedRowID
+    }
+
+    /// The receipt of a tap of this device that comes back by merging, such as after a backup was put back: given again,
+    /// it must add nothing.
+    func insertReceipt(of visit: VisitRow, _ memberID: Int64, in db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO receipt (event_id, at, reader, backend, outcome, member_id, num_visits, last_visit_at)
+                SELECT ?1, ?2, ?3, ?4, 'visit', id, num_visits, ?2 FROM member WHERE id = ?5
+                ON CONFLICT (event_id) DO UPDATE SET outcome = 'visit', member_id = excluded.member_id,
+                    reason_code = NULL, reason = NULL
+                """
+        ).execute(arguments: [visit.eventID, visit.at, visit.reader, visit.backend, memberID])
+    }
+}

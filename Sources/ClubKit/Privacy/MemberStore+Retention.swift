@@ -1,0 +1,155 @@
+import Foundation
+import GRDB
+import ReaderKit
+
+/// Removing visits that are older than what is kept.
+///
+/// Of each member and device, what the device recorded first goes first, up to the first visit that is not old: it was
+/// made and recorded no earlier than the limit. What goes is counted in the member's facts as a ``MemberFacts/Removal``,
+/// by device and creation, with the moment up to which it goes: so a device that has the same visits still counts them
+/// once, and removes them when the facts reach it. A visit that was undone is not counted, and undoing a visit that was
+/// removed changes nothing any more.
+extension MemberStore {
+    /// How many members are dealt with in one transaction, so that taps can go on in between.
+    private static let membersAtOnce = 200
+
+    /// Removes old visits.
+    ///
+    /// - Returns: how many.
+    package func removeVisits(before date: Date, _ context: ActionContext) async throws(ClubError) -> Int {
+        let attempt = "remove old visits"
+        guard let limit = Timestamp.microseconds(date) else {
+            throw ClubError(.invalidValue, attempting: attempt, detail: "the time is outside the years 1970 to 9999")
+        }
+        var removed = 0
+        var last: Int64 = 0
+        while true {
+            let start = last
+            let part = try await write(attempt) { db in
+                let ids = try Int64.fetchAll(
+                    db,
+                    sql: """
+                        SELECT DISTINCT member_id FROM visit
+                        WHERE member_id > ?1 AND (at < ?2 OR hlc < ?3) ORDER BY member_id LIMIT ?4
+                        """,
+                    arguments: [start, limit, limit / 1000 << 16, Self.membersAtOnce]
+                )
+                let count = try ids.reduce(0) { try $0 + self.removeVisits(of: $1, before: limit, in: db) }
+                return (count: count, last: ids.last)
+            }
+            removed += part.count
+            guard let next = part.last else { break }
+            last = next
+        }
+        try await removeReceipts(before: limit, attempt)
+        if removed > 0 {
+            let count = removed
+            try await write(attempt) { db in
+                try self.audit(
+                    .removedVisits,
+                    of: nil,
+                    context,
+                    detail: ["visits": .int(count), "before": .string(ISO8601.text(date))],
+                    in: db
+                )
+            }
+            await forgetLog()
+        }
+        return removed
+    }
+
+    /// Removes old visits of a member.
+    private func removeVisits(of id: Int64, before limit: Int64, in db: Database) throws -> Int {
+        guard let row = try Self.row(id: id, in: db) else { return 0 }
+        let before = try row.facts()
+        var facts = before
+        let first = SystemValues(before).packs.first?.stamp.time ?? Int64.max
+        let old = """
+            FROM visit WHERE member_id = ?1 AND (at < ?2 OR hlc < ?3) AND hlc < coalesce(
+                (SELECT min(later.hlc) FROM visit AS later WHERE later.member_id = ?1
+                    AND later.device_id = visit.device_id AND later.at >= ?2 AND later.hlc >= ?3),
+                9223372036854775807)
+            """
+        let arguments: StatementArguments = [id, limit, limit / 1000 << 16]
+        let groups = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT device_id, born, max(hlc), count(*), total(counts), total(counts AND hlc > ?4),
+                    max(CASE WHEN counts THEN at ELSE 0 END), max(at)
+                FROM (SELECT device_id, born, hlc, at,
+                    NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id) AS counts \(old))
+                GROUP BY device_id, born
+                """,
+            arguments: arguments + [first]
+        )
+        guard !groups.isEmpty else { return 0 }
+        // What files counted, and what came on top by then, stays as a claim of its own.
+        let latest: Int64 = try groups.map { try $0.value(7) }.max() ?? 0
+        for claim in before.claims where claim.at < latest {
+            let more = try Int.fetchOne(
+                db,
+                sql: """
+                    SELECT count(*) FROM visit WHERE member_id = ? AND at > ? AND at <= ? AND born > ?
+                        AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
+                    """,
+                arguments: [id, claim.at, latest, row.ended]
+            )
+            let (visits, overflow) = claim.visits.addingReportingOverflow(more ?? 0)
+            guard !overflow, visits > claim.visits else { continue }
+            facts.add(MemberFacts.Claim(visits: visits, at: latest, stamp: claim.stamp))
+        }
+        var count = 0
+        for group in groups {
+            let stamp = Stamp(time: try group.value(2), device: try group.value(0))
+            let born: Int64 = try group.value(1)
+            let rows: Int = try group.value(3)
+            let former = before.removals.first { $0.stamp.device == stamp.device && $0.born == born }
+            let (visits, overflow) = (former?.visits ?? 0).addingReportingOverflow(Int(try group.value(4) as Double))
+            facts.add(
+                MemberFacts.Removal(
+                    stamp,
+                    born: born,
+                    visits: overflow ? Int.max : visits,
+                    bought: min(former?.bought ?? 0, visits) + Int(try group.value(5) as Double),
+                    latest: max(former?.latest ?? 0, try group.value(6))
+                )
+            )
+            count += rows
+        }
+        try permittingChanges(in: db) {
+            let events = "SELECT event_id \(old)"
+            try db.execute(
+                sql: """
+                    UPDATE receipt SET outcome = 'ignored', reason_code = 'erased', reason = ?4, notices = NULL,
+                        member_id = NULL, num_visits = NULL, last_visit_at = NULL
+                    WHERE event_id IN (\(events))
+                    """,
+                arguments: arguments + [Rejection.erased.message]
+            )
+            let ids = try UUID.fetchAll(db, sql: events, arguments: arguments)
+            for id in ids { try db.execute(sql: "DELETE FROM visit WHERE event_id = ?", arguments: [id]) }
+            for id in ids { try db.execute(sql: "DELETE FROM undo WHERE event_id = ?", arguments: [id]) }
+        }
+        try save(facts, of: id, in: db)
+        return count
+    }
+
+    /// Forgets to whom old taps belonged that were not counted.
+    private func removeReceipts(before limit: Int64, _ attempt: String) async throws(ClubError) {
+        while true {
+            let count = try await write(attempt) { db in
+                try db.execute(
+                    sql: """
+                        UPDATE receipt SET outcome = 'ignored', reason_code = 'erased', reason = ?, notices = NULL,
+                            member_id = NULL, num_visits = NULL, last_visit_at = NULL
+                        WHERE event_id IN (SELECT event_id FROM receipt WHERE at < ? AND member_id IS NOT NULL
+                            AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id) LIMIT 5000)
+                        """,
+                    arguments: [Rejection.erased.message, limit]
+                )
+                return db.changesCount
+            }
+            if count == 0 { return }
+        }
+    }
+}
