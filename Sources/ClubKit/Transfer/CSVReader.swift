@@ -226,7 +226,7 @@ package struct CSVReader: Sendable {
 
     private mutating func detectDelimiter() -> UInt8 {
         let choices = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
-        let isLast = window.isAtEnd
+        let (isLast, limits) = (window.isAtEnd, limits)
         let line = window.withBytes { bytes -> [UInt8] in
             let length = CSVScan.line(in: UnsafeBufferPointer(bytes), isLast) ?? bytes.count
             return Array(bytes.prefix(min(length, limits.fieldBytes)))

@@ -10,13 +10,15 @@ enum NumberText {
         case noNumber, negative, tooLarge
     }
 
-    /// Seconds since 1970 as microseconds, just as ``Timestamp/microseconds(_:)-(Date)`` rounds them.
+    /// Seconds since 1970 as microseconds, just as ``Timestamp/microseconds(_:)-(Date)`` rounds them; or a date as
+    /// ``ISODate`` reads it.
     ///
     /// - Parameter comma: whether a comma may stand for the decimal point.
     static func microseconds(_ text: UnsafeBufferPointer<UInt8>, comma: Bool) -> Result<Int64, Fault> {
         if let value = exactMicroseconds(text, comma: comma) {
             return value <= Timestamp.latest ? .success(value) : .failure(.tooLarge)
         }
+        if let value = ISODate.microseconds(text) { return .success(value) }
         guard let seconds = double(text, comma: comma) else { return .failure(.noNumber) }
         guard seconds >= 0 else { return .failure(.negative) }
         guard let value = Timestamp.microseconds(Date(timeIntervalSince1970: seconds)) else {
