@@ -40,6 +40,7 @@ struct CSVMemberReader: RowReader {
     }
 
     mutating func read(into batch: inout RowBatch) throws(TransferError) -> Bool {
+        let mapper = mapper
         while !batch.isFull {
             guard try reader.next() else { return false }
             let line = reader.line
