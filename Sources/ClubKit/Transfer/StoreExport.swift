@@ -15,7 +15,7 @@ struct StoreExport: Sendable {
     func write(
         _ store: MemberStore,
         to path: String,
-        _ isCancelled: () -> Bool
+        _ isCancelled: @escaping () -> Bool
     ) throws(TransferError) -> ExportReport {
         let output = try OutputFile(
             path,
