@@ -15,8 +15,12 @@ final class FrontDesk {
     init(club: Club, output: Output) {
         self.club = club
         self.output = output
-        listening = Task { [events = club.events] in
-            for await event in events { Self.tell(event, output) }
+        listening = Self.listen(to: club.events, output)
+    }
+
+    private static func listen(to events: AsyncStream<ClubEvent>, _ output: Output) -> Task<Void, Never> {
+        Task {
+            for await event in events { tell(event, output) }
         }
     }
 

@@ -163,6 +163,10 @@ struct MembersVisit: ToolCommand {
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
 
+    func validate() throws {
+        _ = try action.contextWithReason()
+    }
+
     func perform() async throws {
         let context = try action.contextWithReason()
         try await database.change(
@@ -198,6 +202,7 @@ struct MembersUndo: ToolCommand {
         if UUID(uuidString: visit) == nil {
             throw ValidationError("'\(visit)' is no visit's id; 'clubctl members history' shows them.")
         }
+        _ = try action.contextWithReason()
     }
 
     func perform() async throws {

@@ -50,16 +50,15 @@ struct HistoryLine: Encodable, Sendable {
         userId = entry.subject
         action = entry.action.rawValue
         actor = entry.actor
-        var particulars = entry.detail
-        if case .string(let text) = particulars.removeValue(forKey: "reason") { reason = text }
-        detail = particulars.isEmpty ? nil : particulars
+        reason = entry.reason
+        detail = entry.particulars.isEmpty ? nil : entry.particulars
     }
 }
 
 extension Visit {
     /// A line for people.
     fileprivate var text: String {
-        var text = "\(LocalTime.text(at.timeIntervalSince1970))  visit       "
+        var text = "\(LocalTime.text(at.timeIntervalSince1970))  visit          "
         text += source == .manual ? "by hand" : reader
         if let reason { text += ": \(reason)" }
         if let actor { text += " (\(actor))" }
@@ -72,12 +71,27 @@ extension Visit {
 }
 
 extension AuditEntry {
+    /// Why it was done.
+    fileprivate var reason: String? {
+        if case .string(let text) = detail["reason"] { text } else { nil }
+    }
+
+    /// What is kept of it besides the reason, with times as they are written.
+    fileprivate var particulars: [String: FieldValue] {
+        var values = detail.filter { $0.key != "reason" }
+        if action == .setExpiry, case .int(let time) = values["expires"] {
+            values["expires"] = .string(ISO8601.text(Date(timeIntervalSince1970: Double(time) / 1_000_000)))
+        }
+        // The reason of a block is what is shown at the reader.
+        if action == .blocked, values["blocked"] == detail["reason"] { values["blocked"] = nil }
+        return values
+    }
+
     /// A line for people, of a member or with the name of the member.
     func text(naming: Bool) -> String {
-        var text = "\(LocalTime.text(at.timeIntervalSince1970))  \(action.words.padded(to: 10))  "
+        var text = "\(LocalTime.text(at.timeIntervalSince1970))  \(action.words.padded(to: 13))  "
         if naming, let subject { text += "\(subject)  " }
-        var particulars = detail
-        let reason = particulars.removeValue(forKey: "reason")?.cellText
+        let particulars = particulars
         text += particulars.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.cellText ?? "-")" }
             .joined(separator: ", ")
         if let reason { text += "\(particulars.isEmpty ? "" : ": ")\(reason)" }

@@ -51,6 +51,6 @@ struct SpanOptions: ParsableArguments, Sendable {
     var to: DateArgument?
 
     func validate() throws {
-        if let from, let to, from.start > to.end { throw ValidationError("--from is later than --to.") }
+        if let from, let to, from.start >= to.end { throw ValidationError("--from is not before --to.") }
     }
 }

@@ -46,7 +46,9 @@ struct StatisticsText {
     /// The longest list of days that is shown day by day.
     private static let mostDays = 62
 
-    private func days(_ days: [ClubStatistics.Day]) -> [String] {
+    /// From the first day with a visit on.
+    private func days(_ all: [ClubStatistics.Day]) -> [String] {
+        let days = all.drop { $0.visits == 0 }
         guard days.count > Self.mostDays else {
             return chart(days.map { ("\($0.date) \(Self.weekday($0.date))", $0.visits) })
         }

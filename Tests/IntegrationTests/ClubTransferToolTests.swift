@@ -1,0 +1,227 @@
+import ClubKit
+import Foundation
+import GRDB
+import Testing
+
+/// Files of members, by the tool.
+@Suite(.timeLimit(.minutes(5)))
+struct ClubTransferToolTests {
+    private let club: ClubTool
+
+    init() throws {
+        club = try ClubTool()
+    }
+
+    private static let csv = """
+        userId,username,timeStampAdded,numVisits,timeStampOfLastVisit,phone
+        M-1,Anna,1788256800,3,1788260400,'+49 30 1234
+        M-2,"Weber, Ben",1788256800.5,1,1788256800.5,
+        """
+
+    private func report(_ objects: [[String: Any]]) throws -> [String: Any] {
+        try #require(objects.last { $0["event"] as? String == "report" })
+    }
+
+    @Test func importingAndAgain() async throws {
+        let file = try club.scratch.write(Self.csv, to: "members.csv")
+        // A dry run touches nothing.
+        let dry = try await club.json("import", file, "--dry-run")
+        #expect(
+            dry.filter { $0["event"] as? String == "row" }.compactMap { $0["outcome"] as? String } == [
+                "created", "created",
+            ]
+        )
+        #expect(try report(dry)["dryRun"] as? Bool == true)
+        #expect(!FileManager.default.fileExists(atPath: club.database))
+
+        let first = try await club.json("import", file)
+        #expect(try report(first)["created"] as? Int == 2)
+        #expect(first.first?["userId"] as? String == "M-1")
+        #expect(first.first?["row"] as? Int == 2)
+        let members = try await club.json("members", "list", "--sort", "userId")
+        #expect(members.compactMap { $0["username"] as? String } == ["Anna", "Weber, Ben"])
+        #expect(members.first?["phone"] as? String == "+49 30 1234")
+        #expect(members.first?["numVisits"] as? Int == 3)
+        for options in [[], ["--merge"]] {
+            let again = try await club.run(["import", file, "--json"] + options)
+            #expect(again.status == 0)
+            let report = try report(again.objects)
+            #expect(report["created"] as? Int == 0 && report["changed"] as? Int == 0 && report["kept"] as? Int == 2)
+        }
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == Self.csv)
+        #expect(try await club.run("check").status == 0)
+    }
+
+    @Test func whatBecomesOfMembersWhoAreThere() async throws {
+        _ = try await club.json("import", try club.scratch.write(Self.csv, to: "old.csv"))
+        let new = try club.scratch.write(
+            """
+            userId,username,timeStampAdded,numVisits,timeStampOfLastVisit
+            M-1,Anna Weber,1788256800,5,1788264000
+            M-3,Cleo,1788264000,1,1788264000
+            """,
+            to: "new.csv"
+        )
+        let added = try await club.json("import", new)
+        #expect(try report(added)["created"] as? Int == 1)
+        #expect(try await club.json("members", "show", "M-1").first?["numVisits"] as? Int == 3)
+        let dry = try await club.json("import", new, "--merge", "--dry-run")
+        #expect(try report(dry)["changed"] as? Int == 1)
+        #expect(try await club.json("members", "show", "M-1").first?["numVisits"] as? Int == 3)
+        let merged = try await club.json("import", new, "--merge")
+        #expect(try report(merged)["changed"] as? Int == 1)
+        let anna = try await club.json("members", "show", "M-1").first
+        #expect(anna?["numVisits"] as? Int == 5)
+        #expect(anna?["username"] as? String == "Anna Weber")
+        // Corrected by hand in a spreadsheet, and older by its times.
+        let corrected = try club.scratch.write("userId,username\nM-1,Anna W. Weber\n", to: "corrected.csv")
+        _ = try await club.json("import", corrected, "--merge")
+        #expect(try await club.json("members", "show", "M-1").first?["username"] as? String == "Anna Weber")
+        _ = try await club.json("import", corrected, "--overwrite")
+        #expect(try await club.json("members", "show", "M-1").first?["username"] as? String == "Anna W. Weber")
+    }
+
+    @Test func columnsAndMalformedRows() async throws {
+        let file = try club.scratch.write(
+            "Card,Name,Visits,Remarks\nM-1,Anna,3,x\nM-2,Ben,many,y\n,Cleo,1,z\nM-4,Dora,2,\n",
+            to: "list.csv"
+        )
+        let maps = ["--map", "Card=userId", "--map", "Name=username", "--map", "Visits=numVisits", "--map", "Remarks="]
+        let outcome = try await club.run(["import", file, "--json"] + maps)
+        // The others are taken all the same.
+        #expect(outcome.status == 65)
+        let rows = outcome.objects.filter { $0["event"] as? String == "row" }
+        #expect(rows.compactMap { $0["outcome"] as? String } == ["created", "malformed", "malformed", "created"])
+        #expect(rows[1]["row"] as? Int == 3)
+        #expect((rows[1]["reason"] as? String)?.contains("number") == true)
+        #expect(try report(outcome.objects)["malformed"] as? Int == 2)
+        let members = try await club.json("members", "list")
+        #expect(members.compactMap { $0["username"] as? String } == ["Anna", "Dora"])
+        #expect(members.allSatisfy { $0["Remarks"] == nil })
+        let text = try await club.run(["import", file] + maps)
+        #expect(text.status == 65)
+        #expect(text.output.contains("row 3: malformed"))
+        #expect(text.output.contains("malformed    2"))
+        let wrong = try await club.run("import", file, "--map", "Number=userId")
+        #expect(wrong.status == 64)
+        #expect(try await club.run("import", file, "--map", "Card").status == 64)
+        let empty = try club.scratch.write("", to: "empty.csv")
+        #expect(try await club.run("import", empty).status == 65)
+    }
+
+    @Test(arguments: ["userList", "csv", "clubkit"])
+    func roundTrip(_ type: String) async throws {
+        try await club.replayDay()
+        _ = try await club.json(
+            "members",
+            "add",
+            "A",
+            "--name",
+            "=Anna, \"A\"\nB",
+            "--field",
+            "phone=+49 30",
+            "--field",
+            "n:=3"
+        )
+        _ = try await club.json("members", "visit", "A", "--reason", "test")
+        let file = club.scratch.file("out.\(type == "userList" ? "musrl" : type == "csv" ? "mucsv" : "clubkit")")
+        let written = try await club.json("export", "--type", type, file)
+        let before = try await club.run("members", "list", "--sort", "userId", "--json")
+        #expect(written.first?["members"] as? Int == before.objects.count)
+        #expect(written.first?["format"] as? String == type)
+        let again = try await club.run("export", file)
+        #expect(again.status == 74)
+        #expect(try await club.run("export", "--force", file).status == 0)
+        // Into itself nothing is new, and into an empty club comes all of it.
+        let own = try await club.json("import", "--merge", file)
+        #expect(try report(own)["changed"] as? Int == 0)
+        #expect(try report(own)["created"] as? Int == 0)
+        #expect(try await club.run("members", "list", "--sort", "userId", "--json").output == before.output)
+        let other = try ClubTool()
+        _ = try await other.json("import", file)
+        let copied = try await other.run("members", "list", "--sort", "userId", "--json")
+        if type == "csv" {
+            // A cell knows no types.
+            #expect(copied.objects.count == before.objects.count)
+            #expect(copied.output.replacing("\"n\":\"3\"", with: "\"n\":3") == before.output)
+        } else {
+            #expect(copied.output == before.output)
+        }
+        #expect(try await other.run("check").status == 0)
+    }
+
+    @Test func toStandardOutput() async throws {
+        _ = try await club.json("import", try club.scratch.write(Self.csv, to: "members.csv"))
+        let list = try await club.run("export", "--type", "userList", "-")
+        #expect(list.status == 0)
+        let members = try JSONSerialization.jsonObject(with: Data(list.output.utf8)) as? [[String: Any]]
+        #expect(members?.compactMap { $0["userId"] as? String } == ["M-1", "M-2"])
+        // Also where standard output is a file, which is not replaced.
+        let file = club.scratch.file("out.csv")
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = [
+            "-c", "echo before > \"$1\"; \"$0\" export --type csv - --database \"$2\" >> \"$1\" 2> /dev/null",
+            Tool.clubctl.path, file, club.database,
+        ]
+        try shell.run()
+        shell.waitUntilExit()
+        #expect(shell.terminationStatus == 0)
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(text.hasPrefix("before\nuserId,"))
+        #expect(text.split(separator: "\n").count == 4)
+    }
+
+    @Test func backups() async throws {
+        try await club.replayDay()
+        let file = club.scratch.file("backup.sqlite")
+        let written = try await club.json("backup", file)
+        #expect((written.first?["bytes"] as? Int ?? 0) > 4096)
+        let copy = try await Tool.clubctl.run("members", "list", "--json", "--database", file)
+        #expect(try await club.run("members", "list", "--json").output == copy.output)
+        #expect(try await Tool.clubctl.run("check", "--database", file).status == 0)
+        #expect(try await club.run("backup", file).status == 74)
+        #expect(try await club.run("backup", club.scratch.file("no/such/folder.sqlite")).status == 74)
+    }
+
+    @Test func repairing() async throws {
+        try await club.replayDay()
+        #expect(try await club.run("check", "--repair").output.contains("nothing to repair"))
+        // A total that does not follow from the visits, as damage would leave it.
+        try await DatabaseQueue(path: club.database).write { db in
+            try db.execute(sql: "UPDATE member SET num_visits = num_visits + 7 WHERE id = 1")
+        }
+        let found = try await club.run("check", "--json")
+        #expect(found.status == 1)
+        #expect(found.objects.contains { $0["code"] as? String == "totalsDiffer" })
+        let repaired = try await club.json("check", "--repair")
+        #expect((repaired.first?["mended"] as? [String])?.isEmpty == false)
+        #expect(repaired.first?["keptFile"] is String)
+        #expect(try await club.run("check").status == 0)
+    }
+
+    /// Interrupted by a person: whole rows are there, as many as it says, and the same command does the rest.
+    @Test func interrupted() async throws {
+        let count = 120_000
+        var csv = "userId,username,timeStampAdded,numVisits,timeStampOfLastVisit\n"
+        for number in 0..<count { csv += "M-\(number),Member \(number),1788256800,2,1788256900\n" }
+        let file = try club.scratch.write(csv, to: "many.csv")
+        let tool = try Tool.clubctl.start(["import", file, "--json", "--database", club.database])
+        // It is in the middle of it.
+        #expect(await tool.next("row") != nil)
+        tool.kill(SIGINT)
+        let outcome = await tool.finish()
+        #expect(outcome.status == 130)
+        let line = try #require(outcome.objects.last)
+        #expect(line["event"] as? String == "interrupted")
+        let taken = try #require(line["rows"] as? Int)
+        #expect(outcome.messages.contains("Interrupted: the first"))
+        #expect((1..<count).contains(taken))
+        #expect(try await club.run("check").status == 0)
+        let ids = try await club.json("members", "list").compactMap { $0["userId"] as? String }
+        #expect(ids == (0..<taken).map { "M-\($0)" })
+        let rest = try await club.run("import", file)
+        #expect(rest.status == 0)
+        #expect(try await club.json("members", "list").count == count)
+    }
+}
