@@ -111,11 +111,15 @@ struct MergeBatch {
     /// identifier, also one who is gone.
     func target(of userID: String) throws -> MemberRow? {
         if hasCards {
-            let key = try String.fetchOne(
-                db.cachedStatement(sql: "SELECT member_key FROM card WHERE card_id = ?"),
+            let card = try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT member_key, hlc FROM card WHERE card_id = ?"),
                 arguments: [userID]
             )
-            if let key, let row = try MemberStore.row(userID: key, in: db), row.exists { return row }
+            if let card, let row = try MemberStore.row(userID: try card.value(0), in: db), row.exists,
+                row.ended < (try card.value(1) as Int64)
+            {
+                return row
+            }
         }
         return try MemberStore.row(userID: userID, in: db)
     }

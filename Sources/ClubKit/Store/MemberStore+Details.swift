@@ -4,7 +4,8 @@ import GRDB
 extension MemberStore {
     /// All that the desk needs to know of a member, or `nil` if there is none.
     package func details(of key: String) async throws(ClubError) -> MemberDetails? {
-        try await read("look up a member") { db in
+        let key = identifier(key)
+        return try await read("look up a member") { db in
             guard let row = try Self.found(key, in: db) else { return nil }
             let values = SystemValues(try row.facts())
             return MemberDetails(
@@ -52,6 +53,7 @@ extension MemberStore {
     ///   - limit: how many at most.
     package func visits(of key: String, limit: Int) async throws(ClubError) -> [Visit] {
         let attempt = "list a member's visits"
+        let key = identifier(key)
         return try await read(attempt) { db in
             let row = try Self.member(key, attempt, in: db)
             let rows = try Self.joined(to: row, in: db)
@@ -74,7 +76,8 @@ extension MemberStore {
 
     /// What was done with a member, newest first; with everything, if no member is named.
     package func auditLog(of key: String?, limit: Int) async throws(ClubError) -> [AuditEntry] {
-        try await read("read the audit log") { db in
+        let key = key.map { identifier($0) }
+        return try await read("read the audit log") { db in
             var subjects: [String] = []
             if let key {
                 subjects = try Self.found(key, in: db).map { try Self.joined(to: $0, in: db).map(\.member.userId) } ?? [key]

@@ -56,15 +56,16 @@ extension MemberStore {
         guard MemberID.isUsable(member.userId), !member.userId.allSatisfy(\.isWhitespace) else {
             throw ClubError(.invalidValue, attempting: attempt, detail: "the identifier is empty, too long or not plain")
         }
+        let userID = identifier(member.userId)
         return try await write(attempt, committed: committed) { db in
             let former: MemberRow?
-            switch try Self.holder(of: member.userId, in: db) {
+            switch try Self.holder(of: userID, in: db) {
             case .member: throw ClubError(.memberExists, attempting: attempt)
             case .nobody(let row): former = row
             }
             let stamp = try self.nextStamp(in: db)
             let now = Timestamp.microseconds(self.clock()) ?? 0
-            var facts = try former?.facts() ?? self.newFacts(of: member.userId, in: db)
+            var facts = try former?.facts() ?? self.newFacts(of: userID, in: db)
             facts.add(MemberFacts.Birth(stamp, at: now))
             if let name = member.username, !name.isEmpty { facts.set("username", .string(PlainText.line(name)), stamp) }
             for (name, value) in member.fields where FieldKey.isCustom(name) { facts.set(name, value, stamp) }
@@ -73,7 +74,7 @@ extension MemberStore {
                 try self.save(facts, of: former.id, in: db)
                 id = former.id
             } else {
-                id = try self.insert(member.userId, facts, in: db)
+                id = try self.insert(userID, facts, in: db)
             }
             if let firstVisit {
                 let visit = VisitRow(
@@ -90,7 +91,7 @@ extension MemberStore {
                 try self.insertVisit(visit, of: id, in: db)
                 try self.refreshTotals(of: id, in: db)
             }
-            try self.audit(.added, of: member.userId, context, in: db)
+            try self.audit(.added, of: userID, context, in: db)
             return try self.changed(id, attempt, in: db)
         }.member
     }
@@ -103,6 +104,7 @@ extension MemberStore {
         _ body: @escaping @Sendable (inout Member) throws -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "change a member"
+        let key = identifier(key)
         let told: @Sendable ((Member, Changed?)) -> Void = { if let changed = $0.1 { committed(changed) } }
         return try await write(attempt, committed: told) { db -> (Member, Changed?) in
             let row = try Self.member(key, attempt, in: db)
@@ -138,6 +140,7 @@ extension MemberStore {
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "delete a member"
+        let key = identifier(key)
         return try await write(attempt, committed: committed) { db in
             let row = try Self.member(key, attempt, in: db)
             let stamp = try self.nextStamp(in: db)
@@ -158,6 +161,7 @@ extension MemberStore {
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "change a member"
+        let key = identifier(key)
         return try await write(attempt, committed: committed) { db in
             let row = try Self.member(key, attempt, in: db)
             let stamp = try self.nextStamp(in: db)
@@ -180,6 +184,7 @@ extension MemberStore {
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "sell visits"
+        let key = identifier(key)
         if let visits, !(1...1_000_000).contains(visits) {
             throw ClubError(.invalidValue, attempting: attempt, detail: "the number is not 1 to 1 000 000")
         }
@@ -208,6 +213,7 @@ extension MemberStore {
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "join two members"
+        let (key, target) = (identifier(key), identifier(target))
         return try await write(attempt, committed: committed) { db in
             let row = try Self.member(key, attempt, in: db)
             let target = try Self.member(target, attempt, in: db)
@@ -240,6 +246,7 @@ extension MemberStore {
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "record a visit"
+        let key = identifier(key)
         guard let time = Timestamp.microseconds(date ?? clock()) else {
             throw ClubError(.invalidValue, attempting: attempt, detail: "the time is outside the years 1970 to 9999")
         }
@@ -322,6 +329,7 @@ extension MemberStore {
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "change a card"
+        let (card, key) = (identifier(card), identifier(key))
         guard MemberID.isUsable(card), !card.allSatisfy(\.isWhitespace) else {
             throw ClubError(.invalidValue, attempting: attempt, detail: "the card's identifier is empty, too long or not plain")
         }
@@ -344,6 +352,7 @@ extension MemberStore {
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "replace a card"
+        let (old, new) = (identifier(old), identifier(new))
         guard MemberID.isUsable(new), !new.allSatisfy(\.isWhitespace), old != new else {
             throw ClubError(.invalidValue, attempting: attempt, detail: "the new card's identifier cannot be used")
         }

@@ -28,7 +28,9 @@ extension MemberStore {
                 FROM receipt WHERE event_id = ?
                 """
         )
-        guard let row = try Row.fetchOne(statement, arguments: [eventID]) else { return nil }
+        guard let row = try Row.fetchOne(statement, arguments: [eventID]) else {
+            return try receiptOfMergedVisit(eventID, in: db)
+        }
         guard
             let backend = BackendKind(rawValue: try row.value(2)),
             let outcome = Receipt.Outcome(
