@@ -52,6 +52,7 @@ extension Club {
                     configuration.database,
                     context,
                     busyTimeout: configuration.busyTimeout,
+                    identifierKey: configuration.identifierKey,
                     clock: configuration.clock,
                     makeUUID: configuration.makeUUID
                 )

@@ -49,6 +49,19 @@ enum DatabaseFiles {
         return lstat(path, &status) == 0
     }
 
+    /// Which file it is, whatever its name.
+    struct Identity: Equatable, Sendable {
+        var device: dev_t
+        var number: ino_t
+
+        /// The file that has that name now; `nil` without one.
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            (device, number) = (status.st_dev, status.st_ino)
+        }
+    }
+
     // MARK: Writing files whole
 
     /// Makes a folder (mode 0700) beside a file that is yet to be, for what has to be done before it is there.

@@ -33,6 +33,8 @@ extension MemberStore {
                     if case .new = answer { return .commit }
                     return .rollback
                 }
+                if case .unknownCard = answer { return answer }
+                try self.confirmPlace("record a tap")
                 if case .new(let receipt) = answer {
                     committed(receipt)
                     self.commits.yield(())
@@ -75,7 +77,7 @@ extension MemberStore {
             try Self.insert(receipt, memberID: nil, in: db)
             return .new(receipt)
         }
-        guard let time, let key = event.memberKey else { return .unknownCard }  // Both were looked at above.
+        guard let time, let key = event.memberKey.map(identifier(read:)) else { return .unknownCard }  // Both were looked at above.
 
         let memberID: Int64
         switch try Self.holder(of: key, in: db) {

@@ -86,6 +86,7 @@ extension MemberStore {
         _ location: DatabaseLocation,
         _ context: ActionContext,
         busyTimeout: Duration,
+        identifierKey: IdentifierKey?,
         clock: @escaping @Sendable () -> Date,
         makeUUID: @escaping @Sendable () -> UUID
     ) async throws(ClubError) -> RepairReport {
@@ -94,7 +95,7 @@ extension MemberStore {
         guard DatabaseFiles.hasContent(path) else {
             throw ClubError(.cannotOpen, attempting: repairAttempt, detail: "there is no such file, or it is empty")
         }
-        if let store = try openUnlessDamaged(location, busyTimeout, clock, makeUUID) {
+        if let store = try openUnlessDamaged(location, busyTimeout, identifierKey, clock, makeUUID) {
             let result: Result<RepairReport?, ClubError>
             do throws(ClubError) {
                 result = .success(try await store.mend(context))
@@ -104,18 +105,31 @@ extension MemberStore {
             try? store.close()
             if let report = try result.get() { return report }
         }
-        var salvage = Salvage(path, busyTimeout: busyTimeout, clock: clock, makeUUID: makeUUID)
+        let salvage = Salvage(
+            path: path,
+            busyTimeout: busyTimeout,
+            identifierKey: identifierKey,
+            clock: clock,
+            makeUUID: makeUUID
+        )
         return try await salvage.run(context)
     }
 
     private static func openUnlessDamaged(
         _ location: DatabaseLocation,
         _ busyTimeout: Duration,
+        _ identifierKey: IdentifierKey?,
         _ clock: @escaping @Sendable () -> Date,
         _ makeUUID: @Sendable () -> UUID
     ) throws(ClubError) -> MemberStore? {
         do throws(ClubError) {
-            return try MemberStore(location, busyTimeout: busyTimeout, clock: clock, makeUUID: makeUUID)
+            return try MemberStore(
+                location,
+                busyTimeout: busyTimeout,
+                identifierKey: identifierKey,
+                clock: clock,
+                makeUUID: makeUUID
+            )
         } catch {
             // Another program's file, one that cannot be reached, and one of a newer version are not damaged.
             guard error.kind == .corrupt || error.kind == .other || error.code?.name == "SQLITE_NOTADB" else {

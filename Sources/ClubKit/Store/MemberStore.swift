@@ -11,6 +11,9 @@ package final class MemberStore: Sendable {
     /// The path of the file, or `nil` in memory.
     package let path: String?
 
+    /// Which file it is.
+    private let identity: DatabaseFiles.Identity?
+
     /// Tells this store's visits from those of other devices. Two processes on one file are one device.
     package let deviceID: UUID
 
@@ -74,6 +77,7 @@ package final class MemberStore: Sendable {
                 )
             }
             deviceID = try Self.identify(database, makeUUID)
+            identity = path.flatMap { DatabaseFiles.Identity($0) }
             try Self.compare(identifierKey, in: database)
         } catch {
             throw ClubError(error, attempting: "open the member database")
@@ -84,6 +88,7 @@ package final class MemberStore: Sendable {
     init(_ store: MemberStore, on copy: any DatabaseWriter) {
         database = copy
         path = nil
+        identity = nil
         deviceID = store.deviceID
         clock = store.clock
         identifierKey = store.identifierKey
@@ -175,6 +180,7 @@ package final class MemberStore: Sendable {
                     return .commit
                 }
                 guard let result else { throw ClubError(.other, attempting: attempt) }
+                try self.confirmPlace(attempt)
                 committed(result)
                 self.commits.yield(())
                 return result
@@ -182,6 +188,17 @@ package final class MemberStore: Sendable {
         } catch {
             throw ClubError(error, attempting: attempt)
         }
+    }
+
+    /// Makes sure that what was just committed can be found again: a file that was deleted or moved while it is open
+    /// takes everything, and is lost when it is closed.
+    func confirmPlace(_ attempt: String) throws(ClubError) {
+        guard let path, DatabaseFiles.Identity(path) != identity else { return }
+        throw ClubError(
+            .cannotOpen,
+            attempting: attempt,
+            detail: "the file was deleted or moved while it was open; put it back, or open the club again"
+        )
     }
 
     /// Reads on the calling thread.

@@ -353,7 +353,8 @@ struct Mending {
             db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM visit WHERE device_id = ? AND hlc = ?)"),
             arguments: [store.deviceID, time]
         ) ?? false {
-            time &+= 1
+            // The largest counter is that of files.
+            time &+= time & 0xFFFF == 0xFFFE ? 2 : 1
         }
         return time
     }

@@ -5,26 +5,29 @@ import ReaderKit
 /// Brings what can be read of a damaged database into a new file, which takes its place. The damaged one is kept beside
 /// it.
 struct Salvage {
-    private let path: String
-    private let busyTimeout: Duration
-    private let clock: @Sendable () -> Date
-    private let makeUUID: @Sendable () -> UUID
+    let path: String
+    let busyTimeout: Duration
+    let identifierKey: IdentifierKey?
+    let clock: @Sendable () -> Date
+    let makeUUID: @Sendable () -> UUID
     private let attempt = MemberStore.repairAttempt
 
     init(
-        _ path: String,
+        path: String,
         busyTimeout: Duration,
+        identifierKey: IdentifierKey?,
         clock: @escaping @Sendable () -> Date,
         makeUUID: @escaping @Sendable () -> UUID
     ) {
         self.path = path
         self.busyTimeout = busyTimeout
+        self.identifierKey = identifierKey
         self.clock = clock
         self.makeUUID = makeUUID
     }
 
     /// Does it; the file must not be in use.
-    mutating func run(_ context: ActionContext) async throws(ClubError) -> RepairReport {
+    func run(_ context: ActionContext) async throws(ClubError) -> RepairReport {
         let lock = try DatabaseFiles.lock(path, attempt)
         var isReplaced = false
         defer { DatabaseFiles.release(lock, spoiling: isReplaced) }
@@ -113,6 +116,12 @@ struct Salvage {
     }
 
     private func open(_ file: String, _ device: UUID) throws(ClubError) -> MemberStore {
-        try MemberStore(.file(path: file), busyTimeout: busyTimeout, clock: clock, makeUUID: { device })
+        try MemberStore(
+            .file(path: file),
+            busyTimeout: busyTimeout,
+            identifierKey: identifierKey,
+            clock: clock,
+            makeUUID: { device }
+        )
     }
 }
