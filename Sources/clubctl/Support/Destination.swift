@@ -11,6 +11,9 @@ struct Destination: Sendable {
         self.path = path
     }
 
+    /// The path, for people.
+    static func name(_ path: String) -> String { path == "-" ? "standard output" : path }
+
     /// Calls the closure with the path of a file to write.
     ///
     /// What goes to standard output takes the way through a pipe: it may be a file, which is not to be replaced.

@@ -70,7 +70,7 @@ struct Export: ToolCommand {
                     )
                 }
                 bar.end()
-                let text = "Wrote \(Count.text(report.members, "member")) to \(file)."
+                let text = "Wrote \(Count.text(report.members, "member")) to \(Destination.name(file))."
                 if file == "-" { out.message(text) } else { try out.result(report, text: text) }
             }
         }

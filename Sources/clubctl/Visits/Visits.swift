@@ -59,8 +59,10 @@ struct VisitsExport: ToolCommand {
                     )
                 }
                 bar.end()
-                let rows = Count.text(report.rows, "row")
-                let text = "Wrote \(rows) to \(file), \(Count.grouped(report.counted)) of them counted visits."
+                let text = """
+                    Wrote \(Count.text(report.rows, "row")) to \(Destination.name(file)), \
+                    \(Count.grouped(report.counted)) of them counted visits.
+                    """
                 if file == "-" { out.message(text) } else { try out.result(report, text: text) }
             }
         }
