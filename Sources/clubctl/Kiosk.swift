@@ -44,6 +44,17 @@ struct Kiosk: ToolCommand {
     @Option(help: ArgumentHelp("Seconds within which further taps of a member are not counted.", valueName: "seconds"))
     var cooldown: Double = 30
 
+    @Option(
+        help: ArgumentHelp(
+            "From how many days before the end of a membership a tap says so; 0 says nothing.",
+            valueName: "days"
+        )
+    )
+    var expiryWarning = 14
+
+    @Option(help: ArgumentHelp("From how few visits that are left a tap says so.", valueName: "visits"))
+    var visitsWarning = 2
+
     func validate() throws {
         if recording == nil, options.start != nil || options.seed != nil || options.strict || options.realtime {
             throw ValidationError("--start, --seed, --strict and --realtime go with --replay.")
@@ -51,6 +62,10 @@ struct Kiosk: ToolCommand {
         guard cooldown >= 0, cooldown <= 366 * 86_400 else {
             throw ValidationError("--cooldown takes a number of seconds from 0 to \(366 * 86_400).")
         }
+        guard (0...3660).contains(expiryWarning) else {
+            throw ValidationError("--expiry-warning takes a number of days from 0 to 3660.")
+        }
+        guard visitsWarning >= 0 else { throw ValidationError("--visits-warning takes a number from 0 on.") }
     }
 
     func perform() async throws {
@@ -62,7 +77,11 @@ struct Kiosk: ToolCommand {
                 throw readers.absence
             }
         }
-        let club = try await database.open { $0.cooldown = .seconds(cooldown) }
+        let club = try await database.open { configuration in
+            configuration.cooldown = .seconds(cooldown)
+            configuration.expiryWarningDays = expiryWarning
+            configuration.visitsLeftWarning = visitsWarning
+        }
         let desk = FrontDesk(club: club, output: output.output)
         do {
             if let captures {

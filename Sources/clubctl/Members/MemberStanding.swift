@@ -82,7 +82,8 @@ struct MembersExpiry: ToolCommand {
     }
 
     func perform() async throws {
-        let end = DateArgument(argument: date)?.end
+        // The last second of a day, so that whoever reads the date sees that day.
+        let end = DateArgument(argument: date).map { $0.start == $0.end ? $0.end : $0.end.addingTimeInterval(-1) }
         let words = end.map { "ends at \(LocalTime.text($0.timeIntervalSince1970))" } ?? "has no end"
         try await database.change(member, output.output, { "The membership of \($0.caption) \(words)." }) { club in
             try await club.setExpiry(of: member, to: end, by: action.context)
