@@ -49,6 +49,8 @@ public final class Club: Sendable {
     /// What the original library's names need to remember.
     let familiar = Mutex(FamiliarState())
     private let broadcaster = EventBroadcaster<ClubEvent>()
+    /// Removes old visits while the club is open.
+    let retention = Mutex<Task<Void, Never>?>(nil)
 
     /// Opening and closing block, so they have a queue of their own, which also keeps them in order.
     private let opening = DispatchQueue(label: "club.opening")
@@ -140,6 +142,7 @@ public final class Club: Sendable {
                 makeUUID: self.configuration.makeUUID
             )
             self.state.withLock { $0.store = store }
+            self.keepRetention(in: store)
             self.configuration.logger.info("The club is open.", metadata: ["device": "\(store.deviceID)"])
         }
     }
@@ -149,6 +152,7 @@ public final class Club: Sendable {
     public func close() async throws(ClubError) {
         try await onOpeningQueue { () throws(ClubError) in
             guard let store = self.state.withLock({ $0.store }) else { return }
+            self.retention.withLock { $0.take() }?.cancel()
             try store.close()
             self.state.withLock { $0.store = nil }
             self.broadcaster.finish()

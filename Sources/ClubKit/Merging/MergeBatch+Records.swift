@@ -71,6 +71,7 @@ extension MergeBatch {
             return conflicts.isEmpty ? .kept : .merged(changes: [], conflicts: conflicts)
         }
         try touch(target)
+        if facts.removals != before.removals { try store.removeCounted(of: target.id, facts, in: db) }
         try store.save(facts, of: target.id, in: db)
         guard let after = try MemberStore.row(id: target.id, in: db) else {
             forget(target.id)

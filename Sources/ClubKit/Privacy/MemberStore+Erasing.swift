@@ -85,16 +85,30 @@ extension MemberStore {
                 arguments: [identifier, stamp.time]
             )
         }
-        guard let row = try Self.row(userID: identifier, in: db) else { return [] }
-        var facts = try row.facts()
-        facts.erase(stamp)
-        if facts.exists {
-            try forgetVisits(of: row.id, facts, in: db)
-            try save(facts, of: row.id, in: db)
-            return []
+        var removed: [Int64] = []
+        var target: String?
+        if let row = try Self.row(userID: identifier, in: db) {
+            target = row.mergedInto
+            var facts = try row.facts()
+            facts.erase(stamp)
+            if facts.exists {
+                try forgetVisits(of: row.id, facts, in: db)
+                try save(facts, of: row.id, in: db)
+            } else {
+                try remove(row, facts, in: db)
+                removed.append(row.id)
+            }
         }
-        try remove(row, facts, in: db)
-        return [row.id]
+        // Those who were joined to this member, or had a card of theirs, stand for themselves again.
+        let others = try Row.fetchAll(
+            db,
+            sql: "SELECT \(MemberRow.columns) FROM member WHERE merged_into = ?",
+            arguments: [identifier]
+        ).map { row in try MemberRow(row) }
+        for other in others { try save(other.facts(), of: other.id, in: db) }
+        // Whoever had the visits of this member has them no more.
+        if let target, let other = try Self.row(userID: target, in: db) { try save(other.facts(), of: other.id, in: db) }
+        return removed
     }
 
     /// Removes the row of somebody who was erased once and is gone again.
@@ -109,21 +123,13 @@ extension MemberStore {
     }
 
     /// Removes the row of somebody who was erased, and what belongs to it.
-    func remove(_ row: MemberRow, _ facts: MemberFacts, in db: Database) throws {
+    private func remove(_ row: MemberRow, _ facts: MemberFacts, in db: Database) throws {
         try forgetVisits(of: row.id, facts, in: db)
         try db.execute(
             sql: "UPDATE receipt SET \(Self.forgottenReceipt) WHERE member_id = ?1",
             arguments: [row.id, Rejection.erased.message]
         )
-        try db.execute(sql: "DELETE FROM change WHERE member_id = ?", arguments: [row.id])
         try db.execute(sql: "DELETE FROM member WHERE id = ?", arguments: [row.id])
-        // Those who were joined to this member stand for themselves again.
-        let others = try Row.fetchAll(
-            db,
-            sql: "SELECT \(MemberRow.columns) FROM member WHERE merged_into = ?",
-            arguments: [row.member.userId]
-        ).map { row in try MemberRow(row) }
-        for other in others { try save(other.facts(), of: other.id, in: db) }
     }
 
     /// Removes the visits that ended with an erasure.
@@ -160,10 +166,9 @@ extension MemberStore {
 
     /// Empties the list of changes, which shows what was there before, in a way that makes lists read everything anew.
     func forgetChanges(in db: Database) throws {
-        // The numbers rise, so that those who have read all so far find that one is missing.
-        try db.execute(sql: "INSERT INTO change (member_id) VALUES (0)")
-        try db.execute(sql: "DELETE FROM change")
-        try db.execute(sql: "INSERT INTO change (member_id) VALUES (0)")
+        // A number is left out, so that those who have read all so far find that one is missing.
+        try db.execute(sql: "INSERT INTO change (seq, member_id) SELECT coalesce(max(seq), 0) + 2, 0 FROM change")
+        try db.execute(sql: "DELETE FROM change WHERE seq < ?", arguments: [db.lastInsertedRowID])
     }
 
     /// Does what the triggers of the ledger and the audit log refuse otherwise.

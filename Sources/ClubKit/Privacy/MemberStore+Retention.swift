@@ -116,22 +116,39 @@ extension MemberStore {
             )
             count += rows
         }
-        try permittingChanges(in: db) {
-            let events = "SELECT event_id \(old)"
-            try db.execute(
-                sql: """
-                    UPDATE receipt SET outcome = 'ignored', reason_code = 'erased', reason = ?4, notices = NULL,
-                        member_id = NULL, num_visits = NULL, last_visit_at = NULL
-                    WHERE event_id IN (\(events))
-                    """,
-                arguments: arguments + [Rejection.erased.message]
-            )
-            let ids = try UUID.fetchAll(db, sql: events, arguments: arguments)
-            for id in ids { try db.execute(sql: "DELETE FROM visit WHERE event_id = ?", arguments: [id]) }
-            for id in ids { try db.execute(sql: "DELETE FROM undo WHERE event_id = ?", arguments: [id]) }
-        }
+        try remove("SELECT event_id \(old)", arguments, in: db)
         try save(facts, of: id, in: db)
         return count
+    }
+
+    /// Removes visits that another device has removed and counted.
+    func removeCounted(of id: Int64, _ facts: MemberFacts, in db: Database) throws {
+        let counted = """
+            FROM visit WHERE member_id = ?1 AND device_id = ?2 AND born = ?3 AND hlc <= ?4
+            """
+        for removal in facts.removals {
+            let arguments: StatementArguments = [id, removal.stamp.device, removal.born, removal.stamp.time]
+            try remove("SELECT event_id \(counted)", arguments, in: db)
+        }
+    }
+
+    /// Removes visits for good, whoever they were of.
+    private func remove(_ events: String, _ arguments: StatementArguments, in db: Database) throws {
+        let ids = try UUID.fetchAll(db, sql: events, arguments: arguments)
+        guard !ids.isEmpty else { return }
+        try permittingChanges(in: db) {
+            for id in ids {
+                try db.cachedStatement(
+                    sql: """
+                        UPDATE receipt SET outcome = 'ignored', reason_code = 'erased', reason = ?, notices = NULL,
+                            member_id = NULL, num_visits = NULL, last_visit_at = NULL
+                        WHERE event_id = ?
+                        """
+                ).execute(arguments: [Rejection.erased.message, id])
+                try db.cachedStatement(sql: "DELETE FROM visit WHERE event_id = ?").execute(arguments: [id])
+                try db.cachedStatement(sql: "DELETE FROM undo WHERE event_id = ?").execute(arguments: [id])
+            }
+        }
     }
 
     /// Forgets to whom old taps belonged that were not counted.

@@ -375,6 +375,8 @@ extension MemberStore {
             sql: "REPLACE INTO card (card_id, member_key, blocked, hlc, device_id) VALUES (?, ?, ?, ?, ?)",
             arguments: [card, userID, blocked.map(PlainText.line), stamp.time, stamp.device]
         )
+        // Somebody who had that identifier is one with the holder of the card now.
+        if card != userID, let row = try Self.row(userID: card, in: db) { try save(row.facts(), of: row.id, in: db) }
     }
 
     // MARK: -
