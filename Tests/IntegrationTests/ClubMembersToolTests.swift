@@ -224,7 +224,7 @@ struct ClubMembersToolTests {
         #expect(table.output.contains("Łukasz Żak"))
     }
 
-    @Test(arguments: [
+    private static let errors: [(arguments: [String], status: Int32)] = [
         (["members", "show", "nobody"], 1), (["members", "edit", "nobody", "--name", "x"], 1),
         (["members", "delete", "nobody", "--yes"], 1), (["members", "erase", "nobody", "--yes"], 1),
         (["members", "history", "nobody"], 1), (["members", "block", "nobody"], 1),
@@ -239,8 +239,10 @@ struct ClubMembersToolTests {
         (["members", "list", "--sort", "size"], 64), (["members", "tags", "A"], 64), (["members", "search", ""], 64),
         (["stats", "--from", "2026-01-02", "--to", "2026-01-01"], 64), (["export", "members.txt"], 64),
         (["import", "/nowhere/members.csv"], 66), (["visits", "prune", "--before", "2020-01-01"], 64),
-    ])
-    func errorsAndTheirCodes(_ arguments: [String], _ status: Int32) async throws {
+    ]
+
+    @Test(arguments: errors)
+    func errorsAndTheirCodes(arguments: [String], status: Int32) async throws {
         _ = try await club.json("members", "add", "A")
         _ = try await club.json("members", "add", "B")
         let outcome = try await club.run(arguments)

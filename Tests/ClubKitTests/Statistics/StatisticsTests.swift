@@ -82,37 +82,39 @@ import Testing
     }
 
     /// Zones, the day on which clocks change (or not), the times of visits, and the hours and days that they fall on.
-    @Test(arguments: [
+    private static let changes: [([String], [Int], [String], [Int])] = [
         // Clocks go from 2:00 to 3:00 and from 3:00 to 2:00.
-        ("Europe/Berlin", ["2026-03-29T00:59:59Z", "2026-03-29T01:00:00Z"], [1, 3], ["2026-03-29"], [2]),
-        ("Europe/Berlin", ["2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"], [2], ["2026-10-25"], [2]),
+        (["Europe/Berlin", "2026-03-29T00:59:59Z", "2026-03-29T01:00:00Z"], [1, 3], ["2026-03-29"], [2]),
+        (["Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"], [2], ["2026-10-25"], [2]),
         (
-            "Europe/Berlin", ["2026-10-24T21:59:00Z", "2026-10-25T22:59:00Z"], [23], ["2026-10-24", "2026-10-25"],
+            ["Europe/Berlin", "2026-10-24T21:59:00Z", "2026-10-25T22:59:00Z"], [23], ["2026-10-24", "2026-10-25"],
             [1, 1]
         ),
         // There is no midnight: the day begins at 1:00.
         (
-            "America/Sao_Paulo", ["2018-11-04T02:59:00Z", "2018-11-04T03:00:00Z"],
+            ["America/Sao_Paulo", "2018-11-04T02:59:00Z", "2018-11-04T03:00:00Z"],
             [1, 23], ["2018-11-03", "2018-11-04"], [1, 1]
         ),
         // A change of the zone's own time, without daylight saving.
-        ("Europe/Moscow", ["2014-10-25T20:30:00Z", "2014-10-26T20:30:00Z"], [0, 23], ["2014-10-26"], [2]),
+        (["Europe/Moscow", "2014-10-25T20:30:00Z", "2014-10-26T20:30:00Z"], [0, 23], ["2014-10-26"], [2]),
         // Half hours, and a zone far ahead and behind.
         (
-            "Asia/Kolkata", ["2026-01-01T18:29:00Z", "2026-01-01T18:30:00Z"],
+            ["Asia/Kolkata", "2026-01-01T18:29:00Z", "2026-01-01T18:30:00Z"],
             [0, 23], ["2026-01-01", "2026-01-02"], [1, 1]
         ),
-        ("Pacific/Kiritimati", ["2026-01-01T10:00:00Z"], [0], ["2026-01-02"], [1]),
-        ("Pacific/Pago_Pago", ["1970-01-01T00:00:00Z"], [13], ["1969-12-31"], [1]),
-    ])
+        (["Pacific/Kiritimati", "2026-01-01T10:00:00Z"], [0], ["2026-01-02"], [1]),
+        (["Pacific/Pago_Pago", "1970-01-01T00:00:00Z"], [13], ["1969-12-31"], [1]),
+    ]
+
+    @Test(arguments: changes)
     func clocksThatChange(
-        _ zone: String,
-        _ times: [String],
+        _ zoneAndTimes: [String],
         _ hours: [Int],
         _ days: [String],
         _ counts: [Int]
     ) async throws {
-        let zone = try #require(TimeZone(identifier: zone))
+        let zone = try #require(TimeZone(identifier: zoneAndTimes[0]))
+        let times = zoneAndTimes.dropFirst()
         let club = try await club(times.enumerated().map { ("member \($0.offset)", $0.element) })
         let last = try Self.time(try #require(times.last))
         let statistics = try await club.statistics(to: last.addingTimeInterval(1), in: zone)
