@@ -27,6 +27,27 @@ let package = Package(
                 .product(name: "ReaderKitTesting", package: "ClubKit"),
             ]
         ),
+        .executableTarget(
+            name: "member-transfer",
+            dependencies: ["BenchmarkSupport", .product(name: "ClubKit", package: "ClubKit")]
+        ),
+        .target(name: "CVisits", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .executableTarget(
+            name: "visit-rate",
+            dependencies: [
+                "BenchmarkSupport", "CVisits",
+                .product(name: "ClubKit", package: "ClubKit"),
+                .product(name: "ReaderKit", package: "ClubKit"),
+            ]
+        ),
+        .executableTarget(
+            name: "tap-cost",
+            dependencies: [
+                "BenchmarkSupport", "CVisits",
+                .product(name: "ClubKit", package: "ClubKit"),
+                .product(name: "ReaderKit", package: "ClubKit"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -159,7 +159,9 @@ enum DatabaseFiles {
             if count == 0 { break }
             var done = 0
             while done < count {
-                let written = buffer[done..<count].withUnsafeBytes { Foundation.write(target, $0.baseAddress, $0.count) }
+                let written = buffer[done..<count].withUnsafeBytes {
+                    Foundation.write(target, $0.baseAddress, $0.count)
+                }
                 if written < 0, errno == EINTR { continue }
                 guard written > 0 else { throw failure(attempt) }
                 done += written

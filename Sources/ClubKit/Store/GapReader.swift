@@ -102,7 +102,8 @@ struct GapReader {
     /// Reads until the end or the first error.
     ///
     /// - Returns: the last key that was read, and whether the end was reached.
-    private func read(_ rows: RawStatement, _ gap: Gap, _ copier: RowCopier) -> (last: RawStatement.Key?, isWhole: Bool) {
+    private func read(_ rows: RawStatement, _ gap: Gap, _ copier: RowCopier) -> (last: RawStatement.Key?, isWhole: Bool)
+    {
         rows.bind(gap.low, at: 1)
         rows.bind(gap.high, at: 2)
         defer { rows.reset() }

@@ -119,7 +119,8 @@ extension MemberStore {
                 }
             }
         }
-        guard let text = try database.read({ try stored("deviceID", in: $0) }), let device = UUID(uuidString: text) else {
+        guard let text = try database.read({ try stored("deviceID", in: $0) }), let device = UUID(uuidString: text)
+        else {
             throw ClubError(.corrupt, attempting: "open the member database", detail: "it has no device identifier")
         }
         return device

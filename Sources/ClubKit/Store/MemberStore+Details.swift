@@ -80,7 +80,8 @@ extension MemberStore {
         return try await read("read the audit log") { db in
             var subjects: [String] = []
             if let key {
-                subjects = try Self.found(key, in: db).map { try Self.joined(to: $0, in: db).map(\.member.userId) } ?? [key]
+                let row = try Self.found(key, in: db)
+                subjects = try row.map { try Self.joined(to: $0, in: db).map(\.member.userId) } ?? [key]
             }
             let list = databaseQuestionMarks(count: subjects.count)
             let rows = try Row.fetchAll(

@@ -54,7 +54,8 @@ extension MemberStore {
     ) async throws(ClubError) -> Member {
         let attempt = "add a member"
         guard MemberID.isUsable(member.userId), !member.userId.allSatisfy(\.isWhitespace) else {
-            throw ClubError(.invalidValue, attempting: attempt, detail: "the identifier is empty, too long or not plain")
+            let detail = "the identifier is empty, too long or not plain"
+            throw ClubError(.invalidValue, attempting: attempt, detail: detail)
         }
         let userID = identifier(member.userId)
         return try await write(attempt, committed: committed) { db in
@@ -199,7 +200,8 @@ extension MemberStore {
                 }
             }
             let detail: [String: FieldValue] = visits.map { ["visits": .int($0)] } ?? [:]
-            try self.audit(visits == nil ? .unlimited : .soldVisits, of: row.member.userId, context, detail: detail, in: db)
+            let action: AuditEntry.Action = visits == nil ? .unlimited : .soldVisits
+            try self.audit(action, of: row.member.userId, context, detail: detail, in: db)
             return try self.changed(row.id, attempt, in: db)
         }.member
     }
@@ -331,7 +333,8 @@ extension MemberStore {
         let attempt = "change a card"
         let (card, key) = (identifier(card), identifier(key))
         guard MemberID.isUsable(card), !card.allSatisfy(\.isWhitespace) else {
-            throw ClubError(.invalidValue, attempting: attempt, detail: "the card's identifier is empty, too long or not plain")
+            let detail = "the card's identifier is empty, too long or not plain"
+            throw ClubError(.invalidValue, attempting: attempt, detail: detail)
         }
         return try await write(attempt, committed: committed) { db in
             let row = try Self.member(key, attempt, in: db)

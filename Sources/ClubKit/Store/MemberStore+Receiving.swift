@@ -77,7 +77,8 @@ extension MemberStore {
             try Self.insert(receipt, memberID: nil, in: db)
             return .new(receipt)
         }
-        guard let time, let key = event.memberKey.map(identifier(read:)) else { return .unknownCard }  // Both were looked at above.
+        // Both were looked at above.
+        guard let time, let key = event.memberKey.map(identifier(read:)) else { return .unknownCard }
 
         let memberID: Int64
         switch try Self.holder(of: key, in: db) {

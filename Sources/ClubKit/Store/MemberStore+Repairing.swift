@@ -61,23 +61,39 @@ extension MemberStore {
 
     private func damage() async throws(ClubError) -> Damage? {
         do {
-            return try await database.read { db in
-                let lines = try String.fetchAll(db, sql: "PRAGMA integrity_check")
-                if lines == ["ok"] { return nil }
-                // SQLite's words for what REINDEX puts right, and for values that a constraint does not allow.
-                let values = [
-                    "missing from index", "wrong # of entries in index", "non-unique entry in index",
-                    "values differ from index", "rowid not at end-of-record", "CHECK constraint failed in",
-                    "NULL value in", "value in",
-                ]
-                let areValues = lines.allSatisfy { line in values.contains { line.contains($0) } }
-                return areValues ? .values : .pages
-            }
+            return try await database.read { db in try Self.damage(in: db) }
         } catch {
-            let error = ClubError(error, attempting: Self.repairAttempt)
-            guard error.kind == .corrupt || error.kind == .notADatabase else { throw error }
-            return .pages
+            return try Self.damage(error)
         }
+    }
+
+    /// Looks at a file without writing to it.
+    private static func damage(_ path: String) throws(ClubError) -> Damage? {
+        var configuration = Configuration()
+        configuration.readonly = true
+        do {
+            return try DatabaseQueue(path: path, configuration: configuration).read { db in try damage(in: db) }
+        } catch {
+            return try damage(error)
+        }
+    }
+
+    private static func damage(_ error: any Error) throws(ClubError) -> Damage {
+        let error = ClubError(error, attempting: repairAttempt)
+        guard error.kind == .corrupt || error.kind == .notADatabase else { throw error }
+        return .pages
+    }
+
+    private static func damage(in db: Database) throws -> Damage? {
+        let lines = try String.fetchAll(db, sql: "PRAGMA integrity_check")
+        if lines == ["ok"] { return nil }
+        // SQLite's words for what REINDEX puts right, and for values that a constraint does not allow.
+        let values = [
+            "missing from index", "wrong # of entries in index", "non-unique entry in index",
+            "values differ from index", "rowid not at end-of-record", "CHECK constraint failed in",
+            "NULL value in", "value in",
+        ]
+        return lines.allSatisfy { line in values.contains { line.contains($0) } } ? .values : .pages
     }
 
     /// Repairs a database that nobody has open: in place where its tables can be read, else by bringing what can be
@@ -95,7 +111,9 @@ extension MemberStore {
         guard DatabaseFiles.hasContent(path) else {
             throw ClubError(.cannotOpen, attempting: repairAttempt, detail: "there is no such file, or it is empty")
         }
-        if let store = try openUnlessDamaged(location, busyTimeout, identifierKey, clock, makeUUID) {
+        if try damage(path) != .pages,
+            let store = try openUnlessDamaged(location, busyTimeout, identifierKey, clock, makeUUID)
+        {
             let result: Result<RepairReport?, ClubError>
             do throws(ClubError) {
                 result = .success(try await store.mend(context))

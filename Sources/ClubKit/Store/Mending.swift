@@ -242,7 +242,11 @@ struct Mending {
         }
         if member.timeStampAdded == 0 {
             let at: Int64? = try first?.optional(1)
-            let receipt = try Int64.fetchOne(db, sql: "SELECT min(at) FROM receipt WHERE member_id = ?", arguments: [id])
+            let receipt = try Int64.fetchOne(
+                db,
+                sql: "SELECT min(at) FROM receipt WHERE member_id = ?",
+                arguments: [id]
+            )
             member.timeStampAdded = Timestamp.seconds(at ?? receipt ?? 0)
         }
         var origin = try store.nextStamp(in: db)
@@ -301,6 +305,7 @@ struct Mending {
                 born: time <= member.ended ? time : member.origin.time
             )
             try store.insertVisit(visit, of: id, in: db)
+            try store.observe(time, in: db)
             touched.insert(id)
             note("visits that were acknowledged are in the ledger again", 1)
         }
@@ -379,7 +384,7 @@ struct Mending {
     }
 
     /// Makes every list look at all members again.
-    private func resetJournal() throws {
+    private mutating func resetJournal() throws {
         let latest =
             try Int64.fetchOne(
                 db,
@@ -389,6 +394,7 @@ struct Mending {
                     """
             ) ?? 0
         try db.execute(sql: "DELETE FROM change")
+        mended.append("lists of members begin anew")
         // A number is left out, so that whoever follows the journal knows that something is missing.
         try db.execute(sql: "INSERT INTO change (seq, member_id) VALUES (?, 0)", arguments: [latest &+ 2])
     }

@@ -159,7 +159,10 @@ struct Rescue {
 
     /// Takes the identifiers and names of members whose rows could not be read from the indexes.
     private mutating func copyNamesOfMembers() throws {
-        guard let insert = target.statement("INSERT OR IGNORE INTO member (id, user_id, username, added_at) VALUES (?, ?, ?, 0)"),
+        guard
+            let insert = target.statement(
+                "INSERT OR IGNORE INTO member (id, user_id, username, added_at) VALUES (?, ?, ?, 0)"
+            ),
             let identifiers = source.statement(
                 "SELECT id, user_id FROM member INDEXED BY sqlite_autoindex_member_1 ORDER BY user_id"
             )

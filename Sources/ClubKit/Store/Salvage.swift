@@ -75,7 +75,9 @@ struct Salvage {
         } catch {
             throw ClubError(error, attempting: attempt)
         }
-        guard rescue.rows["member", default: 0] + rescue.rows["visit", default: 0] + rescue.rows["receipt", default: 0] > 0
+        guard
+            rescue.rows["member", default: 0] + rescue.rows["visit", default: 0] + rescue.rows["receipt", default: 0]
+                > 0
         else {
             throw ClubError(.corrupt, attempting: attempt, detail: "nothing in it could be read; it was left as it is")
         }

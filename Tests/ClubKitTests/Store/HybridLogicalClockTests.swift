@@ -45,7 +45,8 @@ struct HybridLogicalClockTests {
         #expect(latest.rawValue == .max)
         #expect(HybridTimestamp(rawValue: latest.rawValue) == latest)
         var clock = HybridLogicalClock(last: latest)
-        #expect(clock.next(now: start) == latest)
+        // The very last one has the counter of files, which no device gives.
+        #expect(clock.next(now: start).rawValue == .max - 1)
         #expect(HybridTimestamp(milliseconds: 1, counter: .max) < HybridTimestamp(milliseconds: 2, counter: 0))
     }
 

@@ -1,0 +1,121 @@
+import BenchmarkSupport
+import CVisits
+import ClubKit
+import Foundation
+import ReaderKit
+
+/// Compares what a tap costs in a club of 1 thousand members and in one of 1 million, in alternating blocks. Members are
+/// chosen at random; each has been here before.
+@main
+struct TapCost {
+    static func main() async throws {
+        let arguments = try Arguments(options: ["--rounds", "--block", "--members", "--visits", "--seed"])
+        let rounds = max(1, try arguments.number("--rounds", default: 15))
+        let block = max(1, try arguments.number("--block", default: 2000))
+        let members = max(1000, try arguments.number("--members", default: 1_000_000))
+        let visits = max(1, try arguments.number("--visits", default: 3))
+        var random = SplitMix64(seed: try arguments.number("--seed", default: 1))
+        let folder = FileManager.default.currentDirectoryPath + "/.build/tap-cost-\(getpid())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+
+        var few = Taps(members: 1000)
+        var many = Taps(members: members)
+        let small = try await club(folder + "/small.sqlite", 1000, visits)
+        let large = try await club(folder + "/large.sqlite", members, visits)
+        var ratios: [Double] = []
+        print("round   1000 members us   \(members) members us   ratio")
+        for round in 0...rounds {
+            // The large club's block comes between two of the small one's, so that a drift of the machine shows in both.
+            let first = try await microseconds(small, few.next(block, &random))
+            let own = try await microseconds(large, many.next(block, &random))
+            let second = try await microseconds(small, few.next(block, &random))
+            let reference = (first + second) / 2
+            // The first round warms up.
+            guard round > 0 else { continue }
+            ratios.append(own / reference)
+            print(String(format: "%5d %17.1f %20.1f %7.3f", round, reference, own, own / reference))
+        }
+        print(String(format: "median of the rounds: %.3f", ratios.median))
+        try await small.close()
+        try await large.close()
+        exit(ratios.median <= 1.2 ? 0 : 1)
+    }
+
+    private struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// A club with so many members, made as if each had come `visits` times.
+    private static func club(_ path: String, _ members: Int, _ visits: Int) async throws -> Club {
+        var club = Club(configuration: ClubConfiguration(database: .file(path: path)))
+        try await club.open()
+        try await club.close()
+        let first = Int64(Taps.start * 1e6) - Int64(visits) * 86_400_000_000
+        let hlc = "(\(first / 1000) << 16)"
+        let code = cvisits_execute(
+            path,
+            """
+            PRAGMA cache_size = -200000; PRAGMA temp_store = MEMORY; BEGIN;
+            INSERT INTO member (id, user_id, username, added_at, num_visits, own_visits, last_visit_at, origin_hlc,
+                origin_device)
+            WITH RECURSIVE n (i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < \(members - 1))
+            SELECT i + 1, '\(Taps.prefix)' || (1000000 + i), 'Member ' || i, \(first), \(visits), \(visits),
+                \(first) + \(visits - 1) * 86400000000, \(hlc) + i + 1, x'00000000000000000000000000000001' FROM n;
+            INSERT INTO visit (event_id, device_id, hlc, member_id, at, reader, backend, born)
+            WITH RECURSIVE v (i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM v WHERE i < \(visits - 1))
+            SELECT randomblob(16), origin_device, origin_hlc + i * (86400000 << 16), id, added_at + i * 86400000000,
+                'Benchmark', 'simulated', origin_hlc FROM v CROSS JOIN member;
+            INSERT INTO receipt (event_id, at, reader, backend, outcome, member_id, num_visits, last_visit_at)
+            SELECT event_id, at, reader, backend, 'visit', member_id, 1, at FROM visit ORDER BY event_id;
+            COMMIT
+            """
+        )
+        guard code == 0 else { throw Failure(description: "SQLite answers \(code) to making the members") }
+        club = Club(configuration: ClubConfiguration(database: .file(path: path)))
+        try await club.open()
+        return club
+    }
+
+    private static func microseconds(_ club: Club, _ events: [ScanEvent]) async throws -> Double {
+        let start = ContinuousClock.now
+        for event in events {
+            let outcome = try await club.receive(event).outcome
+            guard outcome == .visit else { throw Failure(description: "a tap was not counted: \(outcome.name)") }
+        }
+        return (ContinuousClock.now - start) / .microseconds(1) / Double(events.count)
+    }
+}
+
+/// Taps of members at random, a minute apart.
+struct Taps {
+    static let start = 1_788_256_800.0
+    static let prefix = "04A1B2C3"
+    let members: Int
+    private var count = 0
+
+    init(members: Int) { self.members = members }
+
+    mutating func next(_ number: Int, _ random: inout SplitMix64) -> [ScanEvent] {
+        (0..<number).map { _ in
+            defer { count += 1 }
+            return ScanEvent(
+                id: UUID(),
+                at: Date(timeIntervalSince1970: Self.start + Double(count) * 60),
+                reader: "Benchmark",
+                backend: .simulated,
+                memberKey: Self.prefix + String(1_000_000 + random.below(members)),
+                memberName: nil,
+                problems: []
+            )
+        }
+    }
+}
+
+extension [Double] {
+    /// The median.
+    var median: Double {
+        let sorted = sorted()
+        return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
+    }
+}

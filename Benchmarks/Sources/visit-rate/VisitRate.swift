@@ -1,0 +1,138 @@
+import BenchmarkSupport
+import CVisits
+import ClubKit
+import Foundation
+import ReaderKit
+
+/// Compares the durable visits per second of `Club.receive` with a plain C client of SQLite that makes the same
+/// statements with the same settings, one commit a visit: two copies of one database, in one process, in alternating
+/// blocks.
+@main
+struct VisitRate {
+    static func main() async throws {
+        let arguments = try Arguments(options: ["--rounds", "--block", "--members"])
+        let rounds = max(1, try arguments.number("--rounds", default: 11))
+        let block = max(1, try arguments.number("--block", default: 2000))
+        let members = max(1, try arguments.number("--members", default: 1000))
+        let folder = FileManager.default.currentDirectoryPath + "/.build/visit-rate-\(getpid())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (ours, theirs) = (folder + "/club.sqlite", folder + "/c.sqlite")
+
+        var taps = Taps(members: members)
+        var club = Club(configuration: ClubConfiguration(database: .file(path: ours)))
+        try await club.open()
+        for event in taps.next(members) { _ = try await club.receive(event) }
+        try await club.close()
+        try FileManager.default.copyItem(atPath: ours, toPath: theirs)
+        club = Club(configuration: ClubConfiguration(database: .file(path: ours)))
+        try await club.open()
+        guard let plain = cvisits_open(theirs) else { throw Failure(description: "the C client cannot open its file") }
+        defer { cvisits_close(plain) }
+
+        var ratios: [Double] = []
+        var many: [Double] = []
+        print("round   C visits/s   club visits/s   ratio   8 at a time")
+        for round in 0...rounds {
+            // The club's block comes between two of C's, so that a drift of the machine shows in both.
+            let first = try seconds(plain, taps.next(block))
+            let events = taps.next(block)
+            let start = ContinuousClock.now
+            for event in events {
+                guard try await club.receive(event).outcome == .visit else {
+                    throw Failure(description: "a tap was not counted")
+                }
+            }
+            let own = (ContinuousClock.now - start) / .seconds(1)
+            let second = try seconds(plain, taps.next(block))
+            let eight = try await atOnce(club, taps.next(block))
+            let c = (first + second) / 2
+            // The first round warms up.
+            guard round > 0 else { continue }
+            ratios.append(c / own)
+            many.append(c / eight)
+            let count = Double(block)
+            print(
+                String(format: "%5d %12.0f %15.0f %7.3f %13.3f", round, count / c, count / own, c / own, c / eight)
+            )
+        }
+        print(
+            String(
+                format: "median of the rounds: %.3f one after the other, %.3f with 8 at a time",
+                ratios.median,
+                many.median
+            )
+        )
+        guard try await club.check().isEmpty else { throw Failure(description: "the check of the club finds faults") }
+        try await club.close()
+        exit(ratios.median >= 0.8 ? 0 : 1)
+    }
+
+    private struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private static func seconds(_ plain: OpaquePointer, _ events: [ScanEvent]) throws -> Double {
+        let taps = events.map { event in
+            var tap = cvisits_tap()
+            tap.event = event.id.uuid
+            tap.device = device.uuid
+            withUnsafeMutableBytes(of: &tap.key) { $0.copyBytes(from: Array((event.memberKey ?? "").utf8)) }
+            tap.at = Int64((event.at.timeIntervalSince1970 * 1e6).rounded())
+            return tap
+        }
+        var code: Int32 = 0
+        let seconds = Timing.seconds { code = cvisits_block(plain, taps, Int32(taps.count)) }
+        guard code == 0 else { throw Failure(description: "the C client fails with code \(code)") }
+        return seconds
+    }
+
+    private static let device = UUID()
+
+    /// Eight readers, each of which gives its next tap when the one before was acknowledged.
+    private static func atOnce(_ club: Club, _ events: [ScanEvent]) async throws -> Double {
+        let start = ContinuousClock.now
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for reader in 0..<8 {
+                group.addTask {
+                    for index in stride(from: reader, to: events.count, by: 8) {
+                        _ = try await club.receive(events[index])
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        return (ContinuousClock.now - start) / .seconds(1)
+    }
+}
+
+/// Taps of members in turn, far enough apart to count.
+struct Taps {
+    let members: Int
+    private var count = 0
+
+    init(members: Int) { self.members = members }
+
+    mutating func next(_ number: Int) -> [ScanEvent] {
+        (0..<number).map { _ in
+            defer { count += 1 }
+            return ScanEvent(
+                id: UUID(),
+                at: Date(timeIntervalSince1970: 1_788_256_800 + Double(count / members) * 60),
+                reader: "Benchmark",
+                backend: .simulated,
+                memberKey: "04A1B2C3\(String(100_000 + count % members))",
+                memberName: nil,
+                problems: []
+            )
+        }
+    }
+}
+
+extension [Double] {
+    /// The median.
+    var median: Double {
+        let sorted = sorted()
+        return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
+    }
+}
