@@ -50,6 +50,38 @@ struct MembershipUserTests {
         #expect(user.timeStampAdded == added)
     }
 
+    @Test("The ids of both generations of the original library are understood")
+    func generations() throws {
+        func user(_ json: String) throws -> MembershipUser {
+            try JSONDecoder().decode(MembershipUser.self, from: Data(json.utf8))
+        }
+        let later = try user(#"{"memberId":"M-1","passId":"A","username":"Ada"}"#)
+        #expect(later.userId == "A" && later.passId == "A" && later.memberId == "M-1" && later.id == "A")
+        let former = try user(#"{"userId":"A","username":"Ada"}"#)
+        #expect(former.userId == "A" && former.passId == "A" && former.memberId == "A")
+        #expect(try user(#"{"userId":"A","passId":"B"}"#).userId == "A")
+        let nobody = try user("{}")
+        #expect(nobody.memberId == nil && nobody.passId == nil && nobody.id == "")
+        #expect(MembershipUser.primaryKey() == "userId")
+        #expect(CustomUser.className() == "CustomUser")
+    }
+
+    private final class Identified: MembershipUser {
+        // What the record calls "id" is the subclass's own value.
+        var id: Int = 7
+    }
+
+    @Test("A subclass may have a value named id")
+    func ownID() throws {
+        func identifier<T: Identifiable>(of value: T) -> T.ID { value.id }
+        let user = try Identified()
+        user.userId = "A"
+        #expect(user.id == 7)
+        #expect(identifier(of: user) == "A")
+        let identifiable: any IdentifiableUserProtocol = user
+        #expect(identifiable.passId == "A")
+    }
+
     @Test("Missing ids and names are written as null and read back")
     func null() throws {
         let json = try JSONEncoder().encode(MembershipUser())

@@ -143,6 +143,14 @@ struct RecordDecoderTests {
         #expect(try decode(Bool.self, 1) == true)
     }
 
+    @Test("Values of any kind are taken as they are")
+    func anyKind() throws {
+        let values: [FieldValue] = ["", "1", "true", 0, 1, 2.5, nil, ["", "0"], ["a": "false"]]
+        for value in values { #expect(try decode(FieldValue.self, value) == value) }
+        #expect(try decode([String: FieldValue].self, ["a": "", "b": ["1"]]) == ["a": "", "b": ["1"]])
+        #expect(try Member(from: RecordDecoder(["userId": "A", "level": "1"])).fields == ["level": "1"])
+    }
+
     @Test("URLs are read in the form in which they are written")
     func urls() throws {
         let url = try #require(URL(string: "https://club.example/m/42"))

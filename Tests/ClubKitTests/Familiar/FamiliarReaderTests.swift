@@ -1,0 +1,239 @@
+import Foundation
+import ReaderKit
+import ReaderKitTesting
+import Synchronization
+import Testing
+
+@testable import ClubKit
+
+@Suite("Readers and taps as in the original library", .timeLimit(.minutes(1)))
+struct FamiliarReaderTests {
+    private let backend = SimulatedBackend(readers: [], now: { start })
+    private let recorder = FamiliarRecorder()
+
+    private func card(_ text: String) throws -> any SimulatedCard {
+        let message = try NDEFMessage([.text(text, language: "en")]).encoded()
+        return try #require(SimulatedNTAG.formatted(.ntag213, message: message))
+    }
+
+    /// A club that serves the backend, and the task in which it does.
+    private func serve(_ configuration: ClubConfiguration = .test()) async throws -> (Club, Task<Void, any Error>) {
+        let club = try await openClub(configuration).recorded(by: recorder)
+        let task = Task { try await club.serve(backend) }
+        _ = await recorder.lines(1)
+        return (club, task)
+    }
+
+    @Test("Services, readers and taps reach the delegate in their order, and a tap before what the club makes of it")
+    func everything() async throws {
+        let (club, task) = try await serve()
+        backend.addReader(named: "R1")
+        backend.insert(try card("4|U1|x|Ann"))
+        _ = await recorder.lines(4)
+        backend.removeReader(named: "R1")
+        backend.loseService()
+        _ = await recorder.lines(7)
+        backend.restoreService()
+        backend.addReader(named: "R2")
+        _ = await recorder.lines(9)
+        task.cancel()
+        _ = await task.result
+        #expect(
+            await recorder.lines(11) == [
+                "manager simulated arrived E_NOERROR", "device R1 arrived E_NOERROR",
+                "data 4|U1|x|Ann E_NOERROR", "created U1 Ann 1", "device R1 went E_NOERROR",
+                "manager simulated went E_NOTINITIALIZED", "error ReaderError",
+                "manager simulated arrived E_NOERROR", "device R2 arrived E_NOERROR", "device R2 went E_NOERROR",
+                "manager simulated went E_NOERROR",
+            ]
+        )
+        // No reader here has a battery.
+        #expect(!recorder.lines.contains { $0.hasPrefix("battery") })
+        try await club.close()
+    }
+
+    @Test("A service that is not there from the start is told too, with its error")
+    func noService() async throws {
+        backend.loseService()
+        let (club, task) = try await serve()
+        #expect(await recorder.lines(2) == ["manager simulated went E_NOTINITIALIZED", "error ReaderError"])
+        task.cancel()
+        _ = await task.result
+        try await club.close()
+    }
+
+    @Test("Failures of readers and cards that were too quick are told")
+    func failures() async throws {
+        let (club, task) = try await serve()
+        let reader = ReaderInfo(name: "R1", backend: .simulated)
+        backend.addReader(named: "R1")
+        backend.flash(try card("4|U1|x|Ann"))
+        backend.publish(.readerStuck(reader, ReaderError(.stuck, attempting: "talk to the card")))
+        backend.publish(.readerRecovered(reader))
+        backend.publish(.failed(ReaderError(.exhausted, attempting: "serve readers")))
+        let lines = await recorder.lines(6)
+        #expect(
+            lines[2...] == [
+                "data nil E_NOERROR", "error CKError nullDecodedData", "error ReaderError", "error ReaderError",
+            ]
+        )
+        #expect(recorder.errors.compactMap { ($0 as? ReaderError)?.kind } == [.stuck, .exhausted])
+        task.cancel()
+        _ = await task.result
+        try await club.close()
+    }
+
+    @Test("A condition that is not satisfied, and a card that names nobody, are told as events of their own")
+    func ignored() async throws {
+        let (club, task) = try await serve(.test(userCreationStyle: .withSatisfied { false }))
+        let events = club.events
+        backend.addReader(named: "R1")
+        backend.insert(try card("4|U1|x|Ann"))
+        _ = await recorder.lines(3)
+        backend.insert(try card("a|b|c"))
+        let received = await events.first(4)
+        #expect(received.map(\.name) == ["scan", "ignored", "scan", "rejected"])
+        #expect(received.compactMap(\.reason).count == 2)
+        task.cancel()
+        _ = await task.result
+        #expect(try await club.memberCount() == 0)
+        try await club.close()
+    }
+
+    @Test("Only the favourite is served, until it is reset")
+    func favorite() async throws {
+        let (club, task) = try await serve()
+        backend.addReader(named: "R1")
+        backend.addReader(named: "R2")
+        _ = await recorder.lines(3)
+        club.setFavorite(discoveredDeviceInfo: DiscoveredDeviceInfo(ReaderInfo(name: "R2", backend: .simulated)))
+        #expect(club.favorite?.deviceName == "R2")
+        backend.insert(try card("4|U1|x|Ann"), into: "R1")
+        backend.remove(from: "R1")
+        backend.insert(try card("4|U2|x|Ben"), into: "R2")
+        #expect(await recorder.lines(5)[3...] == ["data 4|U2|x|Ben E_NOERROR", "created U2 Ben 1"])
+        club.setFavorite(
+            discoveredDeviceInfo: DiscoveredDeviceInfo(identifierUUID: "*", deviceName: "", serviceUUID: "")
+        )
+        #expect(club.favorite == nil)
+        backend.insert(try card("4|U1|x|Ann"), into: "R1")
+        #expect(await recorder.lines(7)[5...] == ["data 4|U1|x|Ann E_NOERROR", "created U1 Ann 1"])
+        task.cancel()
+        _ = await task.result
+        try await club.close()
+    }
+
+    @Test("Discovery tells once which readers there are when it ends, and clears the favourite")
+    func discovery() async throws {
+        let (club, task) = try await serve()
+        backend.addReader(named: "R1")
+        _ = await recorder.lines(2)
+        club.setFavorite(discoveredDeviceInfo: DiscoveredDeviceInfo(ReaderInfo(name: "R1", backend: .simulated)))
+        let found = Mutex<[DiscoveredDeviceInfo]>([])
+        let (recorder, backend) = (recorder, backend)
+        club.discover {
+            found.withLock { [devices = $0] in $0 = devices }
+            recorder.note("found")
+        } afterWaiting: {
+            #expect(club.favorite == nil)
+            backend.addReader(named: "R2")
+            _ = await recorder.lines(3)
+        }
+        #expect(await recorder.lines(4)[2...] == ["device R2 arrived E_NOERROR", "found"])
+        #expect(found.withLock { $0.map(\.deviceName) } == ["R1", "R2"])
+        club.startAutoDiscovery(numSeconds: 0) { recorder.note("found \($0.count)") }
+        #expect(await recorder.lines(5).last == "found 2")
+        task.cancel()
+        _ = await task.result
+        let lines = await recorder.lines(8).count
+        // Nothing is served now.
+        club.startAutoDiscovery(numSeconds: 3600) { recorder.note("found \($0.count)") }
+        #expect(await recorder.lines(lines + 1).last == "found 0")
+        try await club.close()
+    }
+
+    /// Takes the club's place.
+    private final class Writer: CaptureMiddlewareDelegate, Sendable {
+        let recorder: FamiliarRecorder
+
+        init(_ recorder: FamiliarRecorder) { self.recorder = recorder }
+
+        func capture(
+            _ capture: CaptureMiddleware,
+            didReceive decodedData: CaptureLayerDecodedData?,
+            for device: CaptureLayerDevice,
+            withResult result: CaptureLayerResult
+        ) {
+            recorder.note("writer \(decodedData?.stringFromDecodedData() ?? "")")
+        }
+    }
+
+    @Test("Who stands in for the club gets the taps, which are not recorded, until the club takes over")
+    func standIn() async throws {
+        let (club, task) = try await serve()
+        backend.addReader(named: "R1")
+        _ = await recorder.lines(2)
+        var writer: Writer? = Writer(recorder)
+        if let writer { club.resignCaptureDelegate(to: writer) }
+        backend.insert(try card("4|U1|x|Ann"))
+        #expect(await recorder.lines(3).last == "writer 4|U1|x|Ann")
+        club.assumeCaptureDelegate()
+        backend.insert(try card("4|U2|x|Ben"))
+        #expect(await recorder.lines(5)[3...] == ["data 4|U2|x|Ben E_NOERROR", "created U2 Ben 1"])
+        if let writer { club.resignCaptureDelegate(to: writer) }
+        // The last callback may still hold it for a moment.
+        weak let gone = writer
+        writer = nil
+        let deadline = ContinuousClock.now + .seconds(30)
+        while gone != nil, ContinuousClock.now < deadline { await Task.yield() }
+        backend.insert(try card("4|U3|x|Cid"))
+        #expect(await recorder.lines(7)[5...] == ["data 4|U3|x|Cid E_NOERROR", "created U3 Cid 1"])
+        task.cancel()
+        _ = await task.result
+        #expect(try await club.memberCount() == 2)
+        try await club.close()
+    }
+
+    @Test("A manager's queue is that of the club")
+    func managerQueue() async throws {
+        let club = try await openClub()
+        let manager = CaptureLayerDeviceManager(.pcsc, of: club)
+        #expect(manager.dispatchQueue?.label == DispatchQueue.main.label)
+        let queue = DispatchQueue(label: "other")
+        manager.dispatchQueue = queue
+        #expect(club.callbacks.currentQueue === queue)
+        manager.dispatchQueue = nil
+        #expect(manager.dispatchQueue === queue)
+        #expect(manager == CaptureLayerDeviceManager(.pcsc, of: club))
+        #expect(manager != CaptureLayerDeviceManager(.nfc, of: club))
+    }
+
+    @Test("A recording is served to its end, and what it showed is gone then")
+    func recording() async throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let capture = try Capture(contentsOf: folder.appendingPathComponent("Fixtures/cards/ntag213-uri.capture").path)
+        let club = try await openClub().recorded(by: recorder)
+        try await club.serve(ReplayBackend([capture]))
+        let lines = await recorder.lines(6)
+        let reader = "SpringCard H518 [CCID] (000A1B2C) 00 00"
+        #expect(
+            lines == [
+                "manager replay arrived E_NOERROR", "device \(reader) arrived E_NOERROR", "data 42 E_NOERROR",
+                "created 42  1", "device \(reader) went E_NOERROR", "manager replay went E_NOERROR",
+            ]
+        )
+        try await club.close()
+    }
+
+    @Test("Serving a club that was closed ends with an error at the next tap")
+    func closedMeanwhile() async throws {
+        let (club, task) = try await serve()
+        backend.addReader(named: "R1")
+        _ = await recorder.lines(2)
+        try await club.close()
+        backend.insert(try card("4|U1|x|Ann"))
+        let error = await #expect(throws: ClubError.self) { try await task.value }
+        #expect(error?.kind == .notOpen)
+    }
+}
