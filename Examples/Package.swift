@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 // A package of its own: it sees of the libraries what any other package sees.
@@ -14,6 +14,20 @@ let package = Package(
             dependencies: [
                 .product(name: "ClubKit", package: "ClubKit"), .product(name: "ReaderKit", package: "ClubKit"),
             ]
+        ),
+        .executableTarget(
+            name: "MemberScreen",
+            dependencies: [
+                .product(name: "ClubKit", package: "ClubKit"), .product(name: "ReaderKit", package: "ClubKit"),
+            ]
+        ),
+        // The same sources (the folder is a link to them), isolated to the main actor by default.
+        .executableTarget(
+            name: "MemberScreenOnMainActor",
+            dependencies: [
+                .product(name: "ClubKit", package: "ClubKit"), .product(name: "ReaderKit", package: "ClubKit"),
+            ],
+            swiftSettings: [.defaultIsolation(MainActor.self)]
         ),
         .executableTarget(
             name: "TestYourKiosk",

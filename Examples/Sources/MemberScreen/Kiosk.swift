@@ -37,7 +37,7 @@ class Kiosk: ClubMiddlewareDelegate {
     }
 
     func club(_ clubMiddleware: Club, didCreateNewMembership user: MembershipUser) {
-        print("Welcome, \(user.username ?? "")!")
+        print("Welcome, \(user.shownName)!")
         guard let user = user as? CustomMembershipUser, user.emailAddress?.isEmpty != false else { return }
         clubMiddleware.update(user: user) {
             user.emailAddress = "member-\(user.userId ?? "")@club.example"
@@ -45,7 +45,7 @@ class Kiosk: ClubMiddlewareDelegate {
     }
 
     func club(_ clubMiddleware: Club, didUpdateMembership user: MembershipUser) {
-        print("Visit \(user.numVisits) of \(user.username ?? "")")
+        print("\(user.shownName), visits so far: \(user.numVisits)")
     }
 
     func club(_ clubMiddleware: Club, didReceiveImported users: [MembershipUser]) {
@@ -69,7 +69,7 @@ class Kiosk: ClubMiddlewareDelegate {
         result: CaptureLayerResult
     ) {
         guard result == .E_NOERROR else { return print("There is no reader service; waiting for it.") }
-        // A recording is over: nothing is lost, a reader or its service would have said so.
+        // The recording is over.
         if let url = middleware.getExportableURLForDataSource(ofType: CustomMembershipUser.self, fileType: .csv) {
             print("Exported to \(url.path)")
         }

@@ -39,8 +39,13 @@ class MemberListScreen {
 
     private func showRow(_ row: Int) {
         guard let user = usersCollection.user(at: row) else { return }
-        let name = user.username ?? ""
-        let address = user.emailAddress ?? ""
-        print("  row \(row): \(name.isEmpty ? user.userId ?? "" : name), \(user.numVisits) visits \(address)")
+        print("  row \(row): \(user.shownName), visits: \(user.numVisits), \(user.emailAddress ?? "")")
+    }
+}
+
+extension MembershipUser {
+    /// The name, or what is on the card where there is none.
+    var shownName: String {
+        if let username, !username.isEmpty { username } else { userId ?? "" }
     }
 }
