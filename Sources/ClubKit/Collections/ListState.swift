@@ -30,10 +30,13 @@ struct ListState: Sendable {
         if let nextEnd, nextEnd <= now { return try compare(at: now, in: db) }
         let latest = try ChangeJournal.latest(in: db)
         guard latest != sequence else { return ListChanges() }
-        guard case .members(let members) = try ChangeJournal.changes(after: sequence, in: db),
-            let changes = try follow(members, to: latest, in: db)
-        else { return try compare(at: now, in: db) }
-        return changes
+        guard case .members(let members) = try ChangeJournal.changes(after: sequence, in: db) else {
+            return try compare(at: now, in: db)
+        }
+        // Nobody's membership ended since then, so both times tell the same of how the list was.
+        time = max(time, now)
+        if let changes = try follow(members, to: latest, in: db) { return changes }
+        return try compare(at: now, in: db)
     }
 
     /// Takes in the changes of those members; `nil`, with nothing done, if the list does not agree with the journal.

@@ -48,7 +48,8 @@ struct MemberListing: Sendable {
     }
 
     private static func contains(_ text: String) -> SQL {
-        guard text.unicodeScalars.count <= longestText else { return "0" }
+        // SQLite's text ends at the first NUL, so this would find others.
+        guard text.unicodeScalars.count <= longestText, !text.utf8.contains(0) else { return "0" }
         // The same text may be stored in two spellings: with letters that have their accents, or with accents apart.
         let spellings = [text.precomposedStringWithCanonicalMapping, text.decomposedStringWithCanonicalMapping]
         // Swift takes them as equal; their bytes tell.
@@ -57,9 +58,11 @@ struct MemberListing: Sendable {
         }
         patterns.sort()
         return patterns.map { pattern in
+            // Looking at the whole JSON first is quicker; what it escapes, it escapes with a backslash.
             """
-            user_id GLOB \(pattern) OR coalesce(username GLOB \(pattern), 0) OR (fields <> '{}' AND EXISTS
-                (SELECT 1 FROM json_tree(fields) WHERE type = 'text' AND atom GLOB \(pattern)))
+            user_id GLOB \(pattern) OR coalesce(username GLOB \(pattern), 0)
+                OR (fields <> '{}' AND (fields GLOB \(pattern) OR instr(fields, '\\') > 0)
+                    AND EXISTS (SELECT 1 FROM json_tree(fields) WHERE type = 'text' AND atom GLOB \(pattern)))
             """
         }.joined(separator: " OR ")
     }
@@ -86,8 +89,10 @@ struct MemberListing: Sendable {
 
     /// `WHERE` with everything.
     func membership(at now: Int64) -> SQL {
-        guard let condition = condition(at: now) else { return "status = 0" }
-        return "status = 0 AND \(condition)"
+        // With the plus sign, SQLite does not take the index of another order, whose rows it would have to sort.
+        let isPresent: SQL = order.primary == nil ? "+status = 0" : "status = 0"
+        guard let condition = condition(at: now) else { return isPresent }
+        return "\(isPresent) AND \(condition)"
     }
 
     // MARK: Reading
@@ -127,11 +132,13 @@ struct MemberListing: Sendable {
 
     /// The image that the journal kept at that number, if the list showed the member.
     func image(before sequence: Int64, at now: Int64, in db: Database) throws -> MemberImage? {
+        // Not with '??', which GRDB makes SQL's IFNULL of.
+        let condition: SQL = if let condition = condition(at: now) { condition } else { "1" }
         let request: SQLRequest<Row> = SQLRequest(
             literal: """
                 SELECT * FROM (SELECT \(sql: MemberImage.journalColumns) FROM change
                     WHERE seq = \(sequence) AND before IS NOT NULL)
-                WHERE \(condition(at: now) ?? "1")
+                WHERE \(condition)
                 """,
             cached: true
         )

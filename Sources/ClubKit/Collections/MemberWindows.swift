@@ -25,10 +25,12 @@ public struct MemberWindows: AsyncSequence, Sendable {
         }
 
         /// The window as it is now: at once the first time, and then as soon as it is another than the one before.
-        public mutating func next() async throws(ClubError) -> MemberWindow? {
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(ClubError) -> MemberWindow? {
             guard !isOver else { return nil }
             do throws(ClubError) {
-                if let window = try await wait() { return window }
+                if let window = try await wait(isolation: actor) { return window }
             } catch {
                 isOver = true
                 guard error.kind == .cancelled else { throw error }
@@ -37,7 +39,7 @@ public struct MemberWindows: AsyncSequence, Sendable {
             return nil
         }
 
-        private mutating func wait() async throws(ClubError) -> MemberWindow? {
+        private mutating func wait(isolation actor: isolated (any Actor)?) async throws(ClubError) -> MemberWindow? {
             let attempt = "follow the members"
             let store: MemberStore
             if let following {
@@ -47,7 +49,7 @@ public struct MemberWindows: AsyncSequence, Sendable {
                 let bell = ChangeBell(store, every: Swift.max(windows.interval, .milliseconds(1)))
                 following = (store, bell, bell.rings.makeAsyncIterator())
             }
-            while await following?.rings.next() != nil {
+            while await following?.rings.next(isolation: actor) != nil {
                 let (query, last) = (windows.query, state)
                 let (next, window) = try await store.read(attempt) { db -> (WindowState, MemberWindow?) in
                     let now = Timestamp.microseconds(store.clock()) ?? 0

@@ -52,6 +52,8 @@ struct WindowState: Sendable {
         } else {
             let latest = try ChangeJournal.latest(in: db)
             guard latest != sequence else { return nil }
+            // Nobody's membership ended since then, so both times tell the same of how the list was.
+            time = max(time, now)
             if case .members(let members) = try ChangeJournal.changes(after: sequence, in: db),
                 members.count <= Self.manyChanges, try follow(members, in: db)
             {
