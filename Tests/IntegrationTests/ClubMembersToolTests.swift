@@ -252,6 +252,22 @@ struct ClubMembersToolTests {
         #expect(try await club.json("members", "list").count == 2)
     }
 
+    @Test(arguments: [
+        (["members", "show", "nobody"], "noSuchMember"), (["members", "add", "A"], "memberExists"),
+        (["members", "undo", "F1B0A6E2-1111-4222-8333-444455556666", "--reason", "x"], "noSuchVisit"),
+        (["import", "/nowhere/members.csv"], "notFound"), (["backup", "/nowhere/club.sqlite"], "cannotCreate"),
+        (["export", "/nowhere/members.mucsv"], "notWritable"),
+    ])
+    func errorsAreLinesToo(arguments: [String], code: String) async throws {
+        _ = try await club.json("members", "add", "A")
+        let outcome = try await club.run(arguments + ["--json"])
+        #expect(outcome.objects.count == 1)
+        let error = try #require(outcome.objects.first?["error"] as? [String: Any])
+        #expect(error["code"] as? String == code)
+        #expect((error["message"] as? String)?.isEmpty == false)
+        #expect(!outcome.messages.isEmpty)
+    }
+
     @Test func withoutADatabase() async throws {
         for arguments in [["members", "list"], ["stats"], ["check"], ["export", "--type", "csv", "-"], ["log"]] {
             #expect(try await club.run(arguments).status == 66, "\(arguments)")

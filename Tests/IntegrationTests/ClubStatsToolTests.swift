@@ -1,5 +1,6 @@
 import ClubKit
 import Foundation
+import ReaderKit
 import Testing
 
 /// Statistics and the list of taps, by the tool.
@@ -163,5 +164,27 @@ struct ClubStatsToolTests {
         let text = try await club.run("kiosk", "--replay", Fixtures.path + "/day", "--once", "--cooldown", "0")
         #expect(text.output.contains("fees are due"))
         #expect(text.output.contains("No visits are left"))
+    }
+
+    /// That the end is near is told as early as the kiosk was asked to.
+    @Test func toldInTime() async throws {
+        _ = try await replay()
+        let id = try #require(try await club.json("members", "list", "--sort", "visits").first?["userId"] as? String)
+        let end = ISO8601.text(Date().addingTimeInterval(10 * 86_400))
+        _ = try await club.json("members", "expiry", id, end)
+        for (days, isTold) in [("14", true), ("3", false), ("0", false)] {
+            let outcome = try await club.run(
+                "kiosk",
+                "--replay",
+                Fixtures.path + "/day",
+                "--once",
+                "--json",
+                "--expiry-warning",
+                days
+            )
+            let notices = outcome.objects.compactMap { $0["notices"] as? [String] }.flatMap(\.self)
+            #expect(notices.contains { $0.hasPrefix("The membership ends on ") } == isTold, "\(days)")
+        }
+        #expect(try await club.run("kiosk", "--expiry-warning", "-1").status == 64)
     }
 }

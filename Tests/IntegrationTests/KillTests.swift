@@ -100,7 +100,7 @@ struct KillTests {
         let duration = try await run(replay(control, seed: 1))
         let expected = try await members(control)
         var random = SeededNumbers(seed: 1)
-        var killed = 0
+        var (killed, told) = (0, 0)
         for round in 0..<Self.rounds {
             let database = scratch.file("taps.sqlite")
             remove(database)
@@ -109,6 +109,7 @@ struct KillTests {
                 let (outcome, isKilled) = try await kill(replay(database, seed: 1), after: duration, &random)
                 killed += isKilled ? 1 : 0
                 let acknowledged = acknowledged(outcome)
+                told += isKilled ? acknowledged.count : 0
                 let ledger = try await inspect(database, "taps \(round)")
                 #expect(acknowledged.allSatisfy { ledger[$0] == 1 }, "round \(round)")
                 #expect(ledger.values.allSatisfy { $0 == 1 }, "round \(round)")
@@ -117,6 +118,7 @@ struct KillTests {
             #expect(try await members(database) == expected, "round \(round)")
         }
         #expect(killed > 0)
+        #expect(told > 0)
     }
 
     @Test("Import: whole rows or none, and the same file again completes it")
