@@ -23,7 +23,8 @@ extension MemberStore {
             var result: [DuplicatePair] = []
             for (pair, reasons) in ordered {
                 guard result.count < limit else { break }
-                guard let first = try Self.row(id: pair.first, in: db), let second = try Self.row(id: pair.second, in: db),
+                guard let first = try Self.row(id: pair.first, in: db),
+                    let second = try Self.row(id: pair.second, in: db),
                     try !Self.areDistinct(first, second)
                 else { continue }
                 let isOlder = first.member.timeStampAdded <= second.member.timeStampAdded

@@ -49,7 +49,7 @@ extension MergeBatch {
             facts.join(said)
             if facts.erasure != nil, !facts.exists { return .skipped(Self.erasedReason) }
             note(facts.latestTime)
-            if facts.isPlain, !hasCards {
+            if facts.isPlain, !hasCards, try !isAwaited(userID) {
                 progress.noteCreated(try store.insertPlain(userID, facts, creationSequence(), in: db))
             } else {
                 let id = try store.insert(userID, facts, in: db)
@@ -86,6 +86,14 @@ extension MergeBatch {
         return changes.isEmpty && differences.isEmpty ? .kept : .merged(changes: changes, conflicts: differences)
     }
 
+    /// Whether somebody was joined to a member who is not there yet.
+    private func isAwaited(_ userID: String) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into = ?)"),
+            arguments: [userID]
+        ) ?? false
+    }
+
     // MARK: Cards
 
     private mutating func apply(_ card: TransferRecord.Card) throws -> ImportVerdict {
@@ -110,7 +118,8 @@ extension MergeBatch {
             // Two devices with one identifier, such as a copied disk, may give one moment two meanings.
             let key: String = try stored.value(0)
             let blocked: String? = try stored.optional(1)
-            let isNewer = stamp == card.stamp
+            let isNewer =
+                stamp == card.stamp
                 ? Array((key + "\n" + (blocked ?? "")).utf8)
                     .lexicographicallyPrecedes(Array((userID + "\n" + (card.blocked ?? "")).utf8))
                 : stamp < card.stamp
@@ -177,7 +186,7 @@ extension MergeBatch {
         while try isTaken(entry.stamp), entry.stamp.time < Stamp.latestTime { entry.stamp.time += 1 }
         try touchVisits(of: row)
         try store.insertVisit(entry, of: row.id, in: db)
-        if visit.stamp.device == store.deviceID, source == .card { try store.insertReceipt(of: entry, row.id, in: db) }
+        if visit.stamp.device == store.deviceID, source == .card { returned.append((entry, row.id)) }
         note(entry.stamp.time)
         progress.recordCount += 1
         return .created
@@ -271,7 +280,8 @@ extension MergeBatch {
                 VALUES (?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
-            entry.stamp.device, entry.stamp.time, entry.at, entry.actor.map(PlainText.line), entry.action, entry.subject,
+            entry.stamp.device, entry.stamp.time, entry.at, entry.actor.map(PlainText.line), entry.action,
+            entry.subject,
             try entry.detail.map(MemberRow.json),
         ])
         note(entry.stamp.time)

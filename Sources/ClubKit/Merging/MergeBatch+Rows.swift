@@ -11,7 +11,7 @@ extension MergeBatch {
         var verdicts: [ImportVerdict] = []
         verdicts.reserveCapacity(batch.count)
         // Looking members up by what stands for their identifiers needs strings.
-        let isDirect = store.identifierKey == nil && !hasErasures && !hasCards
+        let isDirect = store.identifierKey == nil && !hasErasures && !hasCards && !hasJoined
         for row in batch.rows {
             if isDirect, batch.mayBePlain(row), let id = try writer.insert(row, of: batch, creationSequence()) {
                 progress.noteCreated(id)

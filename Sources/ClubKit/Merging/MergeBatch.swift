@@ -21,9 +21,14 @@ struct MergeBatch {
     /// Those who were erased by records of this batch and may be here, by salt.
     var erasures: [Data: [Data: Stamp]] = [:]
 
+    /// Visits of cards on this device that come back, such as after a backup was put back.
+    var returned: [(visit: VisitRow, memberID: Int64)] = []
+
     /// Whether nothing can be told of a member from their identifier alone.
     private(set) var hasCards: Bool
     private(set) var hasErasures: Bool
+    /// Whether somebody may wait for a member whom they were joined to.
+    let hasJoined: Bool
 
     init(_ store: MemberStore, _ db: Database, _ mode: MergeMode, _ progress: MergeProgress) throws {
         self.store = store
@@ -32,6 +37,8 @@ struct MergeBatch {
         self.progress = progress
         hasCards = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM card)") ?? false
         hasErasures = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM erased)") ?? false
+        hasJoined =
+            try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into IS NOT NULL)") ?? false
     }
 
     // MARK: What has to be done at the end
@@ -40,6 +47,7 @@ struct MergeBatch {
     mutating func finish() throws -> [MemberStore.Changed] {
         try eraseNew()
         for id in dirty.sorted() { try store.refreshTotals(of: id, in: db) }
+        for (visit, id) in returned { try store.insertReceipt(of: visit, id, in: db) }
         if latest > 0 { try store.observe(latest, in: db) }
         var changed: [MemberStore.Changed] = []
         let at = store.clock()
@@ -134,7 +142,9 @@ struct MergeBatch {
     static func changes(from before: Member, to after: Member) -> [FieldDifference] {
         var changes: [FieldDifference] = []
         func compare(_ name: FieldKey, _ stored: FieldValue?, _ imported: FieldValue?) {
-            if stored != imported { changes.append(FieldDifference(name.stringValue, stored: stored, imported: imported)) }
+            if stored != imported {
+                changes.append(FieldDifference(name.stringValue, stored: stored, imported: imported))
+            }
         }
         compare(.username, before.username.map { .string($0) }, after.username.map { .string($0) })
         compare(.timeStampAdded, .double(before.timeStampAdded), .double(after.timeStampAdded))
@@ -170,7 +180,8 @@ struct MergeBatch {
 
     static let erasedReason = "This person was erased here, and does not come back by way of a file."
     static let deletedReason = "This member was deleted later than the row tells of."
-    static let otherKeyReason = "The identifier was hidden under another key. Give the key with which the file was made."
+    static let otherKeyReason =
+        "The identifier was hidden under another key. Give the key with which the file was made."
     static let unusableReason = "The identifier is empty, too long or not plain."
     static let timeReason = "It has a time that no clock can have."
 }

@@ -11,7 +11,8 @@ enum Erasure {
 
     /// The same for people, in the audit log.
     static func text(_ identifier: String, salt: Data) -> String {
-        "erased:" + hash(identifier, salt: salt).prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        "erased:"
+            + hash(identifier, salt: salt).prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }
 

@@ -87,7 +87,9 @@ extension MemberStore {
                 visitsRemoved: facts.removedVisits
             )
         }
-        func entries(_ sql: String, _ names: [String], _ arguments: StatementArguments = []) throws -> [Disclosure.Entry] {
+        func entries(_ sql: String, _ names: [String], _ arguments: StatementArguments = []) throws -> [Disclosure
+            .Entry]
+        {
             try Row.fetchAll(db, sql: sql, arguments: arguments).map { row in
                 var values: [String: FieldValue] = [:]
                 for (index, name) in names.enumerated() {

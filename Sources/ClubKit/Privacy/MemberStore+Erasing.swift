@@ -28,7 +28,9 @@ extension MemberStore {
                 identifiers.formUnion(cards.map { Array($0.utf8) })
             }
             let salt = self.erasureSalt
-            let ordered = identifiers.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
+            let ordered = identifiers.sorted { $0.lexicographicallyPrecedes($1) }.map {
+                String(decoding: $0, as: UTF8.self)
+            }
             for identifier in ordered {
                 _ = try self.remember(Erasure.hash(identifier, salt: salt), salt, stamp, in: db)
             }
@@ -107,7 +109,9 @@ extension MemberStore {
         ).map { row in try MemberRow(row) }
         for other in others { try save(other.facts(), of: other.id, in: db) }
         // Whoever had the visits of this member has them no more.
-        if let target, let other = try Self.row(userID: target, in: db) { try save(other.facts(), of: other.id, in: db) }
+        if let target, let other = try Self.row(userID: target, in: db) {
+            try save(other.facts(), of: other.id, in: db)
+        }
         return removed
     }
 

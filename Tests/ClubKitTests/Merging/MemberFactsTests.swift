@@ -35,7 +35,10 @@ struct MemberFactsTests {
         }
     }
 
-    @Test("Facts come back from JSON as they were, and equal ones are equal bytes", arguments: 1...20 as ClosedRange<UInt64>)
+    @Test(
+        "Facts come back from JSON as they were, and equal ones are equal bytes",
+        arguments: 1...20 as ClosedRange<UInt64>
+    )
     func form(seed: UInt64) throws {
         var random = MergeRandom(seed: seed)
         for _ in 0..<150 {
@@ -47,7 +50,10 @@ struct MemberFactsTests {
         }
     }
 
-    @Test("Facts of which one row tells all are those that the row gives back", arguments: 1...20 as ClosedRange<UInt64>)
+    @Test(
+        "Facts of which one row tells all are those that the row gives back",
+        arguments: 1...20 as ClosedRange<UInt64>
+    )
     func plain(seed: UInt64) throws {
         var random = MergeRandom(seed: seed)
         var count = 0
@@ -86,7 +92,10 @@ struct MemberFactsTests {
         }
     }
 
-    @Test("No older record brings back who was deleted, and no file whom was erased", arguments: 1...30 as ClosedRange<UInt64>)
+    @Test(
+        "No older record brings back who was deleted, and no file whom was erased",
+        arguments: 1...30 as ClosedRange<UInt64>
+    )
     func resurrection(seed: UInt64) throws {
         var random = MergeRandom(seed: seed)
         for _ in 0..<100 {

@@ -26,11 +26,19 @@ struct MergeConvergenceTests {
         do throws(ClubError) {
             switch Int.random(in: 0..<24, using: &random) {
             case 0..<7:
-                let event = ScanEvent(id: id, at: date, reader: "Desk", backend: .simulated, memberKey: key, memberName: "N")
+                let event = ScanEvent(
+                    id: id,
+                    at: date,
+                    reader: "Desk",
+                    backend: .simulated,
+                    memberKey: key,
+                    memberName: "N"
+                )
                 _ = try await store.receive(event, rules: TapRules(cooldown: 10_000_000), unknown: .create) { _ in }
             case 7, 8:
                 let (name, level) = (random.pick(["Ann", "Bob", "", "Zoë"]), Int.random(in: 0...3, using: &random))
-                _ = try await store.update(key, context) { _ in } _: { member in
+                _ = try await store.update(key, context) { _ in
+                } _: { member in
                     member.username = name
                     member.fields["level"] = .int(level)
                 }
@@ -75,7 +83,12 @@ struct MergeConvergenceTests {
                 _ = try sink.apply([row])
                 try sink.finish()
             default:
-                if erasing { _ = try await store.erase(key, context) { _ in } }
+                if erasing {
+                    _ = try await store.erase(key, context) { _ in }
+                } else {
+                    let limit = date.addingTimeInterval(-Double(Int.random(in: 0...600, using: &random)))
+                    _ = try await store.removeVisits(before: limit, context)
+                }
             }
         } catch {
             let expected: [ClubError.Kind] = [.noSuchMember, .memberExists, .noSuchVisit, .invalidValue]
@@ -109,7 +122,7 @@ struct MergeConvergenceTests {
 
     @Test(
         "Devices that have told each other everything hold the same, whatever happened in what order",
-        arguments: 1...40 as ClosedRange<UInt64>
+        arguments: 1...24 as ClosedRange<UInt64>
     )
     func converges(seed: UInt64) async throws {
         var random = MergeRandom(seed: seed)
@@ -141,7 +154,7 @@ struct MergeConvergenceTests {
         try await Self.expectLedger(devices[0], "seed \(seed)")
     }
 
-    /// The totals of members without claims are the visits in the ledger.
+    /// The totals of members without claims are the visits in the ledger, and those that were removed from it.
     private static func expectLedger(_ device: MergeDevice, _ place: Comment) async throws {
         try await device.store.read("test") { db in
             let rows = try Row.fetchAll(db, sql: "SELECT \(MemberRow.columns) FROM member").map { try MemberRow($0) }
@@ -156,8 +169,9 @@ struct MergeConvergenceTests {
                             """,
                         arguments: [row.id, row.ended]
                     ) ?? 0
-                #expect(row.ownVisits >= ledger, place)
-                if facts.claims.isEmpty { #expect(row.ownVisits == ledger, place) }
+                let known = ledger + facts.removedVisits
+                #expect(row.ownVisits >= known, place)
+                if facts.claims.isEmpty { #expect(row.ownVisits == known, place) }
             }
         }
     }

@@ -63,7 +63,8 @@ struct MergeDevice: Sendable {
     }
 
     @discardableResult
-    func importRows(_ rows: [ImportedMember], mode: MergeMode = .merge, dryRun: Bool = false) throws -> [ImportVerdict] {
+    func importRows(_ rows: [ImportedMember], mode: MergeMode = .merge, dryRun: Bool = false) throws -> [ImportVerdict]
+    {
         let sink = try StoreImportSink(store, mode: mode, dryRun: dryRun)
         let verdicts = try sink.apply(rows)
         try sink.finish()
@@ -93,9 +94,12 @@ enum MergeDump {
         for member in members {
             records.append(.member(.init(userId: member.member.userId, facts: try member.facts())))
         }
-        for row in try Row.fetchAll(db, sql: "SELECT card_id, member_key, blocked, hlc, device_id FROM card ORDER BY 1") {
+        for row in try Row.fetchAll(db, sql: "SELECT card_id, member_key, blocked, hlc, device_id FROM card ORDER BY 1")
+        {
             records.append(
-                .card(.init(cardId: row[0], userId: row[1], blocked: row[2], stamp: Stamp(time: row[3], device: row[4])))
+                .card(
+                    .init(cardId: row[0], userId: row[1], blocked: row[2], stamp: Stamp(time: row[3], device: row[4]))
+                )
             )
         }
         let visits = try Row.fetchAll(
@@ -123,7 +127,10 @@ enum MergeDump {
                 )
             )
         }
-        for row in try Row.fetchAll(db, sql: "SELECT event_id, hlc, device_id, at, reason, actor FROM undo ORDER BY 3, 2") {
+        for row in try Row.fetchAll(
+            db,
+            sql: "SELECT event_id, hlc, device_id, at, reason, actor FROM undo ORDER BY 3, 2"
+        ) {
             records.append(
                 .undo(
                     .init(

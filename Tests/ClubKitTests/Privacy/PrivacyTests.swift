@@ -82,8 +82,10 @@ struct PrivacyTests {
         // What another device knew, and what it saw since, does not come in.
         try first.merge(old)
         #expect(try await first.member("A") == nil)
-        #expect(try first.importRows([ImportedMember(row: 1, userId: "A", numVisits: 5, lastVisitAt: 1)])
-            == [.skipped(MergeBatch.erasedReason)])
+        #expect(
+            try first.importRows([ImportedMember(row: 1, userId: "A", numVisits: 5, lastVisitAt: 1)])
+                == [.skipped(MergeBatch.erasedReason)]
+        )
         #expect(try await first.member("A") == nil)
         // The erasure reaches the others, also by a detour.
         try third.merge(await first.records())
@@ -114,7 +116,8 @@ struct PrivacyTests {
         try await device.tap("A", at: start.addingTimeInterval(60))
         _ = try await device.store.delete("A", desk) { _ in }
         #expect(try await device.member("A") == nil)
-        let rows = try await device.store.read("test") { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM member") }
+        let rows = try await device.store.read("test") { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM member")
+        }
         #expect(rows == 0)
         #expect(try await device.store.check() == [])
     }

@@ -1,0 +1,171 @@
+import Foundation
+
+extension MemberFacts: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case births, end, erasure, values, claims, packs, removals
+    }
+
+    /// Reads the facts, in whatever order they stand, and takes in only what is consistent.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if let erasure = try container.decodeIfPresent(Stamp.self, forKey: .erasure) { erase(erasure) }
+        if let end = try container.decodeIfPresent(Stamp.self, forKey: .end) { delete(end) }
+        for birth in try container.decodeIfPresent([Birth].self, forKey: .births) ?? [] { add(birth) }
+        for claim in try container.decodeIfPresent([Claim].self, forKey: .claims) ?? [] { add(claim) }
+        for pack in try container.decodeIfPresent([Pack].self, forKey: .packs) ?? [] { add(pack) }
+        for (name, versions) in try container.decodeIfPresent([String: [Version]].self, forKey: .values) ?? [:] {
+            merge(versions, into: name.normalized)
+        }
+        for removal in try container.decodeIfPresent([Removal].self, forKey: .removals) ?? [] { add(removal) }
+    }
+
+    /// Writes the facts. With sorted keys, equal facts are equal bytes.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(births, forKey: .births)
+        try container.encodeIfPresent(end, forKey: .end)
+        try container.encodeIfPresent(erasure, forKey: .erasure)
+        try container.encode(values, forKey: .values)
+        if !claims.isEmpty { try container.encode(claims, forKey: .claims) }
+        if !packs.isEmpty { try container.encode(packs, forKey: .packs) }
+        if !removals.isEmpty { try container.encode(removals, forKey: .removals) }
+    }
+}
+
+extension MemberFacts.Birth: Codable {
+    package init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        self.init(try container.decode(Stamp.self), at: try container.decode(Int64.self))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        try container.encode(stamp)
+        try container.encode(at)
+    }
+}
+
+extension MemberFacts.Version: Codable {
+    package init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        self.init(try container.decode(Stamp.self), try container.decode(FieldValue.self))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        try container.encode(stamp)
+        try container.encode(value)
+    }
+}
+
+extension MemberFacts.Claim: Codable {
+    package init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        let stamp = try container.decode(Stamp.self)
+        self.init(visits: try container.decode(Int.self), at: try container.decode(Int64.self), stamp: stamp)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        try container.encode(stamp)
+        try container.encode(visits)
+        try container.encode(at)
+    }
+}
+
+extension MemberFacts.Pack: Codable {
+    package init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        self.init(try container.decode(Stamp.self), visits: try container.decode(Int.self))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        try container.encode(stamp)
+        try container.encode(visits)
+    }
+}
+
+extension MemberFacts.Removal: Codable {
+    package init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        let stamp = try container.decode(Stamp.self)
+        self.init(
+            stamp,
+            born: try container.decode(Int64.self),
+            visits: try container.decode(Int.self),
+            bought: try container.decode(Int.self),
+            latest: try container.decode(Int64.self)
+        )
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        try container.encode(stamp)
+        try container.encode(born)
+        try container.encode(visits)
+        try container.encode(bought)
+        try container.encode(latest)
+    }
+}
+
+extension MemberFacts.Version: Hashable {
+    /// Texts are the same if their bytes are: two spellings of one letter are two versions, so that all devices keep
+    /// the same bytes.
+    package static func == (left: Self, right: Self) -> Bool {
+        left.stamp == right.stamp && left.value.orderKey == right.value.orderKey
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(stamp)
+        hasher.combine(value)
+    }
+}
+
+extension String {
+    /// Names that Swift takes as equal are the same bytes everywhere.
+    var normalized: String {
+        utf8.allSatisfy { $0 < 0x80 } ? self : precomposedStringWithCanonicalMapping
+    }
+}
+
+extension FieldValue {
+    /// The value as it comes back from JSON.
+    package var normalized: FieldValue {
+        switch self {
+        case .null, .bool, .int, .string: return self
+        case .double(let value):
+            guard value.isFinite else { return .null }
+            return Int(exactly: value).map { .int($0) } ?? self
+        case .array(let values): return .array(values.map(\.normalized))
+        case .object(let values):
+            return .object(
+                Dictionary(
+                    values.map { ($0.key.normalized, $0.value.normalized) },
+                    uniquingKeysWith: { first, _ in first }
+                )
+            )
+        }
+    }
+
+    /// An order of all values, the same everywhere. It has no meaning but to choose one of two.
+    static func isOrderedBefore(_ left: FieldValue, _ right: FieldValue) -> Bool {
+        left.orderKey.lexicographicallyPrecedes(right.orderKey)
+    }
+
+    /// Bytes that are distinct for distinct values.
+    fileprivate var orderKey: [UInt8] {
+        var bytes: [UInt8] = []
+        switch self {
+        case .null: bytes = [0]
+        case .bool: bytes = [1]
+        case .int: bytes = [2]
+        case .double: bytes = [3]
+        case .string: bytes = [4]
+        case .array: bytes = [5]
+        case .object: bytes = [6]
+        }
+        JSONText.append(self, to: &bytes)
+        return bytes
+    }
+}
