@@ -5,12 +5,7 @@ import ToolSupport
 
 /// Which members are listed, and how.
 struct ListOptions: ParsableArguments, Sendable {
-    @Option(
-        help: ArgumentHelp(
-            "The order: \(MemberOrder.allCases.map(\.rawValue).joined(separator: ", ")).",
-            valueName: "order"
-        )
-    )
+    @Option(help: ArgumentHelp("The order.", valueName: "order"))
     var sort = MemberOrder.creation
 
     @Option(help: "How many members at most.")

@@ -24,7 +24,7 @@ struct Export: ToolCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
-    @Option(help: "The form of the file: userList, csv, clubkit.")
+    @Option(help: "The form of the file.")
     var type: TransferFormat?
     @Option(
         help: ArgumentHelp(

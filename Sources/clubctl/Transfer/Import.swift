@@ -37,7 +37,7 @@ struct Import: ToolCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
-    @Flag(help: "Say what would happen, row by row, and change nothing.")
+    @Flag(help: "Say what would happen, with --json row by row, and change nothing.")
     var dryRun = false
     @Flag(help: "Merge what the file says of members who are there.")
     var merge = false
@@ -54,7 +54,7 @@ struct Import: ToolCommand {
         }
     )
     var map: [ColumnMapping] = []
-    @Option(help: "The form of the file, if its name and content do not tell it: userList, csv, clubkit.")
+    @Option(help: "The form of the file, if its name and content do not tell it.")
     var type: TransferFormat?
     @Argument(help: "The file.", completion: .file(extensions: ["musrl", "mucsv", "csv", "clubkit"]))
     var file: String
