@@ -149,7 +149,7 @@ struct ClubMembersToolTests {
         #expect(erased.first?["erased"] as? String == "M-1")
         #expect(try await club.run("members", "show", "M-1").status == 1)
         #expect(try await club.run("members", "show", "04FF").status == 1)
-        let log = try await club.json("log")
+        let log = try await club.json("audit")
         #expect(log.last?["action"] as? String == "erased")
         #expect(try await club.run("check").status == 0)
     }
@@ -269,7 +269,7 @@ struct ClubMembersToolTests {
     }
 
     @Test func withoutADatabase() async throws {
-        for arguments in [["members", "list"], ["stats"], ["check"], ["export", "--type", "csv", "-"], ["log"]] {
+        for arguments in [["members", "list"], ["stats"], ["check"], ["export", "--type", "csv", "-"], ["audit"]] {
             #expect(try await club.run(arguments).status == 66, "\(arguments)")
         }
         #expect(!FileManager.default.fileExists(atPath: club.database))

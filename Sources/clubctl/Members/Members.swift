@@ -6,7 +6,7 @@ struct Members: AsyncParsableCommand {
         abstract: "Shows and changes the club's members.",
         discussion: """
             A member is named by the userId or by any of their cards. What is changed is kept in a log with who did it \
-            (--by) and why (--reason); 'members history' and 'clubctl log' show it.
+            (--by) and why (--reason); 'members history' and 'clubctl audit' show it.
             """,
         subcommands: [],
         groupedSubcommands: [

@@ -158,8 +158,8 @@ struct MembersHistory: ToolCommand {
     }
 }
 
-/// `clubctl log`
-struct Log: ToolCommand {
+/// `clubctl audit`
+struct Audit: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows who did what in the club, the latest last.",
         discussion: "JSON keys: \(HistoryLine.actionKeys)."
