@@ -39,6 +39,20 @@ struct FamiliarOpeningTests {
         try await club.close()
     }
 
+    @Test("The readers of this machine are served by default, whether or not there is a service or a reader")
+    func standardReaders() async throws {
+        let recorder = FamiliarRecorder()
+        let club = Club(configuration: .test()).setDelegate(to: recorder).setDispatchQueue(recorder.queue)
+        open(club, recorder)
+        // The service, or that it is not there, is told before or after.
+        let lines = await recorder.lines(2)
+        #expect(lines.contains { $0.hasPrefix("manager pcsc") })
+        club.close { recorder.note("closed \($0)") }
+        var seen = recorder.lines
+        while seen.last != "closed E_NOERROR" { seen = await recorder.lines(seen.count + 1) }
+        #expect(seen.filter { $0 == "opened E_NOERROR" }.count == 1)
+    }
+
     @Test("Without a completion, and without a delegate, opening works as well")
     func silent() async throws {
         let club = Club(configuration: .test()).setCapture(instance: nil)

@@ -29,7 +29,7 @@ enum OriginalAPI {
             "`capture`, `setCapture(instance:)`",
             "The `ReaderBackend` that opening serves: by default this machine's PC/SC service, `nil` for none",
             "FamiliarOpeningTests.serving",
-            "FamiliarOpeningTests.opened"
+            "FamiliarOpeningTests.standardReaders"
         ),
         OriginalItem(
             "`open(withAppKey:appId:developerId:completion:)`",
