@@ -137,8 +137,8 @@ public final class MembershipUserCollection<T: MembershipUser> {
     /// If the class does not accept the record, or the database cannot be read, it is `nil` too, and the delegate of
     /// the club is told (``ClubMiddlewareDelegate/club(_:didReceive:)``).
     ///
-    /// When the application is so slow that the members changed some ten thousand times since the last callback began,
-    /// the values may be later ones, and a member who was deleted since is `nil`.
+    /// When the members changed some ten thousand times since the last callback began, or somebody was erased, the
+    /// values may be later ones, and a member who is gone since is `nil`.
     public func user(at index: Int) -> T? {
         guard let list = shown.list.withLock({ $0 }) else { return nil }
         do throws(ClubError) {

@@ -87,6 +87,8 @@ struct ListBench {
     let clock: SetClock
     let club: Club
     var random: ListRandom
+    /// Whether members are erased, of whom nothing is left to be shown afterwards.
+    var mayErase = true
     private var nextCard = 0
 
     init(seed: UInt64, members: Int = 0) async throws {
@@ -132,7 +134,7 @@ struct ListBench {
         let now = clock.now.timeIntervalSince(start)
         guard let key = try await anybody(), !random.chance(12) else { return try await addMember() }
         let reason = ActionContext(actor: "test", reason: "chance")
-        switch random.below(15) {
+        switch random.below(16) {
         case 0...3: _ = try await club.receive(tap(key, at: now, id: random.uuid()))
         case 4: _ = try await club.receive(tap(newKey(), at: now, id: random.uuid(), name: random.pick(Self.names)))
         case 5:
@@ -158,7 +160,8 @@ struct ListBench {
             } else {
                 try await club.removeVisitLimit(of: key)
             }
-        case 13: try await club.setTags(random.pick([[], ["vip"], ["VIP", "x"], ["vip", "x"]]), of: key)
+        case 13: if mayErase, random.chance(30) { try await club.erase(key) }
+        case 14: try await club.setTags(random.pick([[], ["vip"], ["VIP", "x"], ["vip", "x"]]), of: key)
         default:
             if let other = try await anybody(), other != key { try await club.join(key, to: other) }
         }

@@ -407,9 +407,28 @@ struct MembershipUserCollectionTests {
         #expect(try await store.read("test") { db in try ShownList.beginning(of: listing, at: 0, in: db) } == nil)
     }
 
+    @Test("A member who is erased while the application is busy is gone at once, also from the list that it has")
+    func erased() async throws {
+        let club = try await openClub()
+        for key in ["A", "B", "C"] { _ = try await club.receive(tap(key)) }
+        let screen = Screen<MembershipUser>(club)
+        screen.observe()
+        await screen.wait { $0.told.count == 1 }
+        let gate = DispatchSemaphore(value: 0)
+        screen.queue.async { gate.wait() }
+        try await club.erase("B")
+        #expect(screen.collection.count == 3)
+        #expect(screen.collection.user(at: 1) == nil && screen.collection.user(at: 2)?.userId == "C")
+        gate.signal()
+        await screen.wait { $0.rows == ["A 1", "C 1"] }
+        let told = await screen.onQueue { $0.told }
+        #expect(told == ["initial 3", "update [1] [] []"])
+    }
+
     @Test("A screen that is told of random changes shows what there is", arguments: [UInt64](1...3))
     func property(seed: UInt64) async throws {
         var bench = try await ListBench(seed: seed, members: 5)
+        bench.mayErase = false
         let other = try await bench.other()
         for order in MemberOrder.allCases {
             let filter = bench.random.pick(ListBench.filters.filter { $0.isExpired == nil })
