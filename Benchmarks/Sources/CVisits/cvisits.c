@@ -80,9 +80,11 @@ static int run(cvisits *self, int which) {
         switch (sqlite3_column_type(statement, column)) {
         case SQLITE_INTEGER: self->sum += (uint64_t)sqlite3_column_int64(statement, column); break;
         case SQLITE_NULL: break;
-        default:
-            self->sum += ((const uint8_t *)sqlite3_column_blob(statement, column))[0];
-            self->sum += (uint64_t)sqlite3_column_bytes(statement, column);
+        default: {
+            const uint8_t *bytes = sqlite3_column_blob(statement, column);
+            int count = sqlite3_column_bytes(statement, column);
+            for (int index = 0; index < count; index++) self->sum += bytes[index];
+        }
         }
     }
     return code;
