@@ -9,6 +9,11 @@ import ReaderKit
 @main
 struct TapCost {
     static func main() async throws {
+        // What is deferred is done before the process ends.
+        exit(try await run())
+    }
+
+    private static func run() async throws -> Int32 {
         let arguments = try Arguments(options: ["--rounds", "--block", "--members", "--visits", "--seed"])
         let rounds = max(1, try arguments.number("--rounds", default: 15))
         let block = max(1, try arguments.number("--block", default: 2000))
@@ -39,7 +44,13 @@ struct TapCost {
         print(String(format: "median of the rounds: %.3f", ratios.median))
         try await small.close()
         try await large.close()
-        exit(ratios.median <= 1.2 ? 0 : 1)
+        return ratios.median <= 1.2 ? 0 : 1
+    }
+
+    private static func configuration(_ path: String) -> ClubConfiguration {
+        var configuration = ClubConfiguration(database: .file(path: path))
+        configuration.logger.logLevel = .error
+        return configuration
     }
 
     private struct Failure: Error, CustomStringConvertible {
@@ -48,7 +59,7 @@ struct TapCost {
 
     /// A club with so many members, made as if each had come `visits` times.
     private static func club(_ path: String, _ members: Int, _ visits: Int) async throws -> Club {
-        var club = Club(configuration: ClubConfiguration(database: .file(path: path)))
+        var club = Club(configuration: configuration(path))
         try await club.open()
         try await club.close()
         let first = Int64(Taps.start * 1e6) - Int64(visits) * 86_400_000_000
@@ -72,7 +83,7 @@ struct TapCost {
             """
         )
         guard code == 0 else { throw Failure(description: "SQLite answers \(code) to making the members") }
-        club = Club(configuration: ClubConfiguration(database: .file(path: path)))
+        club = Club(configuration: configuration(path))
         try await club.open()
         return club
     }

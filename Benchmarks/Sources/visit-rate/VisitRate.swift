@@ -10,6 +10,11 @@ import ReaderKit
 @main
 struct VisitRate {
     static func main() async throws {
+        // What is deferred is done before the process ends.
+        exit(try await run())
+    }
+
+    private static func run() async throws -> Int32 {
         let arguments = try Arguments(options: ["--rounds", "--block", "--members"])
         let rounds = max(1, try arguments.number("--rounds", default: 11))
         let block = max(1, try arguments.number("--block", default: 2000))
@@ -20,12 +25,12 @@ struct VisitRate {
         let (ours, theirs) = (folder + "/club.sqlite", folder + "/c.sqlite")
 
         var taps = Taps(members: members)
-        var club = Club(configuration: ClubConfiguration(database: .file(path: ours)))
+        var club = Club(configuration: configuration(ours))
         try await club.open()
         for event in taps.next(members) { _ = try await club.receive(event) }
         try await club.close()
         try FileManager.default.copyItem(atPath: ours, toPath: theirs)
-        club = Club(configuration: ClubConfiguration(database: .file(path: ours)))
+        club = Club(configuration: configuration(ours))
         try await club.open()
         guard let plain = cvisits_open(theirs) else { throw Failure(description: "the C client cannot open its file") }
         defer { cvisits_close(plain) }
@@ -65,7 +70,13 @@ struct VisitRate {
         )
         guard try await club.check().isEmpty else { throw Failure(description: "the check of the club finds faults") }
         try await club.close()
-        exit(ratios.median >= 0.8 ? 0 : 1)
+        return ratios.median >= 0.8 ? 0 : 1
+    }
+
+    private static func configuration(_ path: String) -> ClubConfiguration {
+        var configuration = ClubConfiguration(database: .file(path: path))
+        configuration.logger.logLevel = .error
+        return configuration
     }
 
     private struct Failure: Error, CustomStringConvertible {

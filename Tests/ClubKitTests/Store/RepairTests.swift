@@ -331,6 +331,37 @@ struct RepairTests {
         try await user.close()
     }
 
+    @Test("A damaged database with hidden identifiers is repaired with their key only")
+    func hiddenIdentifiers() async throws {
+        func club(_ key: String?) -> Club {
+            var configuration = ClubConfiguration.test(.file(path: path))
+            configuration.identifierKey = key.flatMap { IdentifierKey(Array($0.utf8)) }
+            return Club(configuration: configuration)
+        }
+        let secret = String(repeating: "k", count: 32)
+        let first = club(secret)
+        try await first.open()
+        for index in 0..<300 { _ = try await first.receive(tap("member \(index)")) }
+        let members = try await first.members(sortedBy: .userId)
+        try await first.close()
+        var damaged = try Data(contentsOf: URL(fileURLWithPath: path))
+        let id = try #require(members.first?.userId)
+        let place = try #require(damaged.range(of: Data(id.utf8))).lowerBound / 4096 * 4096
+        for index in 0..<64 { damaged[place + index] = 0xA5 }
+        try write(damaged)
+        let error = await #expect(throws: ClubError.self) { try await club(nil).repair() }
+        #expect(error?.kind == .wrongIdentifierKey)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == damaged)
+        let second = club(secret)
+        let report = try await second.repair()
+        #expect(report.isNewFile)
+        #expect(report.remaining == [])
+        try await second.open()
+        #expect(try await second.memberCount() == 300)
+        #expect(try await second.receive(tap("member 7", at: 60)).member?.numVisits == 2)
+        try await second.close()
+    }
+
     @Test("Files that are no club's are not repaired")
     func foreign() async throws {
         let letter = Data(String(repeating: "This is a letter.\n", count: 1000).utf8)
