@@ -60,6 +60,11 @@ struct ByteWindow: Sendable {
         isAtEnd = count == 0
     }
 
+    /// Reads on until there are so many bytes, or the source is at its end.
+    mutating func fill(upTo count: Int) throws(TransferError) {
+        while end - start < count, !isAtEnd { try fill() }
+    }
+
     /// Takes bytes away from the beginning.
     mutating func take(_ count: Int) {
         start = min(start + max(count, 0), end)

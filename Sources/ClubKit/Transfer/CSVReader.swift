@@ -78,9 +78,9 @@ package struct CSVReader: Sendable {
         self.limits = limits
         self.delimiter = delimiter ?? UInt8(ascii: ",")
         window = ByteWindow(source)
-        try window.fill()
+        try window.fill(upTo: 4)
         try skipMark()
-        if delimiter == nil { self.delimiter = detectDelimiter() }
+        if delimiter == nil { self.delimiter = try detectDelimiter() }
     }
 
     /// Bytes that were read so far.
@@ -210,7 +210,7 @@ package struct CSVReader: Sendable {
     // MARK: The beginning
 
     private mutating func skipMark() throws(TransferError) {
-        let start = window.withBytes { Array($0.prefix(64)) }
+        let start = window.withBytes { Array($0.prefix(4)) }
         if start.starts(with: [0xEF, 0xBB, 0xBF]) {
             window.take(3)
         } else if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) || Self.isWide(start) {
@@ -219,18 +219,28 @@ package struct CSVReader: Sendable {
     }
 
     /// Whether every other byte is zero, as of Latin letters in UTF-16 without a mark.
-    private static func isWide(_ bytes: [UInt8]) -> Bool {
-        let zeros = bytes.lazy.filter { $0 == 0 }.count
-        return bytes.count >= 4 && zeros * 3 >= bytes.count
+    private static func isWide(_ start: [UInt8]) -> Bool {
+        start.count == 4 && start.count { $0 == 0 } >= 2
     }
 
-    private mutating func detectDelimiter() -> UInt8 {
-        let choices = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
-        let (isLast, limits) = (window.isAtEnd, limits)
-        let line = window.withBytes { bytes -> [UInt8] in
-            let length = CSVScan.line(in: UnsafeBufferPointer(bytes), isLast) ?? bytes.count
-            return Array(bytes.prefix(min(length, limits.fieldBytes)))
+    private mutating func detectDelimiter() throws(TransferError) -> UInt8 {
+        let limits = limits
+        var line: [UInt8]?
+        while line == nil {
+            let isLast = window.isAtEnd
+            line = window.withBytes { bytes -> [UInt8]? in
+                let isEnough = isLast || bytes.count >= limits.fieldBytes
+                let length = CSVScan.line(in: UnsafeBufferPointer(bytes), isLast) ?? (isEnough ? bytes.count : nil)
+                return length.map { Array(bytes.prefix(min($0, limits.fieldBytes))) }
+            }
+            if line == nil { try window.fill() }
         }
+        return choose(from: line ?? [])
+    }
+
+    /// The delimiter of which the first line has the most.
+    private mutating func choose(from line: [UInt8]) -> UInt8 {
+        let choices = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
         let text = line.prefix { $0 != 0x0A && $0 != 0x0D }
         if text.count == 5, text.starts(with: Array("sep=".utf8)), let delimiter = text.last {
             if choices.contains(delimiter) || delimiter == UInt8(ascii: "|") {

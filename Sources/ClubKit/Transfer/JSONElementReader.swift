@@ -23,7 +23,7 @@ struct JSONElementReader: Sendable {
     /// Goes behind the opening bracket.
     init(_ source: any ByteSource) throws(TransferError) {
         window = ByteWindow(source)
-        try window.fill()
+        try window.fill(upTo: 4)
         let start = window.withBytes { Array($0.prefix(4)) }
         if start.starts(with: [0xEF, 0xBB, 0xBF]) {
             window.take(3)

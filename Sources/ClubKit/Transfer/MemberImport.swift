@@ -11,6 +11,9 @@ struct MemberImport {
     let row: ((ImportedRow) -> Void)?
     let progress: ((TransferProgress) -> Void)?
 
+    /// How long merging a batch may take, in seconds, before the next ones are made smaller.
+    static let longest = 1.0
+
     /// Records of a club's file that are merged at once.
     static let records = 2000
 
@@ -44,12 +47,15 @@ struct MemberImport {
         // What has begun is waited for, whatever happens.
         defer { pending?.wait() }
         var isMore = true
+        var rows = RowBatch.sizes.lowerBound
         while isMore {
-            var batch = RowBatch(isUntyped: format == .csv)
+            var batch = RowBatch(isUntyped: format == .csv, rows: rows)
             isMore = try reader.read(into: &batch)
             if let merged = pending {
                 pending = nil
                 try take(merged, &report)
+                if merged.seconds < Self.longest / 2 { rows = min(2 * rows, RowBatch.sizes.upperBound) }
+                if merged.seconds > Self.longest { rows = max(rows / 2, RowBatch.sizes.lowerBound) }
             }
             try checkCancelled()
             if batch.count > 0 {
@@ -187,7 +193,7 @@ struct MemberImport {
         /// Bytes of the file up to its end.
         let offset: Int
         private let done = DispatchGroup()
-        private let outcome = Mutex<Result<[ImportVerdict], ClubError>?>(nil)
+        private let outcome = Mutex<(result: Result<[ImportVerdict], ClubError>?, seconds: Double)>((nil, 0))
 
         init(
             _ input: Input,
@@ -197,16 +203,23 @@ struct MemberImport {
             self.input = input
             self.offset = offset
             TransferQueue.merging.async(group: done) {
+                let start = ContinuousClock.now
                 let result = Result { () throws(ClubError) in try work(input) }
-                self.outcome.withLock { $0 = result }
+                let time = (ContinuousClock.now - start).components
+                self.outcome.withLock { $0 = (result, Double(time.seconds) + Double(time.attoseconds) / 1e18) }
             }
         }
 
         func wait() { done.wait() }
 
+        /// How long it took.
+        var seconds: Double { outcome.withLock { $0.seconds } }
+
         func result() throws(ClubError) -> [ImportVerdict] {
             done.wait()
-            guard let outcome = outcome.withLock({ $0 }) else { throw ClubError(.other, attempting: "merge members") }
+            guard let outcome = outcome.withLock({ $0.result }) else {
+                throw ClubError(.other, attempting: "merge members")
+            }
             return try outcome.get()
         }
     }

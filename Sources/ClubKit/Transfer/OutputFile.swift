@@ -68,7 +68,7 @@ final class OutputFile {
         buffer.withUnsafeBytes { bytes in
             var written = 0
             while written < bytes.count, let base = bytes.baseAddress {
-                let count = Foundation.write(descriptor, base + written, bytes.count - written)
+                let count = put(base + written, bytes.count - written)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else {
                     failure = errno
@@ -79,6 +79,28 @@ final class OutputFile {
         }
         if let failure { throw TransferError(errno: failure, file: path, writing: true) }
         buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Writes as `write(2)`, but a pipe whose reader has gone is an error like any other and does not end the process.
+    private func put(_ start: UnsafeRawPointer, _ count: Int) -> Int {
+        guard temporary == nil else { return Foundation.write(descriptor, start, count) }
+        var signals = sigset_t()
+        var before = sigset_t()
+        var pending = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        sigpending(&pending)
+        let wasPending = sigismember(&pending, SIGPIPE) == 1
+        pthread_sigmask(SIG_BLOCK, &signals, &before)
+        let written = Foundation.write(descriptor, start, count)
+        let number = errno
+        if written < 0, number == EPIPE, !wasPending {
+            var noTime = timespec(tv_sec: 0, tv_nsec: 0)
+            _ = sigtimedwait(&signals, nil, &noTime)
+        }
+        pthread_sigmask(SIG_SETMASK, &before, nil)
+        errno = number
+        return written
     }
 
     /// Puts the file, which is on disk then, at its place.

@@ -1,0 +1,183 @@
+import Foundation
+import Testing
+
+@testable import ClubKit
+
+@Suite struct ClubFileTests {
+    let directory: TemporaryDirectory
+    let club: Club
+    let path: String
+
+    init() async throws {
+        directory = try TemporaryDirectory()
+        club = try await openClub(.test(.file(path: directory.file())))
+        _ = try await club.receive(tap("U1", id: UUIDSource.uuid(1001), name: "Ann"))
+        _ = try await club.receive(tap("U1", at: 60.25, id: UUIDSource.uuid(1002)))
+        _ = try await club.receive(tap("U2", id: UUIDSource.uuid(1003)))
+        try await club.undoVisit(UUIDSource.uuid(1002), by: ActionContext(actor: "desk", reason: "twice"))
+        try await club.add(Member(userId: "U3", username: "Zoë", fields: ["level": 3]))
+        try await club.addCard("C3", to: "U3")
+        try await club.replaceCard("U1", with: "C1")
+        try await club.addVisits(10, to: "U1")
+        try await club.update("U2") { $0.username = "Bob" }
+        try await club.delete("U2")
+        path = directory.file("all.clubkit")
+        try await club.exportMembers(to: path, options: ExportOptions(format: .clubkit))
+    }
+
+    func read(_ path: String) throws -> (reader: ClubFileReader, records: [TransferRecord]) {
+        var reader = try ClubFileReader(FileSource(path)) { _ in }
+        var records: [TransferRecord] = []
+        while true {
+            let (some, faults) = try reader.next(3)
+            #expect(faults.map(\.fault) == [])
+            if some.isEmpty { break }
+            records += some.map(\.record)
+        }
+        return (reader, records)
+    }
+
+    @Test func holdsEverythingThatMerges() throws {
+        let (reader, records) = try read(path)
+        #expect(reader.header.format == "clubkit" && reader.header.version == 1)
+        #expect(reader.header.exportedAt == "2026-09-01T10:00:00.000Z")
+        #expect(reader.trailer.records == records.count)
+        #expect(reader.trailer.members == 3 && reader.trailer.visits == 3)
+        var facts: [String: MemberFacts] = [:]
+        for case .member(let person) in records { facts[person.userId] = person.facts }
+        #expect(facts.keys.sorted() == ["U1", "U2", "U3"])
+        #expect(facts["U1"]?.packs.map(\.visits) == [10])
+        #expect(facts["U1"]?.username == "Ann")
+        #expect(facts["U2"]?.exists == false && facts["U2"]?.end != nil)
+        #expect(facts["U3"]?.fields == ["level": .int(3)])
+        let cards = records.compactMap { if case .card(let card) = $0 { card } else { nil } }
+        #expect(cards.map(\.cardId).sorted() == ["C1", "C3", "U1"])
+        #expect(cards.first { $0.cardId == "U1" }?.blocked != nil)
+        let visits = records.compactMap { if case .visit(let visit) = $0 { visit } else { nil } }
+        #expect(visits.map(\.eventID) == [1001, 1002, 1003].map(UUIDSource.uuid))
+        #expect(visits.map(\.userId) == ["U1", "U1", "U2"])
+        let undone = records.compactMap { if case .undo(let undo) = $0 { undo } else { nil } }
+        #expect(undone.map(\.eventID) == [UUIDSource.uuid(1002)])
+        #expect(undone.map(\.reason) == ["twice"])
+        #expect(records.contains { if case .audit(let entry) = $0 { entry.action == "undidVisit" } else { false } })
+        #expect(try mode(of: path) == 0o600)
+    }
+
+    @Test func recordsComeBackFromTheirForm() throws {
+        let (_, records) = try read(path)
+        for record in records {
+            #expect(try JSONDecoder().decode(TransferRecord.self, from: ClubFile.line(record)) == record)
+        }
+    }
+
+    @Test func isTheSameBytesEachTime() async throws {
+        let again = directory.file("again.clubkit")
+        // The audit log says that something was exported, so the club is asked twice after that.
+        try await club.exportMembers(to: again, options: ExportOptions(format: .userList))
+        let lines = { (path: String) in try content(of: path).split(separator: 0x0A).dropLast() }
+        let first = try lines(path).filter { !$0.starts(with: Array(#"{"audit""#.utf8)) }
+        let other = directory.file("other.clubkit")
+        try await club.exportMembers(to: other, options: ExportOptions(format: .clubkit))
+        let second = try lines(other).filter { !$0.starts(with: Array(#"{"audit""#.utf8)) }
+        #expect(first.dropFirst() == second.dropFirst())
+    }
+
+    @Test func isRefusedWhenItWasCutOff() throws {
+        let bytes = try content(of: path)
+        for count in 0..<bytes.count {
+            let cut = try directory.write(Array(bytes[..<count]), to: "cut.clubkit")
+            #expect {
+                _ = try read(cut)
+            } throws: { error in
+                [.truncated, .malformed].contains((error as? TransferError)?.kind)
+            }
+        }
+    }
+
+    @Test func isRefusedWhenItWasCutAtLinesAndSoSeemsWhole() throws {
+        let lines = try content(of: path).split(separator: 0x0A)
+        for left in 1..<lines.count - 1 {
+            let kept = lines.enumerated().filter { $0.offset != left }.map(\.element)
+            let other = try directory.write(Array(kept.joined(separator: [0x0A])) + [0x0A], to: "less.clubkit")
+            #expect {
+                _ = try read(other)
+            } throws: { error in
+                (error as? TransferError)?.kind == .altered
+            }
+        }
+    }
+
+    @Test func isRefusedWhenAnyByteWasChanged() throws {
+        let bytes = try content(of: path)
+        var random = TransferRandom(seed: 9)
+        for offset in stride(from: 0, to: bytes.count, by: 7) {
+            var other = bytes
+            other[offset] ^= 1 << UInt8.random(in: 0..<7, using: &random)
+            let changed = try directory.write(other, to: "changed.clubkit")
+            #expect(throws: TransferError.self, "byte \(offset)") { try read(changed) }
+        }
+    }
+
+    @Test func isRefusedWhenItIsNewer() throws {
+        let newer = try directory.write(#"{"format":"clubkit","version":2,"news":true}"# + "\n", to: "n.clubkit")
+        #expect {
+            _ = try read(newer)
+        } throws: { error in
+            (error as? TransferError)?.kind == .newerVersion
+        }
+        let other = try directory.write("{\"format\":\"other\",\"version\":1}\n", to: "o.clubkit")
+        #expect {
+            _ = try read(other)
+        } throws: { error in
+            (error as? TransferError)?.kind == .malformed
+        }
+    }
+
+    @Test func anUnreadableRecordKeepsNoOtherOut() throws {
+        // Whole, with a checksum of its own, but with records that nobody should write.
+        let bad = [
+            #"{"member":{"userId":"","facts":{"births":[],"values":{}}}}"#, #"{"later":{}}"#, "{}", "7",
+            #"{"undo":{"eventID":"\#(UUIDSource.uuid(1))","stamp":[1],"at":-5}}"#,
+            #"{"member":{"userId":"U9","origin":[1],"addedAt":99999999999999999999}}"#,
+            #"{"erasure":{"salt":"AA==","hash":"AA==","stamp":[1]}}"#,
+        ]
+        let good = #"{"member":{"userId":"U9","origin":[1],"addedAt":5,"username":"Eve"}}"#
+        let path = directory.file("bad.clubkit")
+        let output = try OutputFile(path, overwrite: false, hashed: true)
+        let header = ClubFile.Header(device: UUIDSource.uuid(5), exportedAt: "", clock: 0)
+        try output.write { $0 += (try? ClubFile.line(header)) ?? Data() }
+        for line in bad + [good] { try output.write { $0 += Array("\n\(line)".utf8) } }
+        try output.write { $0.append(0x0A) }
+        let sums = ClubFile.Trailer.Sums(
+            records: bad.count + 1,
+            members: 0,
+            visits: 0,
+            sha256: try output.checksum().hex
+        )
+        try output.write { $0 += ((try? ClubFile.line(ClubFile.Trailer(end: sums))) ?? Data()) + [0x0A] }
+        _ = try output.finish(overwrite: false)
+        var reader = try ClubFileReader(FileSource(path)) { _ in }
+        let (records, faults) = try reader.next(100)
+        #expect(records.map(\.line) == [bad.count + 2])
+        #expect(faults.map(\.row) == Array(2...bad.count + 1))
+    }
+
+    @Test func canOnlyBeReadTwice() throws {
+        let pipe = directory.file("pipe.clubkit")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let writer = open(pipe, O_RDWR)
+        defer { close(writer) }
+        #expect {
+            _ = try read(pipe)
+        } throws: { error in
+            (error as? TransferError)?.kind == .notRepeatable
+        }
+    }
+
+    @Test func namesGetNumbersBeforeTheExtension() {
+        #expect(OutputFile.numbered("/a.b/c.mucsv", 2) == "/a.b/c-2.mucsv")
+        #expect(OutputFile.numbered("/a.b/c", 3) == "/a.b/c-3")
+        #expect(OutputFile.numbered("c.x.y", 4) == "c.x-4.y")
+        #expect(OutputFile.numbered("/a/.hidden", 5) == "/a/.hidden-5")
+    }
+}
