@@ -7,6 +7,9 @@ public struct Arguments: Sendable {
     public struct Failure: Error, CustomStringConvertible {
         /// What is wrong, and what is understood.
         public var description: String
+
+        /// A failure.
+        public init(description: String) { self.description = description }
     }
 
     /// Reads the arguments after the program's name.
@@ -28,6 +31,9 @@ public struct Arguments: Sendable {
 
     /// Whether the flag was given.
     public func has(_ flag: String) -> Bool { flags.contains(flag) }
+
+    /// The value of an option, or `nil` if it was not given.
+    public func text(_ name: String) -> String? { values[name] }
 
     /// The number of an option, or the default.
     ///
