@@ -6,22 +6,41 @@ import ReaderKit
 extension MergeBatch {
     /// Merges rows, most of which create members in a file that is imported for the first time.
     mutating func apply(_ batch: ImportBatch) throws -> [ImportVerdict] {
-        let writer = try PlainMemberWriter(db)
-        defer { writer.finish() }
-        var verdicts: [ImportVerdict] = []
-        verdicts.reserveCapacity(batch.count)
+        var verdicts = [ImportVerdict](repeating: .kept, count: batch.count)
         // Looking members up by what stands for their identifiers needs strings.
         let isDirect = store.identifierKey == nil && !hasErasures && !hasCards && !hasJoined
-        for row in batch.rows {
-            if isDirect, batch.mayBePlain(row), let id = try writer.insert(row, of: batch, creationSequence()) {
-                progress.noteCreated(id)
-                note(row.stamp.time)
-                verdicts.append(.created)
+        let rest = isDirect ? try insertUnknown(batch, &verdicts) : Array(batch.rows.indices)
+        for index in rest { verdicts[index] = try apply(batch.member(batch.rows[index]), isUntyped: batch.isUntyped) }
+        return verdicts
+    }
+
+    /// Writes the members who are not there yet.
+    ///
+    /// They are written in the order of their identifiers, so that each page of the index is looked for once, and are
+    /// numbered in the order of the file.
+    ///
+    /// - Returns: the rows of those who are there, in the order of the file.
+    private mutating func insertUnknown(_ batch: ImportBatch, _ verdicts: inout [ImportVerdict]) throws -> [Int] {
+        let writer = try PlainMemberWriter(db)
+        defer { writer.finish() }
+        let sequence = try creationSequence()
+        let first = try Int64.fetchOne(db, sql: "SELECT coalesce(max(id), 0) + 1 FROM member") ?? 1
+        var rest: [Int] = []
+        var latest: Int64 = 0
+        for index in batch.orderOfIdentifiers() {
+            let row = batch.rows[index]
+            if batch.mayBePlain(row), try writer.insert(row, of: batch, id: first + Int64(index), sequence) {
+                verdicts[index] = .created
+                latest = max(latest, row.stamp.time)
             } else {
-                verdicts.append(try apply(batch.member(row), isUntyped: batch.isUntyped))
+                rest.append(index)
             }
         }
-        return verdicts
+        if rest.count < batch.count {
+            progress.noteCreated(first...first + Int64(batch.count) - 1, count: batch.count - rest.count)
+            note(latest)
+        }
+        return rest.sorted()
     }
 
     /// Merges one row.
@@ -127,6 +146,18 @@ extension ImportBatch.Row {
 }
 
 extension ImportBatch {
+    /// The rows in the order of their identifiers' bytes, and of the file where two have the same.
+    func orderOfIdentifiers() -> [Int] {
+        bytes.withUnsafeBytes { bytes in
+            rows.indices.sorted { left, right in
+                let (one, other) = (rows[left].userId, rows[right].userId)
+                guard let start = bytes.baseAddress else { return left < right }
+                let order = memcmp(start + one.start, start + other.start, min(one.count, other.count))
+                return order == 0 ? (one.count, left) < (other.count, right) : order < 0
+            }
+        }
+    }
+
     /// Whether the row's identifier is a plain one. Whether it is usable was looked at when the row was read.
     func mayBePlain(_ row: Row) -> Bool {
         let mark: [UInt8] = [0x69, 0x64, 0x3A]

@@ -13,9 +13,9 @@ struct PlainMemberWriter {
     init(_ db: Database) throws {
         statement = try db.cachedStatement(
             sql: """
-                INSERT INTO member (user_id, username, added_at, num_visits, own_visits, last_visit_at, fields, origin_hlc,
+                INSERT INTO member (id, user_id, username, added_at, num_visits, own_visits, last_visit_at, fields, origin_hlc,
                     claim_visits, claim_at, change_seq)
-                VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+                VALUES (?11, ?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
                 ON CONFLICT (user_id) DO NOTHING
                 """
         )
@@ -32,8 +32,8 @@ struct PlainMemberWriter {
 
     /// Writes a row.
     ///
-    /// - Returns: its id, or `nil` if there is one of that identifier already.
-    func insert(_ row: ImportBatch.Row, of batch: ImportBatch, _ sequence: Int64) throws -> Int64? {
+    /// - Returns: false if there is one of that identifier already.
+    func insert(_ row: ImportBatch.Row, of batch: ImportBatch, id: Int64, _ sequence: Int64) throws -> Bool {
         let latest = row.lastVisitAt ?? 0
         let added = row.addedAt ?? 0
         let code = batch.bytes.withUnsafeBufferPointer { bytes in
@@ -41,7 +41,7 @@ struct PlainMemberWriter {
             func bind(_ index: Int32, _ text: ImportBatch.Text) {
                 let part = UnsafeBufferPointer(rebasing: bytes[text.range])
                 guard let start = part.baseAddress, text.count > 0 else {
-                    sqlite3_bind_text(handle, index, "", 0, nil)
+                    sqlite3_bind_text(handle, index, "", 0, Self.copied)
                     return
                 }
                 start.withMemoryRebound(to: CChar.self, capacity: text.count) {
@@ -65,6 +65,7 @@ struct PlainMemberWriter {
             if let fields = row.fields { bind(6, fields) } else { sqlite3_bind_text(handle, 6, "{}", 2, Self.copied) }
             sqlite3_bind_int64(handle, 7, row.stamp.time)
             sqlite3_bind_int64(handle, 10, sequence)
+            sqlite3_bind_int64(handle, 11, id)
             let code = sqlite3_step(handle)
             sqlite3_reset(handle)
             return code
@@ -72,7 +73,7 @@ struct PlainMemberWriter {
         guard code == SQLITE_DONE else {
             throw DatabaseError(resultCode: ResultCode(rawValue: code), message: database.lastErrorMessage)
         }
-        return sqlite3_changes(connection) == 1 ? sqlite3_last_insert_rowid(connection) : nil
+        return sqlite3_changes(connection) == 1
     }
 
     /// `SQLITE_TRANSIENT`: SQLite copies the text.

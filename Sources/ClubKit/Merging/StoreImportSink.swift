@@ -53,22 +53,29 @@ package final class StoreImportSink: ImportSink {
 
     private static let attempt = "merge members"
 
+    /// From so many rows in a batch on it is worthwhile to make indexes at the end.
+    private static let many = 1000
+
     package func apply(_ batch: ImportBatch) throws(ClubError) -> [ImportVerdict] {
-        try transaction { merge in try merge.apply(batch) }
+        try transaction(of: batch.count) { merge in try merge.apply(batch) }
     }
 
     package func apply(_ records: [TransferRecord]) throws(ClubError) -> [ImportVerdict] {
-        try transaction { merge in try merge.apply(records) }
+        try transaction(of: records.count) { merge in try merge.apply(records) }
     }
 
     /// Merges single members.
     func apply(_ members: [ImportedMember]) throws(ClubError) -> [ImportVerdict] {
-        try transaction { merge in try members.map { try merge.apply($0, isUntyped: false) } }
+        try transaction(of: members.count) { merge in try members.map { try merge.apply($0, isUntyped: false) } }
     }
 
     package func finish() throws(ClubError) {
         do {
             if isDry { return try store.database.close() }
+            if progress.withLock({ $0.leavesOutIndexes }) == true {
+                try store.database.writeWithoutTransaction(SortingIndexes.make)
+                progress.withLock { $0.leavesOutIndexes = false }
+            }
             guard let counts = progress.withLock({ $0.counts }) else { return }
             try store.database.write { db in
                 let counts = counts.mapValues { FieldValue.int($0) }
@@ -86,13 +93,18 @@ package final class StoreImportSink: ImportSink {
     }
 
     private func transaction(
+        of count: Int,
         _ body: (inout MergeBatch) throws -> [ImportVerdict]
     ) throws(ClubError) -> [ImportVerdict] {
         do {
             return try store.database.writeWithoutTransaction { db in
                 var verdicts: [ImportVerdict] = []
                 var members: [MemberStore.Changed] = []
-                let before = progress.withLock { $0 }
+                var before = progress.withLock { $0 }
+                if before.leavesOutIndexes == nil {
+                    before.leavesOutIndexes = try count >= Self.many && SortingIndexes.leaveOut(in: db)
+                    progress.withLock { [before] in $0 = before }
+                }
                 var after = before
                 let changesBefore = db.totalChangesCount
                 try db.inTransaction(.immediate) {
@@ -121,6 +133,8 @@ struct MergeProgress: Sendable {
     private var created: [ClosedRange<Int64>] = []
     private(set) var createdCount = 0
     var changedCount = 0
+    /// Whether indexes were left out that have to be made at the end; `nil` before the first batch.
+    var leavesOutIndexes: Bool?
     /// Records of the ledger, cards and erasures that are new.
     var recordCount = 0
 
@@ -130,6 +144,16 @@ struct MergeProgress: Sendable {
             created[created.count - 1] = last.lowerBound...id
         } else {
             created.append(id...id)
+        }
+    }
+
+    /// Takes note of so many rows in that range, in which there are no others.
+    mutating func noteCreated(_ ids: ClosedRange<Int64>, count: Int) {
+        createdCount += count
+        if let last = created.last, last.upperBound + 1 == ids.lowerBound {
+            created[created.count - 1] = last.lowerBound...ids.upperBound
+        } else {
+            created.append(ids)
         }
     }
 

@@ -219,7 +219,8 @@ extension MemberStore {
                 VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?5, ?10)
                 """
         ).execute(arguments: [
-            userID, facts.username, facts.addedAt ?? 0, claim?.visits ?? 0, claim?.at, try MemberRow.json(facts.fields),
+            userID, facts.username, facts.addedAt ?? 0, claim?.visits ?? 0, claim?.at,
+            try facts.fields.isEmpty ? "{}" : MemberRow.json(facts.fields),
             origin?.time ?? 0, origin.flatMap { $0.isLegacy ? nil : $0.device }, claim?.visits, sequence,
         ])
         return db.lastInsertedRowID

@@ -64,6 +64,8 @@ package final class MemberStore: Sendable {
                 database = try DatabaseQueue(configuration: configuration)
             }
             try Self.migrate(database, migrator)
+            // An import may have been cut off before it made them.
+            try database.writeWithoutTransaction(SortingIndexes.make)
             // GRDB sets synchronous to NORMAL when it has opened a pool's writer, so this must come after.
             let synchronous = try database.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = FULL")

@@ -253,6 +253,49 @@ struct StoreImportSinkTests {
         try await expectClean(device.store)
     }
 
+    @Test("A large import of a new club leaves indexes out for a while, also if it is cut off")
+    func indexes() async throws {
+        let directory = try TemporaryDirectory()
+        func open() throws -> MemberStore {
+            try MemberStore(.file(path: directory.file()), clock: { start }, makeUUID: { UUIDSource.uuid(1) })
+        }
+        func names(_ store: MemberStore) async throws -> [String] {
+            try await store.read("test") { db in
+                try String.fetchAll(
+                    db,
+                    sql:
+                        "SELECT sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'member' AND sql IS NOT NULL ORDER BY name"
+                )
+            }
+        }
+        let many = (0..<1500).map { row("M\($0 * 7 % 1500)", name: .string("N\($0)"), visits: $0, last: Int64($0)) }
+        var store = try open()
+        let before = try await names(store)
+        var sink = try StoreImportSink(store)
+        #expect(try sink.apply(batch(many)).allSatisfy { $0 == .created })
+        #expect(try await names(store).count == before.count - 2)
+        // Cut off.
+        try store.close()
+        store = try open()
+        #expect(Set(try await names(store)) == Set(before))
+        #expect(try await store.memberCount() == 1500)
+        try await expectClean(store)
+        // Members are in the order of the file, also if they were written in another.
+        #expect(try await store.members(sortedBy: .creation).map(\.userId) == many.map(\.userId))
+        sink = try StoreImportSink(store)
+        #expect(try sink.apply(batch(many)).allSatisfy { $0 == .kept })
+        try sink.finish()
+        try store.close()
+        try FileManager.default.removeItem(atPath: directory.file())
+        store = try open()
+        sink = try StoreImportSink(store)
+        _ = try sink.apply(batch(many))
+        try sink.finish()
+        #expect(Set(try await names(store)) == Set(before))
+        try await expectClean(store)
+        try store.close()
+    }
+
     // MARK: Dry runs
 
     @Test("A dry run says the same, across batches, and changes nothing")
