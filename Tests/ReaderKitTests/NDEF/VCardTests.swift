@@ -30,6 +30,10 @@ import Testing
         ("bare parameters", "2.1", ["TEL;HOME:1"], [Property("TEL", text: "1", parameters: [.init("", "HOME")])]),
         ("folded", "3.0", ["NOTE:ab", " c", "\td"], [Property("NOTE", text: "abcd")]),
         ("folded in a character", "3.0", ["NOTE:a", "  b"], [Property("NOTE", text: "a b")]),
+        (
+            "a version where a line goes on", "3.0", ["NOTE:a", " VERSION:2.1", " b"],
+            [Property("NOTE", text: "aVERSION:2.1b")]
+        ),
         ("folded in version 2.1", "2.1", ["NOTE:a", " b"], [Property("NOTE", text: "a b")]),
         (
             "quoted-printable", "2.1", ["FN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:J=C3=BCrg =3D"],

@@ -136,6 +136,8 @@ struct VCardLines {
         var isOld = false
         for _ in 0..<8 {
             guard let range = Self.physicalLine(in: bytes, &probe) else { break }
+            // What continues a line is no line, whatever it looks like.
+            guard let first = bytes[range].first, first != 0x20, first != 0x09 else { continue }
             let line = VCardLine(bytes: Array(bytes[range].prefix(64)), offset: 0, next: 0)
             if line.isMark("VERSION:2.1") {
                 isOld = true
