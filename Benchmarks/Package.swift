@@ -31,6 +31,14 @@ let package = Package(
             name: "member-transfer",
             dependencies: ["BenchmarkSupport", .product(name: "ClubKit", package: "ClubKit")]
         ),
+        .executableTarget(
+            name: "member-list",
+            dependencies: [
+                "BenchmarkSupport",
+                .product(name: "ClubKit", package: "ClubKit"),
+                .product(name: "ReaderKit", package: "ClubKit"),
+            ]
+        ),
         .target(name: "CVisits", linkerSettings: [.linkedLibrary("sqlite3")]),
         .executableTarget(
             name: "visit-rate",
