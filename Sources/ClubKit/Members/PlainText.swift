@@ -5,7 +5,8 @@ enum PlainText {
 
     /// Control characters, which can move a terminal's cursor, and end a text in SQLite (NUL).
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.properties.generalCategory == .control
+        // The general category Cc, which is fixed for ever; looking it up would be slow for every tap.
+        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
     }
 
     /// The text on one line: control characters become spaces, white space at both ends goes, the rest is cut to
