@@ -14,30 +14,41 @@ extension MergeBatch {
         return verdicts
     }
 
-    /// Writes the members who are not there yet.
+    /// Writes the members who are not there yet, and passes over those who are there just so.
     ///
     /// They are written in the order of their identifiers, so that each page of the index is looked for once, and are
     /// numbered in the order of the file.
     ///
-    /// - Returns: the rows of those who are there, in the order of the file.
+    /// - Returns: the rows of the others, in the order of the file.
     private mutating func insertUnknown(_ batch: ImportBatch, _ verdicts: inout [ImportVerdict]) throws -> [Int] {
         let writer = try PlainMemberWriter(db)
         defer { writer.finish() }
-        let sequence = try creationSequence()
         let first = try Int64.fetchOne(db, sql: "SELECT coalesce(max(id), 0) + 1 FROM member") ?? 1
         var rest: [Int] = []
         var latest: Int64 = 0
+        var created = 0
+        // A file is mostly new, or mostly known, so what was found last is looked for first.
+        var isKnown = false
         for index in batch.orderOfIdentifiers() {
             let row = batch.rows[index]
-            if batch.mayBePlain(row), try writer.insert(row, of: batch, id: first + Int64(index), sequence) {
+            guard batch.mayBePlain(row) else {
+                rest.append(index)
+                continue
+            }
+            if isKnown, try writer.isThere(row, of: batch) { continue }
+            if try writer.insert(row, of: batch, id: first + Int64(index), creationSequence()) {
                 verdicts[index] = .created
                 latest = max(latest, row.stamp.time)
+                created += 1
+                isKnown = false
+            } else if try !isKnown && writer.isThere(row, of: batch) {
+                isKnown = true
             } else {
                 rest.append(index)
             }
         }
-        if rest.count < batch.count {
-            progress.noteCreated(first...first + Int64(batch.count) - 1, count: batch.count - rest.count)
+        if created > 0 {
+            progress.noteCreated(first...first + Int64(batch.count) - 1, count: created)
             note(latest)
         }
         return rest.sorted()

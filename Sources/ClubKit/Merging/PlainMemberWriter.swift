@@ -7,6 +7,8 @@ import GRDBSQLite
 struct PlainMemberWriter {
     private let statement: Statement
     private let handle: OpaquePointer?
+    private let query: Statement
+    private let queryHandle: OpaquePointer?
     private let connection: OpaquePointer?
     private let database: Database
 
@@ -20,23 +22,55 @@ struct PlainMemberWriter {
                 """
         )
         handle = statement.sqliteStatement
+        query = try db.cachedStatement(
+            sql: """
+                SELECT 1 FROM member WHERE user_id = ?1 AND username IS ?2 AND added_at = ?3 AND fields = ?6
+                    AND origin_hlc = ?7 AND origin_device IS NULL AND claim_visits IS ?8 AND claim_at IS ?9
+                    AND status = 0 AND ended_hlc = -1 AND facts IS NULL
+                """
+        )
+        queryHandle = query.sqliteStatement
         connection = db.sqliteConnection
         database = db
     }
 
     /// Forgets the bytes that were written last.
     func finish() {
-        sqlite3_reset(handle)
-        sqlite3_clear_bindings(handle)
+        for handle in [handle, queryHandle] {
+            sqlite3_reset(handle)
+            sqlite3_clear_bindings(handle)
+        }
+    }
+
+    /// Whether the row of a member is the very one that this would write, so that nothing of it is new.
+    func isThere(_ row: ImportBatch.Row, of batch: ImportBatch) throws -> Bool {
+        let code = step(queryHandle, row, batch)
+        guard code == SQLITE_ROW || code == SQLITE_DONE else { throw error(code) }
+        return code == SQLITE_ROW
     }
 
     /// Writes a row.
     ///
     /// - Returns: false if there is one of that identifier already.
     func insert(_ row: ImportBatch.Row, of batch: ImportBatch, id: Int64, _ sequence: Int64) throws -> Bool {
+        sqlite3_bind_int64(handle, 4, Int64(max(row.numVisits ?? 0, 0)))
+        if (row.numVisits ?? 0) > 0 {
+            sqlite3_bind_int64(handle, 5, row.lastVisitAt ?? 0)
+        } else {
+            sqlite3_bind_null(handle, 5)
+        }
+        sqlite3_bind_int64(handle, 10, sequence)
+        sqlite3_bind_int64(handle, 11, id)
+        let code = step(handle, row, batch)
+        guard code == SQLITE_DONE else { throw error(code) }
+        return sqlite3_changes(connection) == 1
+    }
+
+    /// Binds what both statements have, and runs one of them.
+    private func step(_ handle: OpaquePointer?, _ row: ImportBatch.Row, _ batch: ImportBatch) -> Int32 {
         let latest = row.lastVisitAt ?? 0
         let added = row.addedAt ?? 0
-        let code = batch.bytes.withUnsafeBufferPointer { bytes in
+        return batch.bytes.withUnsafeBufferPointer { bytes in
             // The bytes stay where they are until the statement has run, and every value is bound anew each time.
             func bind(_ index: Int32, _ text: ImportBatch.Text) {
                 let part = UnsafeBufferPointer(rebasing: bytes[text.range])
@@ -52,28 +86,22 @@ struct PlainMemberWriter {
             if case .text(let text) = row.username { bind(2, text) } else { sqlite3_bind_null(handle, 2) }
             sqlite3_bind_int64(handle, 3, added != 0 ? added : latest)
             if let visits = row.numVisits, visits > 0 {
-                sqlite3_bind_int64(handle, 4, Int64(visits))
-                sqlite3_bind_int64(handle, 5, latest)
                 sqlite3_bind_int64(handle, 8, Int64(visits))
                 sqlite3_bind_int64(handle, 9, latest)
             } else {
-                sqlite3_bind_int64(handle, 4, 0)
-                sqlite3_bind_null(handle, 5)
                 sqlite3_bind_null(handle, 8)
                 sqlite3_bind_null(handle, 9)
             }
             if let fields = row.fields { bind(6, fields) } else { sqlite3_bind_text(handle, 6, "{}", 2, Self.copied) }
             sqlite3_bind_int64(handle, 7, row.stamp.time)
-            sqlite3_bind_int64(handle, 10, sequence)
-            sqlite3_bind_int64(handle, 11, id)
             let code = sqlite3_step(handle)
             sqlite3_reset(handle)
             return code
         }
-        guard code == SQLITE_DONE else {
-            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: database.lastErrorMessage)
-        }
-        return sqlite3_changes(connection) == 1
+    }
+
+    private func error(_ code: Int32) -> DatabaseError {
+        DatabaseError(resultCode: ResultCode(rawValue: code), message: database.lastErrorMessage)
     }
 
     /// `SQLITE_TRANSIENT`: SQLite copies the text.

@@ -114,6 +114,7 @@ package final class StoreImportSink: ImportSink {
                     after = merge.progress
                     return .commit
                 }
+                try store.confirmPlace(Self.attempt)
                 progress.withLock { $0 = after }
                 if db.totalChangesCount != changesBefore {
                     if !members.isEmpty { changed(members) }
