@@ -10,7 +10,7 @@ struct RowBatch: Sendable {
     /// The fewest and the most rows that are merged in one transaction. Each transaction writes anew every page of the
     /// database's indexes that it touches, and with members in no order that is soon all of them: so the more the
     /// faster. But taps wait for it, for some tenths of a second.
-    static let sizes = 5000...40_000
+    static let sizes = 5000...20_000
 
     /// Bytes of texts up to which rows are read at once.
     static let bytes = 4 * 1024 * 1024

@@ -84,7 +84,7 @@ import Testing
 
     @Test func isRefusedWhenItWasCutOff() throws {
         let bytes = try content(of: path)
-        for count in 0..<bytes.count {
+        for count in Array(stride(from: 0, to: bytes.count, by: 23)) + [bytes.count - 2, bytes.count - 1] {
             let cut = try directory.write(Array(bytes[..<count]), to: "cut.clubkit")
             #expect {
                 _ = try read(cut)
@@ -110,7 +110,7 @@ import Testing
     @Test func isRefusedWhenAnyByteWasChanged() throws {
         let bytes = try content(of: path)
         var random = TransferRandom(seed: 9)
-        for offset in stride(from: 0, to: bytes.count, by: 7) {
+        for offset in stride(from: 0, to: bytes.count, by: 37) {
             var other = bytes
             other[offset] ^= 1 << UInt8.random(in: 0..<7, using: &random)
             let changed = try directory.write(other, to: "changed.clubkit")
