@@ -3,7 +3,8 @@ import Foundation
 /// What members may ask for: to see what is held on them, and that it is forgotten.
 extension Club {
     /// Writes all that is held on a member, and on whoever was joined to them, into a new directory: `member.json` with
-    /// everything, and `visits.csv` with the visits. Only this user may read them.
+    /// everything, and `visits.csv` with the visits. Only this user may read them. Of a member who was deleted it is what
+    /// is still held.
     ///
     /// - Parameters:
     ///   - key: the member's ``Member/userId`` or any of their cards.
@@ -26,7 +27,8 @@ extension Club {
     /// The identifiers are remembered as keyed hashes, so that no file and no other device brings the member back; a
     /// card that is presented later is that of somebody new. The audit log keeps what was done, without saying to whom.
     /// Freed pages of the database are overwritten; copies of it, such as backups and exports, are not reached.
-    /// ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is called with a last copy.
+    /// ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is called with a last copy, unless the member was deleted
+    /// before: what is left of them is erased too.
     ///
     /// - Throws: ``ClubError/Kind/noSuchMember``.
     public func erase(_ key: String, by context: ActionContext = ActionContext()) async throws(ClubError) {

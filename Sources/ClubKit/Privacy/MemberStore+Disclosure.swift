@@ -22,6 +22,8 @@ extension MemberStore {
             /// What was said of each value, newest first, also what counts no more.
             var versions: [String: [Entry]]
             var created: [String]
+            /// When the member was deleted, if so.
+            var deleted: String?
             var claims: [Entry]
             var visitsBought: [Entry]
             /// Visits that were removed because they are old.
@@ -49,7 +51,7 @@ extension MemberStore {
         let attempt = "disclose what is held on a member"
         let key = identifier(key)
         let (json, csv) = try await write(attempt) { db in
-            let row = try Self.member(key, attempt, in: db)
+            let row = try Self.heldRow(key, attempt, in: db)
             try self.audit(.disclosed, of: row.member.userId, context, in: db)
             return (try self.disclosure(of: row, in: db), try self.visitTable(of: row, in: db))
         }
@@ -82,6 +84,7 @@ extension MemberStore {
                     versions.map { Disclosure.Entry(at: time($0.stamp), values: ["value": $0.value]) }
                 },
                 created: facts.births.map { time($0.at) },
+                deleted: one.exists ? nil : facts.end.map { time($0) },
                 claims: facts.claims.map { .init(at: time($0.at), values: ["visits": .int($0.visits)]) },
                 visitsBought: facts.packs.map { .init(at: time($0.stamp), values: ["visits": .int($0.visits)]) },
                 visitsRemoved: facts.removedVisits
