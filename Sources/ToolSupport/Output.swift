@@ -49,6 +49,8 @@ package struct Output: Sendable {
 
     private func write(_ line: String) throws {
         if let code = Self.write(line, to: STDOUT_FILENO) {
+            // Whoever read has seen enough, as `head` has: no failure.
+            if code == EPIPE { throw ToolExit.success }
             let reason = String(cString: strerror(code))
             throw ToolFailure("could not write to standard output: \(reason)", exit: ToolExit.inputOutput)
         }

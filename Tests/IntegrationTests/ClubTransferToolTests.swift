@@ -172,6 +172,29 @@ struct ClubTransferToolTests {
         #expect(text.split(separator: "\n").count == 4)
     }
 
+    /// Whoever reads may have seen enough, which is no failure; a full disk is one.
+    @Test func readersThatGoAway() async throws {
+        var csv = "userId\n"
+        for number in 0..<5000 { csv += "M-\(number)\n" }
+        _ = try await club.json("import", try club.scratch.write(csv, to: "members.csv"))
+        for (command, end, expected) in [
+            ("members list --json", "| head -n 1", "0"), ("export --type csv -", "| head -n 1", "0"),
+            ("members list --json", "> /dev/full", "74"), ("export --type csv -", "> /dev/full", "74"),
+        ] {
+            let file = club.scratch.file("status")
+            let shell = Process()
+            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+            shell.arguments = [
+                "-c", "{ \"$0\" \(command) --database \"$1\" 2> /dev/null; echo $? > \"$2\"; } \(end)",
+                Tool.clubctl.path, club.database, file,
+            ]
+            shell.standardOutput = FileHandle.nullDevice
+            try shell.run()
+            shell.waitUntilExit()
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == expected + "\n", "\(command) \(end)")
+        }
+    }
+
     @Test func backups() async throws {
         try await club.replayDay()
         let file = club.scratch.file("backup.sqlite")

@@ -49,6 +49,8 @@ struct Destination: Sendable {
             }
         }
         if let failure {
+            // Whoever read has seen enough.
+            if failure == EPIPE { throw ToolExit.success }
             let reason = String(cString: strerror(failure))
             throw ToolFailure("could not write to standard output: \(reason)", exit: ToolExit.inputOutput)
         }
