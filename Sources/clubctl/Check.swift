@@ -10,8 +10,8 @@ struct Check: ToolCommand {
             Exit code 0 when nothing is worse than a warning, else 1. Taps may go on meanwhile.
 
             --repair computes anew what follows from something else. A file that is itself damaged is read as far as \
-            possible into a new one; stop the kiosk for that. The database as it was is kept beside it. The exit code \
-            tells whether what is there then is right; what could not be brought back is named.
+            possible into a new one; stop the kiosk for that. The database as it was is kept beside it. What could not \
+            be brought back is named; the exit code is 1 then too.
 
             JSON keys of a finding: severity (warning, error), code, message. A clean database prints nothing on \
             standard output. Of a repair: mended, lost (both in words), isNewFile, keptFile (the database as it was), \
@@ -32,6 +32,9 @@ struct Check: ToolCommand {
     }
 
     private func check(_ out: Output) async throws {
+        if let path = database.emptyFile {
+            return out.message("\(path) is empty: it holds no club yet. 'clubctl kiosk' makes one in it.")
+        }
         let findings: [IntegrityFinding]
         var members = 0
         do {
@@ -61,7 +64,10 @@ struct Check: ToolCommand {
         if let kept = report.keptFile { lines.append("The database as it was is kept in \(kept).") }
         lines += report.remaining.map { "still " + Self.text($0) }
         try out.result(report, text: lines.joined(separator: "\n"))
-        if report.remaining.contains(where: { $0.severity == .error }) { throw ToolExit.failure }
+        if !report.lost.isEmpty { out.message("Not all could be brought back; what was lost is named above.") }
+        if !report.lost.isEmpty || report.remaining.contains(where: { $0.severity == .error }) {
+            throw ToolExit.failure
+        }
     }
 
     private static func text(_ finding: IntegrityFinding) -> String {

@@ -24,6 +24,15 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         if case .file(let path) = location { path } else { "memory" }
     }
 
+    /// The path of a database of no bytes.
+    var emptyFile: String? {
+        guard case .file(let path) = location,
+            let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int, size == 0,
+            !FileManager.default.fileExists(atPath: path + "-wal")
+        else { return nil }
+        return path
+    }
+
     /// A club that is not open, on a database which must exist already.
     func closedClub() throws -> Club {
         if case .file(let path) = location, !FileManager.default.fileExists(atPath: path) {
