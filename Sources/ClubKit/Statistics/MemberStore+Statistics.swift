@@ -3,7 +3,7 @@ import GRDB
 
 extension MemberStore {
     /// The most days that are counted at once: a hundred years.
-    static let mostDays: Int64 = 36_525
+    package static let mostDays: Int64 = 36_525
 
     /// How the club was visited in a stretch of time.
     package func statistics(from: Date?, to: Date, in timeZone: TimeZone) async throws(ClubError) -> ClubStatistics {

@@ -43,6 +43,19 @@ struct Stats: ToolCommand {
         }
     }
 
+    private static func check(_ from: Date, before end: Date) throws {
+        if from >= end {
+            throw ToolFailure("--from is in the future; choose a day that has begun.", exit: ToolExit.usage)
+        }
+        let days = MemberStore.mostDays
+        if from.timeIntervalSince1970 < 0 || end.timeIntervalSince(from) > Double(days) * 86_400 {
+            throw ToolFailure(
+                "--from is too long ago: statistics begin in 1970 and are of \(days) days at most.",
+                exit: ToolExit.usage
+            )
+        }
+    }
+
     func perform() async throws {
         let out = output.output
         try await out.tellingErrors {
@@ -52,6 +65,7 @@ struct Stats: ToolCommand {
                 calendar.timeZone = .current
                 let tomorrow = calendar.dateInterval(of: .day, for: now)?.end ?? now
                 let to = span.to?.end ?? tomorrow
+                if let from = span.from?.start { try Self.check(from, before: to) }
                 let month = calendar.date(byAdding: .day, value: -30, to: to) ?? to
                 let line = Line(
                     statistics: try await club.statistics(from: span.from?.start ?? month, to: to),
