@@ -4,25 +4,33 @@ import Foundation
 import ToolSupport
 
 /// A custom field and its value, as a person writes them: `NAME=TEXT`, or `NAME:=JSON`.
-struct FieldArgument: ExpressibleByArgument, Sendable, Hashable {
+struct FieldArgument: Sendable, Hashable {
     var name: String
     /// What was said to be JSON.
     var value: FieldValue?
     /// What was not.
     var text = ""
 
-    init?(argument: String) {
-        guard let divider = argument.firstIndex(of: "=") else { return nil }
+    init(argument: String) throws {
+        guard let divider = argument.firstIndex(of: "=") else {
+            throw ValidationError("'\(argument)' is not NAME=TEXT.")
+        }
         name = String(argument[..<divider])
         let content = String(argument[argument.index(after: divider)...])
         if name.hasSuffix(":") {
             name.removeLast()
-            guard let value = try? JSONDecoder().decode(FieldValue.self, from: Data(content.utf8)) else { return nil }
+            guard let value = try? JSONDecoder().decode(FieldValue.self, from: Data(content.utf8)) else {
+                throw ValidationError("What follows '\(name):=' is not JSON.")
+            }
             self.value = value
         } else {
             text = content
         }
-        guard Self.isUsable(name) else { return nil }
+        guard Self.isUsable(name) else {
+            throw ValidationError(
+                name.isEmpty ? "A field needs a name." : "'\(name)' is reserved and cannot be the name of a custom field."
+            )
+        }
     }
 
     static func isUsable(_ name: String) -> Bool {
@@ -67,7 +75,7 @@ struct MembersAdd: ToolCommand {
     @OptionGroup var action: ActionOptions
     @Option(help: "The member's name.")
     var name: String?
-    @Option(name: .customLong("field"), help: FieldArgument.help)
+    @Option(name: .customLong("field"), help: FieldArgument.help, transform: FieldArgument.init(argument:))
     var fields: [FieldArgument] = []
     @Argument(help: "What is read from the member's card or pass: a UID in hexadecimal, or an identifier.")
     var userID: String
@@ -107,7 +115,7 @@ struct MembersEdit: ToolCommand {
     @OptionGroup var action: ActionOptions
     @Option(help: "The new name; an empty one takes the name away.")
     var name: String?
-    @Option(name: .customLong("field"), help: FieldArgument.help)
+    @Option(name: .customLong("field"), help: FieldArgument.help, transform: FieldArgument.init(argument:))
     var fields: [FieldArgument] = []
     @Option(
         name: .customLong("remove-field"),

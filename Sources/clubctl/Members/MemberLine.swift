@@ -131,6 +131,7 @@ extension DatabaseOptions {
         _ key: String,
         _ out: Output,
         _ message: (Member) -> String,
+        more: (MemberDetails) -> String = { _ in "" },
         _ work: (Club) async throws -> Member
     ) async throws {
         try await out.tellingErrors {
@@ -142,7 +143,7 @@ extension DatabaseOptions {
                     throw MissingMember(key: key)
                 }
                 guard let details = try await club.details(of: member.userId) else { return }
-                try out.result(MemberLine(details: details), text: message(member))
+                try out.result(MemberLine(details: details), text: message(member) + more(details))
             }
         }
     }

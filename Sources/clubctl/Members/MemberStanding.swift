@@ -8,7 +8,15 @@ struct MembersBlock: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "block",
         abstract: "Lets a member in no more.",
-        discussion: "The reason (--reason) is shown at the reader.\n\n\(MemberLine.keys)"
+        discussion: """
+            The reason (--reason) is kept for the desk and shown at the reader, for whoever stands there to read; \
+            without one, a tap says only that the membership is blocked.
+
+            \(MemberLine.keys)
+
+            EXAMPLES
+              clubctl members block M-1042 --reason unpaid
+            """
     )
 
     @OptionGroup var output: OutputOptions
@@ -125,12 +133,16 @@ struct MembersPack: ToolCommand {
     }
 
     func perform() async throws {
-        try await database.change(member, output.output, message) { club in
+        try await database.change(member, output.output, message, more: left) { club in
             guard let count = Int(visits) else {
                 return try await club.removeVisitLimit(of: member, by: action.context)
             }
             return try await club.addVisits(count, to: member, by: action.context)
         }
+    }
+
+    private func left(_ details: MemberDetails) -> String {
+        details.visitsLeft.map { " \(Count.text($0, "visit is", "visits are")) left." } ?? ""
     }
 
     private var message: (Member) -> String {
