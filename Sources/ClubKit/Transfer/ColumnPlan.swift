@@ -26,9 +26,12 @@ struct ColumnPlan: Sendable {
     /// Plans the columns of a CSV file.
     ///
     /// Names of both generations of files are understood: with no column `userId`, `passId` is it. `memberId` becomes a
-    /// custom field of that name, and stands in where a row has no other identifier.
+    /// custom field of that name, and stands in where a row has no other identifier. Names that mean something, and
+    /// those that are mapped, are known in upper and lower case.
     init(header: [String], mappings: [ColumnMapping], file: String) throws(TransferError) {
-        let names = header.map(Self.trimmed)
+        let found = header.map(Self.trimmed)
+        let names = found.map { Self.spelled($0, besides: found) }
+        let mappings = mappings.map { Self.found($0, in: names) }
         let map = try Self.map(mappings, file: file)
         for mapping in mappings where !names.contains(mapping.column) {
             throw TransferError(
@@ -43,8 +46,37 @@ struct ColumnPlan: Sendable {
             add(name, meaning: Self.meaning(of: name, map, passIsUser: !hasUserId), number: index + 1)
         }
         guard targets.contains(.userId) || targets.contains(.custom("memberId")) else {
-            throw TransferError(.noIdentifierColumn, file: file, line: 1, detail: "it has \(names.count) columns")
+            throw TransferError(.noIdentifierColumn, file: file, line: 1, detail: Self.list(found))
         }
+    }
+
+    /// The name of a base value in its own spelling, unless another column is spelled so.
+    private static func spelled(_ name: String, besides others: [String]) -> String {
+        guard let known = known.first(where: { isSame($0, name) }), !others.contains(known) else { return name }
+        return known
+    }
+
+    /// The mapping with the names as they are spelled in the file and here.
+    private static func found(_ mapping: ColumnMapping, in names: [String]) -> ColumnMapping {
+        var mapping = mapping
+        if !names.contains(mapping.column), let name = names.first(where: { isSame($0, mapping.column) }) {
+            mapping.column = name
+        }
+        if let field = mapping.field, let base = base.first(where: { isSame($0, field) }) { mapping.field = base }
+        return mapping
+    }
+
+    private static func isSame(_ one: String, _ other: String) -> Bool { one.lowercased() == other.lowercased() }
+
+    private static let base = MembershipUser.CodingKeys.allCases.map(\.rawValue)
+
+    /// The names that mean something by themselves.
+    private static let known = base + ["passId", "memberId"]
+
+    /// The first names, in short, for a person who looks for the right one.
+    private static func list(_ names: [String]) -> String {
+        let shown = names.prefix(12).map { "'\(PlainText.line(String($0.prefix(40))))'" }.joined(separator: ", ")
+        return "its columns are \(shown)" + (names.count > 12 ? " and \(names.count - 12) more" : "")
     }
 
     /// What each mapped column means, by name.

@@ -18,6 +18,9 @@ public struct ExportReport: Sendable, Hashable, Encodable {
     /// The columns of a CSV file, the keys of a user list.
     public var columns: [String]
 
+    /// Those of ``columns`` that were asked for and that no member has.
+    public var emptyColumns: [String] = []
+
     /// A report.
     public init(file: String, format: TransferFormat, members: Int, rows: Int, bytes: Int, columns: [String]) {
         self.file = file

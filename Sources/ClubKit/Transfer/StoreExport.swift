@@ -56,6 +56,10 @@ struct StoreExport: Sendable {
                         )
                         (report.members, report.columns) = try export.write(db)
                         report.rows = report.members
+                        if let asked = options.columns, record == nil {
+                            let known = try Set(MemberExport.baseColumns + MemberExport.fieldNames(db))
+                            report.emptyColumns = asked.filter { !known.contains($0) }
+                        }
                     }
                 } catch let error as TransferError {
                     failure = error

@@ -1,7 +1,8 @@
 /// A file could not be imported or exported as a whole. Single rows that cannot be read are no errors; they are in the
 /// ``ImportReport``.
 ///
-/// It says which file and where, what was expected, and what a person can do. It never quotes the file.
+/// It says which file and where, what was expected, and what a person can do. Of the file it quotes
+/// nothing but names of columns.
 public struct TransferError: Error, Sendable, Hashable {
     /// What happened.
     public var kind: Kind
@@ -149,11 +150,11 @@ extension TransferError.Kind {
         switch self {
         case .notFound: "Check the path."
         case .notReadable: "Check that the path names a file and that this user may read it."
-        case .unknownFormat: "Say which form it has: a user list, CSV or a club's file."
+        case .unknownFormat: "Say which form it has: --type userList|csv|clubkit."
         case .wrongEncoding: "Save it as UTF-8; in Excel that is 'CSV UTF-8'."
         case .noHeader: "Begin the file with a line of column names, one of them 'userId'."
         case .noIdentifierColumn: "Name a column 'userId', or map one to it (COLUMN=userId)."
-        case .badMapping: "Check the names of the columns, upper and lower case included."
+        case .badMapping: "Check the names of the columns."
         case .malformed: "Mend that place, or export the file anew."
         case .truncated, .altered: "Copy or export the file anew; nothing of it was imported."
         case .newerVersion: "Update this software; nothing of the file was imported."

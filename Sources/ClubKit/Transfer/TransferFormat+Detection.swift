@@ -29,8 +29,8 @@ extension TransferFormat {
         case UInt8(ascii: "{"): return line.contains("\"\(ClubFile.name)\"") ? .clubkit : nil
         default:
             let columns = line.split { ",;\t".contains($0) }.map { $0.filter { $0 != "\"" && $0 != " " } }
-            let known = ["userId", "passId", "memberId"]
-            return columns.contains(where: known.contains) || line.hasPrefix("sep=") ? .csv : nil
+            let known = ["userid", "passid", "memberid"]
+            return columns.contains { known.contains($0.lowercased()) } || line.hasPrefix("sep=") ? .csv : nil
         }
     }
 }

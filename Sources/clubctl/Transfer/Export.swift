@@ -13,7 +13,8 @@ struct Export: ToolCommand {
             loss. Without --type the name of the file tells the form. The file appears when it is whole, and only this \
             user may read it.
 
-            JSON keys (not with '-'): file, format, members, rows, bytes, columns.
+            JSON keys (not with '-'): file, format, members, rows, bytes, columns, emptyColumns (those that \
+            were asked for and that no member has).
 
             EXAMPLES
               clubctl export --type csv members.csv
@@ -70,6 +71,9 @@ struct Export: ToolCommand {
                     )
                 }
                 bar.end()
+                for name in report.emptyColumns {
+                    out.message("No member has a value '\(name.onOneLine)': its column is empty. Check --columns.")
+                }
                 let text = "Wrote \(Count.text(report.members, "member")) to \(Destination.name(file))."
                 if file == "-" { out.message(text) } else { try out.result(report, text: text) }
             }

@@ -133,8 +133,28 @@ import Testing
 
     static let headers: [(String, TransferError.Kind)] = [
         ("", .noHeader), ("\n\n", .noHeader), ("username,numVisits\nAnn,1", .noIdentifierColumn),
-        ("Ann,3\nBob,4", .noIdentifierColumn), ("\"userId", .malformed), ("UserID,username", .noIdentifierColumn),
+        ("Ann,3\nBob,4", .noIdentifierColumn), ("\"userId", .malformed), ("User,username", .noIdentifierColumn),
     ]
+
+    @Test func knowsNamesInUpperAndLowerCase() throws {
+        let plan = try ColumnPlan(
+            header: ["USERID", "Username", "Card No", "Level"],
+            mappings: [ColumnMapping(column: "card no", field: "card")],
+            file: "file"
+        )
+        #expect(plan.columns.map(\.field) == ["userId", "username", "card", "Level"])
+        // What is spelled right is meant.
+        let both = try ColumnPlan(header: ["userid", "userId"], mappings: [], file: "file")
+        #expect(both.columns.map(\.field) == ["userid", "userId"])
+    }
+
+    @Test func tellsTheColumnsThatWereFound() throws {
+        #expect {
+            _ = try ColumnPlan(header: ["Number", "Name"], mappings: [], file: "file")
+        } throws: { error in
+            (error as? TransferError)?.detail == "its columns are 'Number', 'Name'"
+        }
+    }
 
     @Test(arguments: headers) func refusesFilesWithoutIdentifiers(_ text: String, _ kind: TransferError.Kind) {
         #expect {
