@@ -27,7 +27,11 @@ extension MergeBatch {
         return verdicts
     }
 
-    private static func isPlausible(_ time: Int64) -> Bool { (0..<Stamp.latestTime).contains(time) }
+    /// Why moments are not believed, if they are not.
+    private func fault(of times: Int64...) -> String? {
+        guard times.allSatisfy({ (0..<Stamp.latestTime).contains($0) }) else { return Self.timeReason }
+        return times.allSatisfy { $0 <= limit } ? nil : Self.aheadReason
+    }
 
     private static func isPlausible(at time: Int64) -> Bool { (0...Timestamp.latest).contains(time) }
 
@@ -41,7 +45,8 @@ extension MergeBatch {
     private mutating func apply(_ person: TransferRecord.Person) throws -> ImportVerdict {
         guard MemberID.isUsable(person.userId) else { return .skipped(Self.unusableReason) }
         guard let userID = store.identifier(imported: person.userId) else { return .skipped(Self.otherKeyReason) }
-        guard Self.isPlausible(person.facts.latestTime) else { return .skipped(Self.timeReason) }
+        let born = person.facts.removals.map(\.born).max() ?? 0
+        if let fault = fault(of: person.facts.latestTime, born) { return .skipped(fault) }
         guard let said = store.translated(person.facts) else { return .skipped(Self.otherKeyReason) }
         guard let target = try MemberStore.row(userID: userID, in: db) else {
             var facts = MemberFacts()
@@ -102,7 +107,7 @@ extension MergeBatch {
         }
         guard let cardID = store.identifier(imported: card.cardId), let userID = store.identifier(imported: card.userId)
         else { return .skipped(Self.otherKeyReason) }
-        guard Self.isPlausible(card.stamp.time) else { return .skipped(Self.timeReason) }
+        if let fault = fault(of: card.stamp.time) { return .skipped(fault) }
         for identifier in [cardID, userID] {
             if let erasure = try erasure(of: identifier), card.stamp.time <= erasure.time {
                 return .skipped(Self.erasedReason)
@@ -144,9 +149,10 @@ extension MergeBatch {
     private mutating func apply(_ visit: TransferRecord.Visit) throws -> ImportVerdict {
         guard MemberID.isUsable(visit.userId) else { return .skipped(Self.unusableReason) }
         guard let userID = store.identifier(imported: visit.userId) else { return .skipped(Self.otherKeyReason) }
-        guard Self.isPlausible(visit.stamp.time), Self.isPlausible(visit.born), Self.isPlausible(at: visit.at),
-            let source = Visit.Source(rawValue: visit.source)
-        else { return .skipped(Self.timeReason) }
+        guard Self.isPlausible(at: visit.at), let source = Visit.Source(rawValue: visit.source) else {
+            return .skipped(Self.timeReason)
+        }
+        if let fault = fault(of: visit.stamp.time, visit.born) { return .skipped(fault) }
         let isKnown = try Bool.fetchOne(
             db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM visit WHERE event_id = ?)"),
             arguments: [visit.eventID]
@@ -200,7 +206,8 @@ extension MergeBatch {
     }
 
     private mutating func apply(_ undo: TransferRecord.Undo) throws -> ImportVerdict {
-        guard Self.isPlausible(undo.stamp.time), Self.isPlausible(at: undo.at) else { return .skipped(Self.timeReason) }
+        guard Self.isPlausible(at: undo.at) else { return .skipped(Self.timeReason) }
+        if let fault = fault(of: undo.stamp.time) { return .skipped(fault) }
         let owner = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT member_id FROM visit WHERE event_id = ?"),
             arguments: [undo.eventID]
@@ -231,7 +238,7 @@ extension MergeBatch {
     // MARK: Erasures
 
     private mutating func apply(_ erasure: TransferRecord.Erasure) throws -> ImportVerdict {
-        guard Self.isPlausible(erasure.stamp.time) else { return .skipped(Self.timeReason) }
+        if let fault = fault(of: erasure.stamp.time) { return .skipped(fault) }
         let isNew = try store.remember(erasure.hash, erasure.salt, erasure.stamp, in: db)
         guard isNew else { return .kept }
         noteErasures()
@@ -268,9 +275,10 @@ extension MergeBatch {
     // MARK: The audit log
 
     private mutating func apply(_ entry: TransferRecord.Audit) throws -> ImportVerdict {
-        guard Self.isPlausible(entry.stamp.time), Self.isPlausible(at: entry.at),
-            AuditEntry.Action(rawValue: entry.action) != nil
-        else { return .skipped(Self.timeReason) }
+        guard Self.isPlausible(at: entry.at), AuditEntry.Action(rawValue: entry.action) != nil else {
+            return .skipped(Self.timeReason)
+        }
+        if let fault = fault(of: entry.stamp.time) { return .skipped(fault) }
         var entry = entry
         if let subject = entry.subject { entry.subject = store.identifier(imported: subject) }
         if hasErasures, try isForgotten(entry) { (entry.subject, entry.detail) = (nil, nil) }

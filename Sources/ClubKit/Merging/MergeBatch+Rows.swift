@@ -21,7 +21,7 @@ extension MergeBatch {
     ///
     /// - Returns: the rows of the others, in the order of the file.
     private mutating func insertUnknown(_ batch: ImportBatch, _ verdicts: inout [ImportVerdict]) throws -> [Int] {
-        let writer = try PlainMemberWriter(db)
+        let writer = try PlainMemberWriter(db, limit: limit)
         defer { writer.finish() }
         let first = try Int64.fetchOne(db, sql: "SELECT coalesce(max(id), 0) + 1 FROM member") ?? 1
         var rest: [Int] = []
@@ -38,7 +38,7 @@ extension MergeBatch {
             if isKnown, try writer.isThere(row, of: batch) { continue }
             if try writer.insert(row, of: batch, id: first + Int64(index), creationSequence()) {
                 verdicts[index] = .created
-                latest = max(latest, row.stamp.time)
+                latest = max(latest, row.stamp(believedUpTo: limit).time)
                 created += 1
                 isKnown = false
             } else if try !isKnown && writer.isThere(row, of: batch) {
@@ -60,7 +60,7 @@ extension MergeBatch {
         guard let userID = store.identifier(imported: row.userId) else { return .skipped(Self.otherKeyReason) }
         guard try erasure(of: userID) == nil else { return .skipped(Self.erasedReason) }
         guard let target = try target(of: userID) else {
-            let facts = row.facts()
+            let facts = row.facts(believedUpTo: limit)
             let id = try store.insert(userID, facts, in: db)
             progress.noteCreated(id)
             note(facts.latestTime)
@@ -74,7 +74,7 @@ extension MergeBatch {
         let before = try target.facts()
         guard before.erasure == nil else { return .skipped(Self.erasedReason) }
         var facts = before
-        facts.join(row.facts(knowing: isUntyped ? target.member.fields : nil))
+        facts.join(row.facts(knowing: isUntyped ? target.member.fields : nil, believedUpTo: limit))
         guard facts.exists else { return .skipped(Self.deletedReason) }
         if mode == .overwrite, target.exists { try overwrite(row, target, &facts, isUntyped) }
         note(facts.latestTime)
@@ -117,8 +117,10 @@ extension ImportedMember {
 
     /// What the row says, the same wherever it is imported.
     ///
-    /// - Parameter stored: the fields that are known, for rows that know no types: what reads the same is the same.
-    func facts(knowing stored: [String: FieldValue]? = nil) -> MemberFacts {
+    /// - Parameters:
+    ///   - stored: the fields that are known, for rows that know no types: what reads the same is the same.
+    ///   - limit: the latest moment that is believed.
+    func facts(knowing stored: [String: FieldValue]? = nil, believedUpTo limit: Int64) -> MemberFacts {
         let latest = lastVisitAt ?? 0
         let added = addedAt ?? 0
         var fields = fields
@@ -129,7 +131,7 @@ extension ImportedMember {
         }
         let name: String? = if case .string(let name)? = username { name } else { nil }
         return .plain(
-            origin: .legacy(at: time),
+            origin: .legacy(at: time, believedUpTo: limit),
             addedAt: added != 0 ? added : latest,
             username: name,
             fields: fields,
@@ -153,7 +155,9 @@ extension ImportedMember {
 
 extension ImportBatch.Row {
     /// What the row counts as said at.
-    var stamp: Stamp { .legacy(at: max(lastVisitAt ?? 0, addedAt ?? 0)) }
+    func stamp(believedUpTo limit: Int64) -> Stamp {
+        .legacy(at: max(lastVisitAt ?? 0, addedAt ?? 0), believedUpTo: limit)
+    }
 }
 
 extension ImportBatch {

@@ -29,6 +29,8 @@ struct MergeBatch {
     private(set) var hasErasures: Bool
     /// Whether somebody may wait for a member whom they were joined to.
     let hasJoined: Bool
+    /// The latest moment that is believed. Taking it in keeps this device's own moments within what others believe.
+    let limit: Int64
 
     init(_ store: MemberStore, _ db: Database, _ mode: MergeMode, _ progress: MergeProgress) throws {
         self.store = store
@@ -39,6 +41,11 @@ struct MergeBatch {
         hasErasures = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM erased)") ?? false
         hasJoined =
             try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into IS NOT NULL)") ?? false
+        // What this device's clock has been at already does not move it, such as its own records in a backup.
+        let reached = try Int64.fetchOne(db, sql: "SELECT hlc FROM clock") ?? 0
+        let now = (Timestamp.microseconds(store.clock()) ?? 0) / 1000
+        let ahead = HybridTimestamp(milliseconds: now + Stamp.tolerance, counter: .max).rawValue
+        limit = min(max(reached, ahead), Stamp.latestTime - 1)
     }
 
     // MARK: What has to be done at the end
@@ -62,7 +69,7 @@ struct MergeBatch {
     }
 
     /// Takes note of a moment, so that what is said here later is later.
-    mutating func note(_ time: Int64) { latest = max(latest, time) }
+    mutating func note(_ time: Int64) { latest = max(latest, min(time, limit)) }
 
     mutating func noteCards() { hasCards = true }
 
@@ -184,6 +191,8 @@ struct MergeBatch {
         "The identifier was hidden under another key. Give the key with which the file was made."
     static let unusableReason = "The identifier is empty, too long or not plain."
     static let timeReason = "It has a time that no clock can have."
+    static let aheadReason =
+        "It is dated more than a day ahead of this device's clock. Set the clocks of both devices, and merge again."
 }
 
 extension FieldValue {

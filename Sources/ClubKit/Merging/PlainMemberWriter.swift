@@ -11,8 +11,11 @@ struct PlainMemberWriter {
     private let queryHandle: OpaquePointer?
     private let connection: OpaquePointer?
     private let database: Database
+    private let limit: Int64
 
-    init(_ db: Database) throws {
+    /// - Parameter limit: the latest moment that is believed.
+    init(_ db: Database, limit: Int64) throws {
+        self.limit = limit
         statement = try db.cachedStatement(
             sql: """
                 INSERT INTO member (id, user_id, username, added_at, num_visits, own_visits, last_visit_at, fields, origin_hlc,
@@ -93,7 +96,7 @@ struct PlainMemberWriter {
                 sqlite3_bind_null(handle, 9)
             }
             if let fields = row.fields { bind(6, fields) } else { sqlite3_bind_text(handle, 6, "{}", 2, Self.copied) }
-            sqlite3_bind_int64(handle, 7, row.stamp.time)
+            sqlite3_bind_int64(handle, 7, row.stamp(believedUpTo: limit).time)
             let code = sqlite3_step(handle)
             sqlite3_reset(handle)
             return code

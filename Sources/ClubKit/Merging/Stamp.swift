@@ -20,10 +20,17 @@ public struct Stamp: Sendable, Hashable {
     /// The latest time that is believed, in the year 4199: a clock that takes note of it can still go on for ever.
     package static let latestTime: Int64 = 1 << 62
 
+    /// How far ahead of this device's clock a moment may be that is taken in, in milliseconds: a day, so that clocks in
+    /// another time zone are heard, and no file runs this device's clock to its end.
+    package static let tolerance: Int64 = 86_400_000
+
     /// What a file without logical times says, as of then (microseconds since 1970): the same wherever it is imported.
-    package static func legacy(at microseconds: Int64) -> Stamp {
+    ///
+    /// - Parameter limit: the latest time that is believed. What claims to be later says nothing of when, and so counts
+    ///   as of the beginning of time: nothing that people say has to be later than it, which no clock could.
+    package static func legacy(at microseconds: Int64, believedUpTo limit: Int64 = latestTime - 1) -> Stamp {
         let time = HybridTimestamp(milliseconds: microseconds / 1000, counter: .max).rawValue
-        return Stamp(time: min(time, latestTime - 1), device: legacyDevice)
+        return Stamp(time: time <= limit ? time : Int64(UInt16.max), device: legacyDevice)
     }
 
     /// Whether a time alone is that of a file without logical times: no clock counts that far, so that a visit that

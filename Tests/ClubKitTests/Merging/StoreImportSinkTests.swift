@@ -253,6 +253,48 @@ struct StoreImportSinkTests {
         try await expectClean(device.store)
     }
 
+    @Test("Rows of the far future leave the clock where others believe it", arguments: [400 * 86_400, 200_000_000_000])
+    func rowsAhead(seconds: Int64) async throws {
+        let (device, other) = (try MergeDevice(1), try MergeDevice(2))
+        let late = row("A", name: "Late", visits: 2, last: seconds)
+        #expect(try device.importRows([late]) == [.created])
+        let sink = try StoreImportSink(device.store)
+        #expect(try sink.apply(batch([late, row("B", name: "Fast", visits: 1, last: seconds)])) == [.kept, .created])
+        try sink.finish()
+        _ = try await device.store.update("A", ActionContext(), committed: { _ in }, { $0.username = "Now" })
+        _ = try await device.store.update("B", ActionContext(), committed: { _ in }, { $0.username = "Too" })
+        try device.importRows([late])
+        #expect(try await device.member("A")?.username == "Now")
+        try await device.tap("C", at: start)
+        let verdicts = try other.merge(await device.records())
+        #expect(verdicts.allSatisfy { $0 != .skipped(MergeBatch.aheadReason) })
+        #expect(try await other.member("A")?.username == "Now")
+        #expect(try await other.member("B")?.username == "Too")
+        #expect(try await other.member("C")?.numVisits == 1)
+        try await expectClean(device.store)
+    }
+
+    @Test("Records of a clock that is more than a day ahead are refused, and taken when it is that late")
+    func recordsAhead() async throws {
+        let (ahead, device) = (try MergeDevice(1, skew: 90_000), try MergeDevice(2))
+        try await ahead.tap("A", at: start)
+        _ = try await ahead.store.replaceCard("A", by: "B", ActionContext(reason: "lost")) { _ in }
+        let records = try await ahead.records()
+        #expect(try device.merge(records).allSatisfy { $0 == .skipped(MergeBatch.aheadReason) })
+        #expect(try await device.member("A") == nil)
+        // The clock has not moved.
+        let stamp = try await device.store.write("test") { db in try device.store.nextStamp(in: db) }
+        #expect(stamp.date == start)
+        device.clock.advance(by: 7200)
+        #expect(try device.merge(records).allSatisfy { $0 != .skipped(MergeBatch.aheadReason) })
+        #expect(try await device.member("A")?.numVisits == 1)
+        // Its own records it takes at any time.
+        let restored = try MergeDevice(3, skew: 90_001)
+        _ = try await restored.store.write("test") { db in try restored.store.nextStamp(in: db) }
+        restored.clock.advance(by: -90_001)
+        #expect(try restored.merge(records).contains(.created))
+    }
+
     @Test("A large import of a new club leaves indexes out for a while, also if it is cut off")
     func indexes() async throws {
         let directory = try TemporaryDirectory()
