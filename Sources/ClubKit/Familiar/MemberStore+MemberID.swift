@@ -6,7 +6,7 @@ extension MemberStore {
     /// `memberId`; or else with that ``Member/userId`` or card. It is read on the calling thread.
     func memberNow(withMemberID id: String) throws(ClubError) -> Member? {
         try readNow("look up a member") { db in
-            if let row = try Self.found(identifier(id), in: db) { return row.member }
+            if let row = try Self.found(identifiers(id), in: db) { return row.member }
             guard !id.isEmpty, !id.utf8.contains(0) else { return nil }
             let row = try Row.fetchOne(
                 db,

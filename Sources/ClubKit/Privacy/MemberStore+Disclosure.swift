@@ -49,9 +49,9 @@ extension MemberStore {
         _ context: ActionContext
     ) async throws(ClubError) -> [URL] {
         let attempt = "disclose what is held on a member"
-        let key = identifier(key)
+        let keys = identifiers(key)
         let (json, csv) = try await write(attempt) { db in
-            let row = try Self.heldRow(key, attempt, in: db)
+            let row = try Self.heldRow(keys, attempt, in: db)
             try self.audit(.disclosed, of: row.member.userId, context, in: db)
             return (try self.disclosure(of: row, in: db), try self.visitTable(of: row, in: db))
         }

@@ -13,11 +13,11 @@ extension MemberStore {
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "erase a member"
-        let key = identifier(key)
+        let keys = identifiers(key)
         // Who was deleted before is told of no second time.
         let told: @Sendable ((changed: Changed, isNews: Bool)) -> Void = { if $0.isNews { committed($0.changed) } }
         let member = try await write(attempt, committed: told) { db -> (changed: Changed, isNews: Bool) in
-            let row = try Self.heldRow(key, attempt, in: db)
+            let row = try Self.heldRow(keys, attempt, in: db)
             let rows = try Self.joined(to: row, in: db)
             let stamp = try self.nextStamp(in: db)
             var identifiers = Set(rows.map { Array($0.member.userId.utf8) })
@@ -55,17 +55,13 @@ extension MemberStore {
     /// The member with that identifier or card, or what is still held on one who was deleted.
     ///
     /// - Throws: ``ClubError/Kind/noSuchMember``.
-    static func heldRow(_ key: String, _ attempt: String, in db: Database) throws -> MemberRow {
-        switch try holder(of: key, in: db) {
-        case .member(let row, _): return row
-        case .nobody(let former?): return former
-        case .nobody(nil):
+    static func heldRow(_ keys: [String], _ attempt: String, in db: Database) throws -> MemberRow {
+        if let row = try found(keys, in: db) { return row }
+        for key in keys where !key.utf8.contains(0) {
             let card = try String.fetchOne(db, sql: "SELECT member_key FROM card WHERE card_id = ?", arguments: [key])
-            guard let card, let row = try Self.row(userID: card, in: db) else {
-                throw ClubError(.noSuchMember, attempting: attempt)
-            }
-            return row
+            if let row = try row(userID: key, in: db) ?? card.flatMap({ try row(userID: $0, in: db) }) { return row }
         }
+        throw ClubError(.noSuchMember, attempting: attempt)
     }
 
     /// What this device's erasures are hashed with: not secret, but its own, so that one list of hashes cannot be

@@ -4,7 +4,7 @@ import GRDB
 extension MemberStore {
     /// All that the desk needs to know of a member, or `nil` if there is none.
     package func details(of key: String) async throws(ClubError) -> MemberDetails? {
-        let key = identifier(key)
+        let key = identifiers(key)
         return try await read("look up a member") { db in
             guard let row = try Self.found(key, in: db) else { return nil }
             let values = SystemValues(try row.facts())
@@ -53,7 +53,7 @@ extension MemberStore {
     ///   - limit: how many at most.
     package func visits(of key: String, limit: Int) async throws(ClubError) -> [Visit] {
         let attempt = "list a member's visits"
-        let key = identifier(key)
+        let key = identifiers(key)
         return try await read(attempt) { db in
             let row = try Self.member(key, attempt, in: db)
             let rows = try Self.joined(to: row, in: db)
@@ -76,12 +76,12 @@ extension MemberStore {
 
     /// What was done with a member, newest first; with everything, if no member is named.
     package func auditLog(of key: String?, limit: Int) async throws(ClubError) -> [AuditEntry] {
-        let key = key.map { identifier($0) }
+        let key = key.map { identifiers($0) }
         return try await read("read the audit log") { db in
             var subjects: [String] = []
             if let key {
                 let row = try Self.found(key, in: db)
-                subjects = try row.map { try Self.joined(to: $0, in: db).map(\.member.userId) } ?? [key]
+                subjects = try row.map { try Self.joined(to: $0, in: db).map(\.member.userId) } ?? key
             }
             let list = databaseQuestionMarks(count: subjects.count)
             let rows = try Row.fetchAll(

@@ -57,9 +57,10 @@ extension MemberStore {
             let detail = "the identifier is empty, too long or not plain"
             throw ClubError(.invalidValue, attempting: attempt, detail: detail)
         }
-        let userID = identifier(member.userId)
+        let userIDs = identifiers(member.userId)
         return try await write(attempt, committed: committed) { db in
             let former: MemberRow?
+            let userID = try Self.cardKey(userIDs, in: db)
             switch try Self.holder(of: userID, in: db) {
             case .member: throw ClubError(.memberExists, attempting: attempt)
             case .nobody(let row): former = row
@@ -105,7 +106,7 @@ extension MemberStore {
         _ body: @escaping @Sendable (inout Member) throws -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "change a member"
-        let key = identifier(key)
+        let key = identifiers(key)
         let told: @Sendable ((Member, Changed?)) -> Void = { if let changed = $0.1 { committed(changed) } }
         return try await write(attempt, committed: told) { db -> (Member, Changed?) in
             let row = try Self.member(key, attempt, in: db)
@@ -141,7 +142,7 @@ extension MemberStore {
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "delete a member"
-        let key = identifier(key)
+        let key = identifiers(key)
         return try await write(attempt, committed: committed) { db in
             let row = try Self.member(key, attempt, in: db)
             let stamp = try self.nextStamp(in: db)
@@ -162,7 +163,7 @@ extension MemberStore {
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "change a member"
-        let key = identifier(key)
+        let key = identifiers(key)
         return try await write(attempt, committed: committed) { db in
             let row = try Self.member(key, attempt, in: db)
             let stamp = try self.nextStamp(in: db)
@@ -185,7 +186,7 @@ extension MemberStore {
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "sell visits"
-        let key = identifier(key)
+        let key = identifiers(key)
         if let visits, !(1...1_000_000).contains(visits) {
             throw ClubError(.invalidValue, attempting: attempt, detail: "the number is not 1 to 1 000 000")
         }
@@ -215,7 +216,7 @@ extension MemberStore {
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "join two members"
-        let (key, target) = (identifier(key), identifier(target))
+        let (key, target) = (identifiers(key), identifiers(target))
         return try await write(attempt, committed: committed) { db in
             let row = try Self.member(key, attempt, in: db)
             let target = try Self.member(target, attempt, in: db)
@@ -248,7 +249,7 @@ extension MemberStore {
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "record a visit"
-        let key = identifier(key)
+        let key = identifiers(key)
         guard let time = Timestamp.microseconds(date ?? clock()) else {
             throw ClubError(.invalidValue, attempting: attempt, detail: "the time is outside the years 1970 to 9999")
         }
@@ -331,12 +332,13 @@ extension MemberStore {
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "change a card"
-        let (card, key) = (identifier(card), identifier(key))
         guard MemberID.isUsable(card), !card.allSatisfy(\.isWhitespace) else {
             let detail = "the card's identifier is empty, too long or not plain"
             throw ClubError(.invalidValue, attempting: attempt, detail: detail)
         }
+        let (cards, key) = (identifiers(card), identifiers(key))
         return try await write(attempt, committed: committed) { db in
+            let card = try Self.cardKey(cards, in: db)
             let row = try Self.member(key, attempt, in: db)
             if case .member(let holder, _) = try Self.holder(of: card, in: db), holder.id != row.id {
                 throw ClubError(.memberExists, attempting: attempt, detail: "the card belongs to another member")
@@ -355,11 +357,12 @@ extension MemberStore {
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> Member {
         let attempt = "replace a card"
-        let (old, new) = (identifier(old), identifier(new))
-        guard MemberID.isUsable(new), !new.allSatisfy(\.isWhitespace), old != new else {
-            throw ClubError(.invalidValue, attempting: attempt, detail: "the new card's identifier cannot be used")
-        }
+        let unusable = ClubError(.invalidValue, attempting: attempt, detail: "the new card's identifier cannot be used")
+        guard MemberID.isUsable(new), !new.allSatisfy(\.isWhitespace) else { throw unusable }
+        let (olds, news) = (identifiers(old), identifiers(new))
         return try await write(attempt, committed: committed) { db in
+            let (old, new) = (try Self.cardKey(olds, in: db), try Self.cardKey(news, in: db))
+            guard old != new else { throw unusable }
             let row = try Self.member(old, attempt, in: db)
             if case .member(let holder, _) = try Self.holder(of: new, in: db), holder.id != row.id {
                 throw ClubError(.memberExists, attempting: attempt, detail: "the new card belongs to another member")

@@ -4,13 +4,13 @@ import GRDB
 extension MemberStore {
     /// The member with that ``Member/userId``.
     package func member(withUserID userID: String) async throws(ClubError) -> Member? {
-        let key = identifier(userID)
+        let key = identifiers(userID)
         return try await read("look up a member") { db in try Self.found(key, in: db)?.member }
     }
 
     /// The member with that ``Member/userId``, read on the calling thread.
     package func memberNow(withUserID userID: String) throws(ClubError) -> Member? {
-        let key = identifier(userID)
+        let key = identifiers(userID)
         return try readNow("look up a member") { db in try Self.found(key, in: db)?.member }
     }
 

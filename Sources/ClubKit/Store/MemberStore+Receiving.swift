@@ -81,7 +81,7 @@ extension MemberStore {
         guard let time, let key = event.memberKey.map(identifier(read:)) else { return .unknownCard }
 
         let memberID: Int64
-        switch try Self.holder(of: key, in: db) {
+        switch try holder(of: key, read: event.memberKey, in: db) {
         case .member(let row, let cardIsBlocked):
             memberID = row.id
             receipt.outcome = try Self.outcome(of: time, for: row, cardIsBlocked, rules, in: db)
@@ -109,6 +109,16 @@ extension MemberStore {
         if let row, receipt.outcome.isCounted { receipt.notices = Self.notices(for: row, at: time, rules) }
         try Self.insert(receipt, memberID: memberID, in: db)
         return .new(receipt)
+    }
+
+    /// To whom a card belongs that was read. What is written on a pass may have been typed at the desk before, where it
+    /// was taken for a UID.
+    private func holder(of key: String, read: String?, in db: Database) throws -> Holder {
+        let holder = try Self.holder(of: key, in: db)
+        guard case .nobody(nil) = holder, let other = read.flatMap(CardKey.normalised) else { return holder }
+        let typed = try Self.holder(of: identifier(read: other), in: db)
+        if case .member = typed { return typed }
+        return holder
     }
 
     /// Makes a member of an unknown card.

@@ -1,0 +1,38 @@
+/// The identifier of a card as a person gives it, and as a reader tells it.
+enum CardKey {
+    /// How many bytes the UIDs of cards have.
+    private static let lengths = [4, 7, 8, 10]
+
+    /// What a reader tells of a card whose UID was typed in lower case, or with `:`, `-` or a space between its bytes.
+    ///
+    /// - Returns: upper-case hexadecimal digits, or `nil` for what is no such UID, or is written so already. Membership
+    ///   numbers that are grouped otherwise stay what they are.
+    static func normalised(_ given: String) -> String? {
+        let text = Array(given.utf8)
+        // The longest one with separators.
+        guard text.count <= 29 else { return nil }
+        let separators = text.filter { [UInt8(ascii: ":"), UInt8(ascii: "-"), UInt8(ascii: " ")].contains($0) }
+        let digits: [UInt8]
+        if let separator = separators.first {
+            let groups = text.split(separator: separator, omittingEmptySubsequences: false)
+            guard groups.allSatisfy({ $0.count == 2 }) else { return nil }
+            digits = Array(groups.joined())
+        } else {
+            // Small and capital letters together are no way to write a UID.
+            guard !text.contains(where: { (0x41...0x5A).contains($0) }) else { return nil }
+            digits = text
+        }
+        guard lengths.contains(digits.count / 2), digits.count.isMultiple(of: 2), digits.allSatisfy(isDigit) else {
+            return nil
+        }
+        let upper = String(decoding: digits, as: UTF8.self).uppercased()
+        return upper == given ? nil : upper
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
+        default: false
+        }
+    }
+}
