@@ -151,9 +151,22 @@ extension TransferRecord {
         switch self {
         case .member(let person):
             if !MemberID.isUsable(person.userId) { return .badIdentifier }
-            let times = person.facts.births.map(\.at) + person.facts.claims.map(\.at)
+            let facts = person.facts
+            let times = facts.births.map(\.at) + facts.claims.map(\.at) + facts.removals.map(\.latest)
             if !times.allSatisfy(isTime) { return time }
-            let counts = person.facts.claims.map(\.visits) + person.facts.packs.map(\.visits)
+            // What the club keeps among the values as numbers, in all versions, since each may become the latest.
+            func isMoment(_ time: Int64) -> Bool { (0..<Stamp.latestTime).contains(time) }
+            guard facts.removals.map(\.born).allSatisfy(isMoment) else {
+                return RowFault("removals", "expected a moment of a clock")
+            }
+            for case .int(let value) in (facts.values[SystemValues.Name.expires] ?? []).map(\.value)
+            where !isTime(Int64(value)) { return RowFault(SystemValues.Name.expires, time.reason) }
+            for case .int(let value) in (facts.values[SystemValues.Name.packsFrom] ?? []).map(\.value)
+            where !isMoment(Int64(value)) {
+                return RowFault(SystemValues.Name.packsFrom, "expected a moment of a clock")
+            }
+            let removed = facts.removals.flatMap { [$0.visits, $0.bought] }
+            let counts = facts.claims.map(\.visits) + facts.packs.map(\.visits) + removed
             return counts.allSatisfy { (0...NumberText.mostVisits).contains($0) } ? nil : .visits("visits", .tooLarge)
         case .card(let card):
             return MemberID.isUsable(card.cardId) && MemberID.isUsable(card.userId) ? nil : .badIdentifier

@@ -133,6 +133,19 @@ import Testing
         }
     }
 
+    /// A member of whom a file tells that.
+    private func facts(_ parts: String) -> String {
+        #"{"member":{"userId":"U9","facts":{"births":[[[1],5]],\#(parts)}}}"#
+    }
+
+    @Test func theEndOfAMembershipIsATime() {
+        for (value, time) in [(Int.max, Timestamp.latest), (Int.min, 0), (7, 7)] {
+            var facts = MemberFacts()
+            facts.set(SystemValues.Name.expires, .int(value), Stamp(time: 1, device: UUIDSource.uuid(1)))
+            #expect(SystemValues(facts).expiresAt == time)
+        }
+    }
+
     @Test func anUnreadableRecordKeepsNoOtherOut() throws {
         // Whole, with a checksum of its own, but with records that nobody should write.
         let bad = [
@@ -140,6 +153,15 @@ import Testing
             #"{"undo":{"eventID":"\#(UUIDSource.uuid(1))","stamp":[1],"at":-5}}"#,
             #"{"member":{"userId":"U9","origin":[1],"addedAt":99999999999999999999}}"#,
             #"{"erasure":{"salt":"AA==","hash":"AA==","stamp":[1]}}"#,
+            facts(#""values":{"$expires":[[[1],-9223372036854775808]]}"#),
+            facts(#""values":{"$expires":[[[9],1],[[1],9223372036854775807]]}"#),
+            facts(#""values":{"$packsFrom":[[[1],9223372036854775807]]}"#),
+            facts(#""values":{},"claims":[[[1],9223372036854775807,5]]"#),
+            facts(#""values":{},"packs":[[[1],9223372036854775807]]"#),
+            facts(#""values":{},"removals":[[[1],1,9223372036854775807,0,1]]"#),
+            facts(#""values":{},"removals":[[[1],1,1,9223372036854775807,1]]"#),
+            facts(#""values":{},"removals":[[[1],1,1,1,9223372036854775807]]"#),
+            facts(#""values":{},"removals":[[[1],-9223372036854775808,1,1,1]]"#),
         ]
         let good = #"{"member":{"userId":"U9","origin":[1],"addedAt":5,"username":"Eve"}}"#
         let path = directory.file("bad.clubkit")
