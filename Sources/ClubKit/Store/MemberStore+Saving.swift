@@ -74,10 +74,11 @@ extension MemberStore {
         if facts.erasure != nil, !facts.exists { return try removeErased(facts, of: id, in: db) }
         let sequence = try noteChange(of: id, in: db)
         let shown = MemberProjection(facts, holder: try Self.holderOfIdentifier(id, in: db))
-        let former = try String.fetchOne(
-            db.cachedStatement(sql: "SELECT merged_into FROM member WHERE id = ?"),
+        let stored = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT merged_into, ended_hlc FROM member WHERE id = ?"),
             arguments: [id]
         )
+        let former: String? = try stored?.optional(0)
         let statement = try db.cachedStatement(
             sql: """
                 UPDATE member SET username = ?, added_at = ?, fields = ?, status = ?, merged_into = ?, blocked = ?,
@@ -100,6 +101,27 @@ extension MemberStore {
             let sequence = try noteChange(of: row.id, in: db)
             try db.execute(sql: "UPDATE member SET change_seq = ? WHERE id = ?", arguments: [sequence, row.id])
             try refreshTotals(of: row.id, in: db)
+        }
+        if let ended: Int64 = try stored?.optional(1), ended != shown.ended { try releaseCards(of: id, in: db) }
+    }
+
+    /// Lets go of members who were joined to one by a card that was the one's before the deletion.
+    private func releaseCards(of id: Int64, in db: Database) throws {
+        let released = try Int64.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT member.id FROM member AS holder JOIN card ON card.member_key = holder.user_id
+                    JOIN member ON member.user_id = card.card_id AND member.merged_into = holder.user_id
+                    WHERE holder.id = ? AND holder.ended_hlc >= card.hlc AND member.id <> holder.id
+                    """
+            ),
+            arguments: [id]
+        )
+        for id in released {
+            // Who was joined by a person as well stays so: this writes what follows from the facts.
+            guard let row = try Self.row(id: id, in: db), try Self.holderOfIdentifier(id, in: db) == nil else { continue }
+            let facts = try row.facts()
+            if SystemValues(facts).mergedInto == nil { try save(facts, of: id, in: db) }
         }
     }
 
@@ -172,7 +194,8 @@ extension MemberStore {
                 return overflow ? Int.max : total
             }
             let removed = facts.removedVisits(boughtSince: first)
-            totals.left = max(0, max(0, bought - removed) - (try count("hlc", first.stamp.time)))
+            // Neither is negative, so the difference does not overflow.
+            totals.left = max(0, max(0, max(0, bought) - max(0, removed)) - (try count("hlc", first.stamp.time)))
         }
         return totals
     }
@@ -289,7 +312,8 @@ struct SystemValues {
 
     init(_ facts: MemberFacts) {
         if case .string(let reason) = facts.value(Name.blocked) { blocked = reason }
-        if case .int(let time) = facts.value(Name.expires) { expiresAt = Int64(time) }
+        // Whoever adds to it or takes from it need not fear an overflow, whatever a file said.
+        if case .int(let time) = facts.value(Name.expires) { expiresAt = min(max(0, Int64(time)), Timestamp.latest) }
         if case .string(let text) = facts.value(Name.notes), !text.isEmpty { notes = text }
         if case .array(let values) = facts.value(Name.tags) {
             tags = values.compactMap { if case .string(let tag) = $0 { tag } else { nil } }

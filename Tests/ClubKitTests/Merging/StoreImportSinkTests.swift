@@ -173,6 +173,29 @@ struct StoreImportSinkTests {
         #expect(try await device.store.memberCount() == 2)
     }
 
+    @Test("A card from before a deletion does not lead to the member who is there again", arguments: 0...2)
+    func oldCard(order: Int) async throws {
+        let (device, other, third) = (try MergeDevice(1), try MergeDevice(2), try MergeDevice(3))
+        // Who had not heard of the card made a member of it.
+        try await other.tap("B", at: start.addingTimeInterval(100))
+        try await device.tap("A", at: start)
+        _ = try await device.store.replaceCard("A", by: "B", ActionContext(reason: "lost")) { _ in }
+        if order == 0 { try third.merge(await device.records()) }
+        _ = try await device.store.delete("A", ActionContext()) { _ in }
+        device.clock.advance(by: 60)
+        _ = try await device.store.add(Member(userId: "A", username: "Again"), ActionContext()) { _ in }
+        for source in order == 2 ? [device, other] : [other, device] { try third.merge(await source.records()) }
+        try device.merge(await other.records())
+        for one in [device, third] {
+            #expect(try await one.member("A")?.numVisits == 0)
+            #expect(try await one.member("B")?.userId == "B")
+            #expect(try await one.member("B")?.numVisits == 1)
+            try await expectClean(one.store)
+        }
+        let isShared = { (line: String) in !line.hasPrefix(#"{"audit""#) }
+        #expect(try await device.dump().filter(isShared) == third.dump().filter(isShared))
+    }
+
     @Test("Only unknown members are taken if that is asked for")
     func addOnly() async throws {
         let device = try MergeDevice(1)
