@@ -16,7 +16,7 @@ extension MemberStore {
         _ isCancelled: () -> Bool,
         progress: ((TransferProgress) -> Void)?
     ) throws(TransferError) -> TapExportReport {
-        let output = try OutputFile(path, overwrite: overwrite)
+        let output = try OutputFile(path, overwrite: overwrite, beside: self.path)
         var report = TapExportReport(file: path)
         var failure: TransferError?
         do throws(ClubError) {

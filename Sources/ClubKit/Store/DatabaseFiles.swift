@@ -30,6 +30,16 @@ enum DatabaseFiles {
         return stat(path, &status) == 0 && status.st_size > 0
     }
 
+    /// Whether a path names one of the database's files, by whatever name, so that nothing may be written there.
+    static func own(_ file: String, ofDatabase path: String) -> Bool {
+        var status = stat()
+        guard stat(file, &status) == 0 else { return [path, path + "-wal", path + "-shm"].contains(file) }
+        return [path, path + "-wal", path + "-shm"].contains { name in
+            var other = stat()
+            return stat(name, &other) == 0 && other.st_dev == status.st_dev && other.st_ino == status.st_ino
+        }
+    }
+
     /// Those of the database's files that other users of this machine may read or write.
     static func exposed(_ path: String) -> [String] {
         [path, path + "-wal", path + "-shm"].filter { file in

@@ -20,10 +20,19 @@ final class OutputFile {
     ///
     /// - Parameters:
     ///   - path: the file. A pipe or device is written in place.
+    ///   - database: the database that is read, whose files are never replaced.
     ///   - hashed: whether to compute the checksum of what is written.
     /// - Throws: ``TransferError/Kind/exists`` unless it may be replaced.
-    init(_ path: String, overwrite: Bool, hashed: Bool = false) throws(TransferError) {
+    init(
+        _ path: String,
+        overwrite: Bool,
+        beside database: String? = nil,
+        hashed: Bool = false
+    ) throws(TransferError) {
         self.path = path
+        if let database, DatabaseFiles.own(path, ofDatabase: database) {
+            throw TransferError(.exists, file: path, detail: "it is the member database itself")
+        }
         if hashed { digest = SHA256() }
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {

@@ -20,6 +20,7 @@ struct StoreExport: Sendable {
         let output = try OutputFile(
             path,
             overwrite: options.overwrite || isUnique,
+            beside: store.path,
             hashed: options.format == .clubkit
         )
         let progress: (TransferProgress) throws -> Void = { state in

@@ -178,6 +178,21 @@ import Testing
         #expect(try directory.names().filter { !$0.hasPrefix("club.sqlite") } == ["list.musrl"])
     }
 
+    @Test("The database itself is never replaced, by whatever name", arguments: ["", "-wal", "-shm", "link"])
+    func leavesTheDatabase(ending: String) async throws {
+        let database = directory.file()
+        let path = ending == "link" ? directory.file("link") : database + ending
+        if ending == "link" { try #require(link(database, path) == 0) }
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        await #expect {
+            try await club.exportMembers(to: path, options: ExportOptions(format: .csv, overwrite: true))
+        } throws: { ($0 as? TransferError)?.kind == .exists }
+        await #expect {
+            try await club.exportTaps(to: path, overwrite: true)
+        } throws: { ($0 as? TransferError)?.kind == .exists }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+
     @Test func writesToAPipeInPlace() async throws {
         let path = directory.file("pipe")
         try #require(mkfifo(path, 0o600) == 0)
