@@ -97,11 +97,13 @@ extension MemberStore {
                 try Self.insert(receipt, memberID: nil, in: db)
                 return .new(receipt)
             case .create:
-                receipt.outcome = .created
                 let stamp = try nextStamp(in: db)
                 memberID = try create(key, former, name: event.memberName, at: time, stamp, in: db)
-                try insertVisit(receipt, at: time, memberID: memberID, born: stamp, in: db)
-                try refreshTotals(of: memberID, in: db)
+                receipt.outcome = try Self.outcomeOfCreation(memberID, at: time, rules, in: db)
+                if receipt.outcome == .created {
+                    try insertVisit(receipt, at: time, memberID: memberID, born: stamp, in: db)
+                    try refreshTotals(of: memberID, in: db)
+                }
             }
         }
         let row = try Self.row(id: memberID, in: db)
@@ -159,6 +161,18 @@ extension MemberStore {
         return .visit
     }
 
+    /// What the tap comes to that made a member: another kiosk may have said before that they are not let in.
+    private static func outcomeOfCreation(
+        _ id: Int64,
+        at time: Int64,
+        _ rules: TapRules,
+        in db: Database
+    ) throws -> Receipt.Outcome {
+        guard let row = try Self.row(id: id, in: db) else { return .created }
+        let outcome = try outcome(of: time, for: row, false, rules, in: db)
+        return outcome == .visit ? .created : outcome
+    }
+
     private static func notices(for row: MemberRow, at time: Int64, _ rules: TapRules) -> [Receipt.Notice] {
         var notices: [Receipt.Notice] = []
         if let end = row.expiresAt, end - time <= rules.expiryWarning {
@@ -202,11 +216,17 @@ extension MemberStore {
                     AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id))
                 """
         )
-        // Neither sum overflows: both parts are between 0 and Timestamp.latest.
-        return try Bool.fetchOne(
-            statement,
-            arguments: [row.id, time - cooldown, time + cooldown, row.ended]
-        ) ?? false
+        func isRepeat(of row: MemberRow) throws -> Bool {
+            // Neither sum overflows: both parts are between 0 and Timestamp.latest.
+            try Bool.fetchOne(
+                statement,
+                arguments: [row.id, time - cooldown, time + cooldown, row.ended]
+            ) ?? false
+        }
+        if try isRepeat(of: row) { return true }
+        // Only then are there visits of somebody who was joined to this member.
+        guard row.member.numVisits != row.ownVisits else { return false }
+        return try joined(to: row, in: db).contains { try $0.id != row.id && isRepeat(of: $0) }
     }
 
     private func insertVisit(
