@@ -67,8 +67,9 @@ extension Club {
 
     /// Changes a member's name and custom fields. What else the closure changes is not used.
     ///
-    /// - Parameter changes: called inside the transaction with the member as they are: it must not call the club.
-    /// - Throws: ``ClubError/Kind/noSuchMember``.
+    /// - Parameter changes: called with the member as they are, outside any transaction, and again if somebody else changed
+    ///   the member meanwhile.
+    /// - Throws: ``ClubError/Kind/noSuchMember``, ``ClubError/Kind/busy`` if others change the member all the time.
     @discardableResult
     public func update(
         _ key: String,
@@ -88,7 +89,7 @@ extension Club {
             .delete(key, context) { self.publish(.deleted($0.member, at: $0.at)) }
     }
 
-    /// Lets a member in no more. The reason is shown at the tap.
+    /// Lets a member in no more. The reason is shown at the tap; without one, that of an earlier block stays.
     @discardableResult
     public func block(_ key: String, by context: ActionContext) async throws(ClubError) -> Member {
         try await set([SystemValues.Name.blocked: .string(PlainText.line(context.reason ?? ""))], key, .blocked, context)

@@ -13,9 +13,10 @@ extension Club {
     ///
     /// - Parameters:
     ///   - key: the member's ``Member/userId`` or any of their cards.
-    ///   - date: when it was; now by default.
+    ///   - date: when it was; now by default, and no more than a day later than that.
     ///   - context: who records it, and why.
     /// - Returns: the member after it.
+    /// - Throws: ``ClubError/Kind/noSuchMember``, ``ClubError/Kind/invalidValue`` for a date that cannot be.
     @discardableResult
     public func recordVisit(
         of key: String,
@@ -31,7 +32,8 @@ extension Club {
     ///
     /// - Parameter id: ``Visit/id``, which for a tap is ``ReaderKit/ScanEvent/id``.
     /// - Returns: the member after it.
-    /// - Throws: ``ClubError/Kind/noSuchVisit``, also for a visit that was undone before.
+    /// - Throws: ``ClubError/Kind/noSuchVisit``, also for a visit that was undone before, or whose member
+    ///   was deleted since.
     @discardableResult
     public func undoVisit(_ id: UUID, by context: ActionContext) async throws(ClubError) -> Member {
         try await openStore("undo a visit").undoVisit(id, context, committed: updated(.undo))

@@ -98,7 +98,12 @@ extension MemberStore {
         }.member
     }
 
+    /// How often the closure of a change is called anew since somebody else was faster.
+    private static let mostUpdateAttempts = 20
+
     /// Changes a member's name and custom fields.
+    ///
+    /// - Parameter body: called outside any transaction, and again if the member was changed meanwhile.
     package func update(
         _ key: String,
         _ context: ActionContext,
@@ -107,11 +112,36 @@ extension MemberStore {
     ) async throws(ClubError) -> Member {
         let attempt = "change a member"
         let key = identifiers(key)
-        let told: @Sendable ((Member, Changed?)) -> Void = { if let changed = $0.1 { committed(changed) } }
-        return try await write(attempt, committed: told) { db -> (Member, Changed?) in
+        for _ in 0..<Self.mostUpdateAttempts {
+            let before = try await read(attempt) { db in try Self.member(key, attempt, in: db).member }
+            var after = before
+            do {
+                try body(&after)
+            } catch {
+                throw ClubError(error, attempting: attempt)
+            }
+            if let member = try await apply(after, insteadOf: before, key, context, committed) { return member }
+        }
+        throw ClubError(.busy, attempting: attempt, detail: "others change the same member all the time")
+    }
+
+    /// - Returns: `nil` if the member is not as it was read any more, so that nothing was changed.
+    private func apply(
+        _ member: Member,
+        insteadOf before: Member,
+        _ key: [String],
+        _ context: ActionContext,
+        _ committed: @escaping @Sendable (Changed) -> Void
+    ) async throws(ClubError) -> Member? {
+        let attempt = "change a member"
+        let told: @Sendable ((Member?, Changed?)) -> Void = { if let changed = $0.1 { committed(changed) } }
+        return try await write(attempt, committed: told) { db -> (Member?, Changed?) in
             let row = try Self.member(key, attempt, in: db)
-            var member = row.member
-            try body(&member)
+            // Visits that came meanwhile do not matter.
+            let isSame =
+                row.member.userId == before.userId && row.member.username == before.username
+                && row.member.fields == before.fields && row.member.timeStampAdded == before.timeStampAdded
+            guard isSame else { return (nil, nil) }
             let stamp = try self.nextStamp(in: db)
             var names: [FieldValue] = []
             var facts = try row.facts()
@@ -168,7 +198,11 @@ extension MemberStore {
             let row = try Self.member(key, attempt, in: db)
             let stamp = try self.nextStamp(in: db)
             try self.change(row, in: db) { facts in
-                for (name, value) in values { facts.set(name, value, stamp) }
+                for (name, value) in values {
+                    // Who blocks without saying why does not know better than who said it.
+                    if name == SystemValues.Name.blocked, value == .string(""), row.blocked != nil { continue }
+                    facts.set(name, value, stamp)
+                }
             }
             // Notes are kept once; the log says only that they were changed.
             let detail = values.filter { $0.key != SystemValues.Name.notes }
@@ -253,6 +287,11 @@ extension MemberStore {
         guard let time = Timestamp.microseconds(date ?? clock()) else {
             throw ClubError(.invalidValue, attempting: attempt, detail: "the time is outside the years 1970 to 9999")
         }
+        // A day, for clocks that differ.
+        guard time <= (Timestamp.microseconds(clock()) ?? 0) + 86_400 * Timestamp.second else {
+            let detail = "the time is in the future; a visit is recorded when it was made"
+            throw ClubError(.invalidValue, attempting: attempt, detail: detail)
+        }
         return try await write(attempt, committed: committed) { db in
             let row = try Self.member(key, attempt, in: db)
             let visit = VisitRow(
@@ -287,15 +326,17 @@ extension MemberStore {
     ) async throws(ClubError) -> Member {
         let attempt = "undo a visit"
         return try await write(attempt, committed: committed) { db in
+            // A visit that ended with a deletion counts nowhere already.
             let found = try Int64.fetchOne(
                 db,
                 sql: """
-                    SELECT member_id FROM visit WHERE event_id = ?1
+                    SELECT member_id FROM visit JOIN member ON member.id = member_id
+                    WHERE event_id = ?1 AND born > ended_hlc
                         AND NOT EXISTS (SELECT 1 FROM undo WHERE event_id = ?1)
                     """,
                 arguments: [id]
             )
-            guard let memberID = found, let row = try Self.row(id: memberID, in: db) else {
+            guard let memberID = found, let row = try Self.row(id: memberID, in: db), row.exists else {
                 throw ClubError(.noSuchVisit, attempting: attempt)
             }
             let stamp = try self.nextStamp(in: db)

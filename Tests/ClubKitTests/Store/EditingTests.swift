@@ -1,10 +1,11 @@
 import ClubKit
+import Dispatch
 import Foundation
 import ReaderKit
 import Synchronization
 import Testing
 
-@Suite("Changing members")
+@Suite("Changing members", .timeLimit(.minutes(2)))
 struct EditingTests {
     private let desk = ActionContext(actor: "desk", reason: "as agreed")
 
@@ -84,6 +85,49 @@ struct EditingTests {
         #expect(told.last?.member?.username == .some(nil))
         let error = await #expect(throws: ClubError.self) { try await club.update("M-2", by: desk) { _ in } }
         #expect(error?.kind == .noSuchMember)
+        try await isClean(club)
+    }
+
+    @Test("The closure of a change holds nobody up, and sees what somebody else changed meanwhile")
+    func updateTwice() async throws {
+        let club = try await club()
+        try await club.add(Member(userId: "M-1", fields: ["level": 1]), by: desk)
+        let calls = Mutex(0)
+        let member = try await club.update("M-1", by: desk) { member in
+            let isFirst = calls.withLock { calls in
+                calls += 1
+                return calls == 1
+            }
+            if isFirst {
+                // A transaction that is open here would wait for this one, and this one for it.
+                let done = DispatchSemaphore(value: 0)
+                Task.detached {
+                    _ = try? await club.update("M-1") { $0.fields["level"] = 10 }
+                    done.signal()
+                }
+                #expect(done.wait(timeout: .now() + 30) == .success)
+            }
+            if case .int(let level)? = member.fields["level"] { member.fields["level"] = .int(level + 1) }
+        }
+        #expect(member.fields["level"] == 11)
+        #expect(calls.withLock { $0 } == 2)
+        let error = await #expect(throws: ClubError.self) {
+            let next = Mutex(0)
+            try await club.update("M-1", by: desk) { member in
+                let level = next.withLock { next in
+                    next += 1
+                    return 100 + next
+                }
+                let done = DispatchSemaphore(value: 0)
+                Task.detached {
+                    _ = try? await club.update("M-1") { $0.fields["level"] = .int(level) }
+                    done.signal()
+                }
+                done.wait()
+                member.fields["level"] = 0
+            }
+        }
+        #expect(error?.kind == .busy)
         try await isClean(club)
     }
 
@@ -309,6 +353,54 @@ struct EditingTests {
             }
             #expect(error?.kind == .invalidValue)
         }
+        let late = await #expect(throws: ClubError.self) {
+            try await club.recordVisit(of: "A", at: start.addingTimeInterval(2 * 86_400), by: desk)
+        }
+        #expect(late?.kind == .invalidValue)
+        #expect(late?.description.contains("in the future") == true)
+        try await isClean(club)
+    }
+
+    @Test("A visit of somebody who was deleted, or deleted and is back, cannot be undone")
+    func undoDeleted() async throws {
+        let club = try await club()
+        let event = tap("A")
+        _ = try await club.receive(event)
+        try await club.delete("A", by: desk)
+        for _ in 0..<2 {
+            let error = await #expect(throws: ClubError.self) { try await club.undoVisit(event.id, by: desk) }
+            #expect(error?.kind == .noSuchVisit)
+            if try await club.memberCount() == 0 { _ = try await club.receive(tap("A", at: 600)) }
+        }
+        #expect(try await club.member(withUserID: "A")?.numVisits == 1)
+        try await isClean(club)
+    }
+
+    @Test("A tap soon after a visit of somebody who was joined to the member is a repeat")
+    func repeatOfJoined() async throws {
+        let club = try await club()
+        _ = try await club.receive(tap("A"))
+        _ = try await club.receive(tap("B", at: 100))
+        try await club.join("B", to: "A", by: desk)
+        #expect(try await club.receive(tap("A", at: 110)).outcome == .repeat)
+        #expect(try await club.receive(tap("B", at: 110)).outcome == .repeat)
+        #expect(try await club.receive(tap("A", at: 131)).outcome == .visit)
+        #expect(try await club.member(withUserID: "A")?.numVisits == 3)
+        try await isClean(club)
+    }
+
+    @Test("A block without a reason keeps the reason that is known")
+    func blockAgain() async throws {
+        let club = try await club()
+        _ = try await club.receive(tap("A"))
+        try await club.block("A", by: ActionContext(reason: "fees unpaid"))
+        try await club.block("A", by: ActionContext())
+        #expect(try await club.details(of: "A")?.blocked == "fees unpaid")
+        try await club.block("A", by: ActionContext(reason: "moved"))
+        #expect(try await club.details(of: "A")?.blocked == "moved")
+        try await club.unblock("A", by: desk)
+        try await club.block("A", by: ActionContext())
+        #expect(try await club.details(of: "A")?.blocked == "")
         try await isClean(club)
     }
 
