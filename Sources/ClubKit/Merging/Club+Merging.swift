@@ -55,9 +55,7 @@ extension Club {
         in store: MemberStore
     ) throws(ClubError) -> MergeReport {
         var report = MergeReport(dryRun: dryRun)
-        let sink = try StoreImportSink(store, mode: mode, dryRun: dryRun, context) { changed in
-            for one in changed { self.publish(.updated(one.member, .merge, at: one.at)) }
-        }
+        let sink = try StoreImportSink(store, mode: mode, dryRun: dryRun, context) { self.publish(merged: $0) }
         let rows = members.enumerated().map { ImportedMember($1, row: $0 + 1) }
         let verdicts: [ImportVerdict]
         do throws(ClubError) {
@@ -70,6 +68,13 @@ extension Club {
         for (row, verdict) in zip(rows, verdicts) { report.count(verdict, of: row.userId, row: row.row) }
         if !dryRun { publish(.merged(report, at: configuration.clock())) }
         return report
+    }
+
+    /// Tells of members who were there and whom a merge has changed or deleted.
+    func publish(merged members: [MergedMember]) {
+        for one in members {
+            publish(one.isDeleted ? .deleted(one.member, at: one.at) : .updated(one.member, .merge, at: one.at))
+        }
     }
 
     // MARK: Duplicates

@@ -48,12 +48,15 @@ extension MergeBatch {
         let born = person.facts.removals.map(\.born).max() ?? 0
         if let fault = fault(of: person.facts.latestTime, born) { return .skipped(fault) }
         guard let said = store.translated(person.facts) else { return .skipped(Self.otherKeyReason) }
+        // In adding only, a member of somebody else's card would be joined to them.
+        if mode == .addOnly, let holder = try target(of: userID), isKept(holder) { return .kept }
         guard let target = try MemberStore.row(userID: userID, in: db) else {
             var facts = MemberFacts()
             if let erasure = try erasure(of: userID) { facts.erase(erasure) }
             facts.join(said)
             if facts.erasure != nil, !facts.exists { return .skipped(Self.erasedReason) }
             note(facts.latestTime)
+            try touchTargets(of: userID, facts)
             if facts.isPlain, !hasCards, try !isAwaited(userID) {
                 progress.noteCreated(try store.insertPlain(userID, facts, creationSequence(), in: db))
             } else {
@@ -62,7 +65,6 @@ extension MergeBatch {
             }
             return facts.exists ? .created : .kept
         }
-        if isKept(target) { return .kept }
         let before = try target.facts()
         var facts = before
         facts.join(said)
@@ -76,6 +78,7 @@ extension MergeBatch {
             return conflicts.isEmpty ? .kept : .merged(changes: [], conflicts: conflicts)
         }
         try touch(target)
+        try touchTargets(of: userID, facts)
         if facts.removals != before.removals { try store.removeCounted(of: target.id, facts, in: db) }
         try store.save(facts, of: target.id, in: db)
         guard let after = try MemberStore.row(id: target.id, in: db) else {
@@ -113,7 +116,9 @@ extension MergeBatch {
                 return .skipped(Self.erasedReason)
             }
         }
-        if let row = try MemberStore.row(userID: userID, in: db), isKept(row) { return .kept }
+        for identifier in mode == .addOnly ? [userID, cardID] : [] {
+            if let row = try target(of: identifier), isKept(row) { return .kept }
+        }
         let stored = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT member_key, blocked, hlc, device_id FROM card WHERE card_id = ?"),
             arguments: [cardID]
@@ -130,17 +135,19 @@ extension MergeBatch {
                 : stamp < card.stamp
             guard isNewer else { return .kept }
         }
+        // A member with that identifier is, or is no more, one with the holder of the card.
+        let same = try MemberStore.row(userID: cardID, in: db)
+        if let same {
+            try touch(same)
+            if let holder = try MemberStore.row(userID: userID, in: db) { try touch(holder) }
+        }
         try db.cachedStatement(
             sql: "REPLACE INTO card (card_id, member_key, blocked, hlc, device_id) VALUES (?, ?, ?, ?, ?)"
         ).execute(arguments: [cardID, userID, card.blocked, card.stamp.time, card.stamp.device])
         noteCards()
         note(card.stamp.time)
         progress.recordCount += 1
-        // A member with that identifier is, or is no more, one with the holder of the card.
-        if let row = try MemberStore.row(userID: cardID, in: db) {
-            try touch(row)
-            try store.save(row.facts(), of: row.id, in: db)
-        }
+        if let same { try store.save(same.facts(), of: same.id, in: db) }
         return stored == nil ? .created : .merged(changes: [], conflicts: [])
     }
 
@@ -239,6 +246,7 @@ extension MergeBatch {
 
     private mutating func apply(_ erasure: TransferRecord.Erasure) throws -> ImportVerdict {
         if let fault = fault(of: erasure.stamp.time) { return .skipped(fault) }
+        guard mode != .addOnly else { return .skipped(Self.addOnlyReason) }
         let isNew = try store.remember(erasure.hash, erasure.salt, erasure.stamp, in: db)
         guard isNew else { return .kept }
         noteErasures()
@@ -266,6 +274,9 @@ extension MergeBatch {
                 if let stamp = hashes[Erasure.hash(identifier, salt: salt)] { erased.append((identifier, stamp)) }
             }
         }
+        for (identifier, _) in erased {
+            if let row = try MemberStore.row(userID: identifier, in: db) { try touch(row) }
+        }
         for (identifier, stamp) in erased {
             for id in try store.forget(identifier, as: stamp, in: db) { forget(id) }
         }
@@ -281,6 +292,12 @@ extension MergeBatch {
         if let fault = fault(of: entry.stamp.time) { return .skipped(fault) }
         var entry = entry
         if let subject = entry.subject { entry.subject = store.identifier(imported: subject) }
+        if mode == .addOnly {
+            // What was not done is not told as done.
+            guard let subject = entry.subject, let row = try target(of: subject), progress.hasCreated(row.id) else {
+                return .kept
+            }
+        }
         if hasErasures, try isForgotten(entry) { (entry.subject, entry.detail) = (nil, nil) }
         try db.cachedStatement(
             sql: """

@@ -51,18 +51,21 @@ struct MergeBatch {
     // MARK: What has to be done at the end
 
     /// Computes totals, moves the clock, and says who was changed.
-    mutating func finish() throws -> [MemberStore.Changed] {
+    mutating func finish() throws -> [MergedMember] {
         try eraseNew()
         for id in dirty.sorted() { try store.refreshTotals(of: id, in: db) }
         for (visit, id) in returned { try store.insertReceipt(of: visit, id, in: db) }
         if latest > 0 { try store.observe(latest, in: db) }
-        var changed: [MemberStore.Changed] = []
+        var changed: [MergedMember] = []
         let at = store.clock()
         for (id, member) in before.sorted(by: { $0.key < $1.key }) {
-            guard let row = try MemberStore.row(id: id, in: db), row.status == .present, row.member != member else {
+            guard let row = try MemberStore.row(id: id, in: db), row.exists, row.member.userId == member.userId else {
+                changed.append(MergedMember(member: member, isDeleted: true, at: at))
                 continue
             }
-            changed.append(MemberStore.Changed(member: row.member, at: at))
+            // Who was joined to somebody is told of as a part of them.
+            guard row.status == .present, row.member != member else { continue }
+            changed.append(MergedMember(member: row.member, isDeleted: false, at: at))
         }
         progress.changedCount += changed.count
         return changed
@@ -77,13 +80,26 @@ struct MergeBatch {
 
     /// Takes note that a member's row is about to change.
     mutating func touch(_ row: MemberRow) throws {
-        guard before[row.id] == nil, !progress.hasCreated(row.id) else { return }
-        if row.status == .present { before[row.id] = row.member }
-        if row.status == .merged {
-            let shown = try MemberStore.representative(of: row, in: db)
-            if shown.id != row.id, before[shown.id] == nil, !progress.hasCreated(shown.id) {
-                before[shown.id] = shown.member
-            }
+        guard row.exists else { return }
+        let shown = row.status == .present ? row : try MemberStore.representative(of: row, in: db)
+        if shown.status == .present, before[shown.id] == nil, !progress.hasCreated(shown.id) {
+            before[shown.id] = shown.member
+        }
+    }
+
+    /// Takes note that those are about to change whose visits a member's become by what is said, or by a card.
+    mutating func touchTargets(of userID: String, _ facts: MemberFacts) throws {
+        var targets = [SystemValues(facts).mergedInto]
+        if hasCards {
+            targets.append(
+                try String.fetchOne(
+                    db.cachedStatement(sql: "SELECT member_key FROM card WHERE card_id = ?"),
+                    arguments: [userID]
+                )
+            )
+        }
+        for case let target? in targets where target != userID {
+            if let row = try MemberStore.row(userID: target, in: db) { try touch(row) }
         }
     }
 
@@ -99,7 +115,6 @@ struct MergeBatch {
     /// A row that is there no more needs no totals.
     mutating func forget(_ id: Int64) {
         dirty.remove(id)
-        before[id] = nil
     }
 
     /// The number of the change under which this batch creates members.
@@ -189,6 +204,7 @@ struct MergeBatch {
     static let deletedReason = "This member was deleted later than the row tells of."
     static let otherKeyReason =
         "The identifier was hidden under another key. Give the key with which the file was made."
+    static let addOnlyReason = "It tells of somebody who was erased. Where members are only added, nobody is erased; merge it."
     static let unusableReason = "The identifier is empty, too long or not plain."
     static let timeReason = "It has a time that no clock can have."
     static let aheadReason =

@@ -13,7 +13,7 @@ package final class StoreImportSink: ImportSink {
     private let mode: MergeMode
     private let context: ActionContext
     private let detail: [String: FieldValue]
-    private let changed: @Sendable ([MemberStore.Changed]) -> Void
+    private let changed: @Sendable ([MergedMember]) -> Void
     private let progress: Mutex<MergeProgress>
 
     /// - Parameters:
@@ -22,14 +22,14 @@ package final class StoreImportSink: ImportSink {
     ///   - context: who merges, for the audit log.
     ///   - detail: particulars for the audit log.
     ///   - changed: called after each commit, in the order of the commits, on the writer's queue, with the members who
-    ///     were there and were changed: it must not wait for anything.
+    ///     were there and were changed or deleted: it must not wait for anything.
     package init(
         _ store: MemberStore,
         mode: MergeMode = .merge,
         dryRun: Bool = false,
         _ context: ActionContext = ActionContext(),
         detail: [String: FieldValue] = [:],
-        changed: @escaping @Sendable ([MemberStore.Changed]) -> Void = { _ in }
+        changed: @escaping @Sendable ([MergedMember]) -> Void = { _ in }
     ) throws(ClubError) {
         self.mode = mode
         self.context = context
@@ -99,7 +99,7 @@ package final class StoreImportSink: ImportSink {
         do {
             return try store.database.writeWithoutTransaction { db in
                 var verdicts: [ImportVerdict] = []
-                var members: [MemberStore.Changed] = []
+                var members: [MergedMember] = []
                 var before = progress.withLock { $0 }
                 if before.leavesOutIndexes == nil {
                     before.leavesOutIndexes = try count >= Self.many && SortingIndexes.leaveOut(in: db)

@@ -60,10 +60,8 @@ extension Club {
         return report
     }
 
-    private var updatedByMerging: @Sendable ([MemberStore.Changed]) -> Void {
-        { changed in
-            for one in changed { self.publish(.updated(one.member, .merge, at: one.at)) }
-        }
+    private var updatedByMerging: @Sendable ([MergedMember]) -> Void {
+        { self.publish(merged: $0) }
     }
 
     /// Writes all members to a file, of mode 0600, which gets its place only when it is whole and on disk.

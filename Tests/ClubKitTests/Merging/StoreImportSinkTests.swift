@@ -433,6 +433,50 @@ struct StoreImportSinkTests {
         #expect(try await club.member(withUserID: "Z") == nil)
     }
 
+    @Test("Whoever is changed by way of another is told, and who is deleted or erased elsewhere as they were")
+    func toldByWayOfAnother() async throws {
+        let (device, other) = (try MergeDevice(1), try MergeDevice(2))
+        for key in ["A", "B", "C", "D", "E", "F"] { try await device.tap(key, at: start) }
+        try other.merge(await device.records())
+        other.clock.advance(by: 60)
+        _ = try await other.store.join("B", to: "A", ActionContext()) { _ in }
+        _ = try await other.store.delete("C", ActionContext()) { _ in }
+        _ = try await other.store.erase("D", ActionContext()) { _ in }
+        // A card under which a member was made here.
+        _ = try await other.store.delete("F", ActionContext()) { _ in }
+        _ = try await other.store.setCard("F", of: "E", blocked: nil, .addedCard, ActionContext()) { _ in }
+        try await device.tap("F", at: start.addingTimeInterval(100))
+        let told = Mutex<[MergedMember]>([])
+        let sink = try StoreImportSink(device.store) { changed in told.withLock { $0 += changed } }
+        _ = try sink.apply(await other.records())
+        try sink.finish()
+        let texts = told.withLock { $0.map { "\($0.member.userId) \($0.member.numVisits) \($0.isDeleted)" } }
+        #expect(Set(texts).isSuperset(of: ["A 2 false", "C 1 true", "D 1 true"]))
+        #expect(Set(texts).count == texts.count)
+        #expect(!texts.contains { $0.hasPrefix("B") })
+    }
+
+    @Test("Adding only erases and deletes nobody, joins nobody, and tells of nothing that was not done")
+    func addOnlyKeeps() async throws {
+        let (device, other) = (try MergeDevice(1), try MergeDevice(2))
+        for key in ["A", "B", "C"] { try await device.tap(key, at: start) }
+        try other.merge(await device.records())
+        let before = try await device.dump()
+        other.clock.advance(by: 60)
+        _ = try await other.store.erase("A", ActionContext()) { _ in }
+        _ = try await other.store.delete("B", ActionContext()) { _ in }
+        _ = try await other.store.add(Member(userId: "N", username: "New"), ActionContext()) { _ in }
+        _ = try await other.store.setCard("B", of: "N", blocked: nil, .addedCard, ActionContext()) { _ in }
+        let verdicts = try device.merge(await other.records(), batch: 1, mode: .addOnly)
+        #expect(verdicts.contains(.skipped(MergeBatch.addOnlyReason)))
+        for key in ["A", "B", "C"] { #expect(try await device.member(key)?.numVisits == 1) }
+        #expect(try await device.member("N")?.username == "New")
+        let added = try await device.dump().filter { !before.contains($0) }
+        #expect(!added.contains { $0.contains(#""erased""#) || $0.contains(#""action":"deleted""#) })
+        #expect(added.contains { $0.contains(#""action":"added""#) })
+        try await expectClean(device.store)
+    }
+
     // MARK: The club's own form
 
     @Test("A tap that reached two devices counts once, wherever it is given again")
