@@ -77,9 +77,10 @@ extension Club {
     private func openForApplication() async -> CaptureLayerResult {
         // Waiting for another program is the only thing that an attempt later can mend; each waits by itself.
         for attempt in 1...3 {
+            let wasOpen = isOpen
             do throws(ClubError) {
                 try await open()
-                try await migrate()
+                try await migrateOrClose(wasOpen: wasOpen)
                 familiar.withLock { $0.numberOfFailedOpenCaptureAttempts = 0 }
                 beginServing()
                 return .E_NOERROR
@@ -92,5 +93,15 @@ extension Club {
             }
         }
         return .E_UNABLEINITIALIZE
+    }
+
+    /// A club whose records could not be brought up to date is not open, unless it was before.
+    private func migrateOrClose(wasOpen: Bool) async throws(ClubError) {
+        do throws(ClubError) {
+            try await migrate()
+        } catch {
+            if !wasOpen { try? await close() }
+            throw error
+        }
     }
 }

@@ -110,9 +110,14 @@ extension Receipt.Notice {
     public var message: String {
         switch self {
         case .expiresSoon(let date):
-            "The membership ends on \(date.formatted(.iso8601.year().month().day()))."
+            "The membership ends on \(Self.day(of: date, in: .current))."
         case .visitsLeft(let visits): "\(visits == 1 ? "1 visit is" : "\(visits) visits are") left."
         }
+    }
+
+    /// The day as the desk of the club has it.
+    static func day(of date: Date, in timeZone: TimeZone) -> String {
+        date.formatted(Date.ISO8601FormatStyle(timeZone: timeZone).year().month().day())
     }
 }
 

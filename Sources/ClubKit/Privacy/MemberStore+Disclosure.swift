@@ -50,10 +50,9 @@ extension MemberStore {
     ) async throws(ClubError) -> [URL] {
         let attempt = "disclose what is held on a member"
         let keys = identifiers(key)
-        let (json, csv) = try await write(attempt) { db in
+        let (id, json, csv) = try await read(attempt) { db in
             let row = try Self.heldRow(keys, attempt, in: db)
-            try self.audit(.disclosed, of: row.member.userId, context, in: db)
-            return (try self.disclosure(of: row, in: db), try self.visitTable(of: row, in: db))
+            return (row.id, try self.disclosure(of: row, in: db), try self.visitTable(of: row, in: db))
         }
         let files = [directory.appendingPathComponent("member.json"), directory.appendingPathComponent("visits.csv")]
         let result: Result<Void, ClubError> = await withCheckedContinuation { continuation in
@@ -68,6 +67,19 @@ extension MemberStore {
             }
         }
         try result.get()
+        // What could not be written was not disclosed.
+        do throws(ClubError) {
+            try await write(attempt) { db in
+                // Who was erased meanwhile must not come into the log again.
+                guard let row = try Self.row(id: id, in: db) else {
+                    throw ClubError(.noSuchMember, attempting: attempt)
+                }
+                try self.audit(.disclosed, of: row.member.userId, context, in: db)
+            }
+        } catch {
+            for file in files { try? FileManager.default.removeItem(at: file) }
+            throw error
+        }
         return files
     }
 

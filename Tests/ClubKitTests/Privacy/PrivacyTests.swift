@@ -277,6 +277,8 @@ struct PrivacyTests {
         #expect(try await club.auditLog(of: "A").first?.action == .disclosed)
         await #expect(throws: ClubError.self) { try await club.disclose("A", to: folder, by: desk) }
         await #expect(throws: ClubError.self) { try await club.disclose("X", to: folder, by: desk) }
+        // Only what was disclosed is said to be.
+        #expect(try await club.auditLog(of: "A").filter { $0.action == .disclosed }.count == 1)
     }
 
     // MARK: Hidden identifiers
