@@ -195,6 +195,31 @@ struct ClubTransferToolTests {
         }
     }
 
+    /// Also what is no value of a member is a change: being blocked, a pack, a card, a deletion.
+    @Test func changesThatAreNoValues() async throws {
+        let other = try ClubTool()
+        for id in ["A", "B", "C", "D"] { _ = try await club.json("members", "add", id) }
+        let file = club.scratch.file("first.clubkit")
+        _ = try await club.json("export", file)
+        _ = try await other.json("import", file)
+        _ = try await club.json("members", "block", "A", "--reason", "unpaid")
+        _ = try await club.json("members", "pack", "B", "10")
+        _ = try await club.json("members", "cards", "add", "C", "04FF")
+        _ = try await club.json("members", "delete", "D", "--yes")
+        let second = club.scratch.file("second.clubkit")
+        _ = try await club.json("export", second)
+        let text = try await other.run("import", second, "--merge", "--dry-run").output
+        #expect(text.contains("$blocked '-' becomes 'unpaid'"))
+        let merged = try await other.json("import", second, "--merge")
+        #expect(try report(merged)["changed"] as? Int == 4)
+        #expect(try report(merged)["kept"] as? Int == 0)
+        #expect(try report(merged)["created"] as? Int == 0)
+        let rows = merged.filter { $0["event"] as? String == "row" }
+        #expect(!rows.contains { $0["outcome"] as? String == "created" })
+        let changed = rows.filter { $0["outcome"] as? String == "changed" }.compactMap { $0["userId"] as? String }
+        #expect(Set(changed) == ["A", "B", "C", "D"])
+    }
+
     @Test func backups() async throws {
         try await club.replayDay()
         let file = club.scratch.file("backup.sqlite")

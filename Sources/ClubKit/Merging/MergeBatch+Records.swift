@@ -83,13 +83,15 @@ extension MergeBatch {
         try store.save(facts, of: target.id, in: db)
         guard let after = try MemberStore.row(id: target.id, in: db) else {
             forget(target.id)
-            return .merged(changes: Self.changes(from: target.member, to: Member(userId: userID)), conflicts: [])
+            return .merged(changes: Self.standing(from: before, to: facts), conflicts: [])
         }
         if !target.exists, after.exists {
             progress.noteCreated(after.id)
             return .created
         }
-        let changes = Self.changes(from: target.member, to: after.member)
+        // Of somebody who is gone there are no values left to tell.
+        let shown = after.exists ? Self.changes(from: target.member, to: after.member) : []
+        let changes = shown + Self.standing(from: before, to: facts)
         let differences = conflicts(with: after.member)
         return changes.isEmpty && differences.isEmpty ? .kept : .merged(changes: changes, conflicts: differences)
     }
@@ -239,7 +241,7 @@ extension MergeBatch {
         }
         note(undo.stamp.time)
         progress.recordCount += 1
-        return .created
+        return .undone(row.member.userId)
     }
 
     // MARK: Erasures

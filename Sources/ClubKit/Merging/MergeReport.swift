@@ -45,7 +45,7 @@ public struct MergeReport: Sendable, Hashable, Encodable {
         case .created:
             created += 1
             row.outcome = .created
-        case .kept: kept += 1
+        case .kept, .undone: kept += 1
         case .merged(let changes, let conflicts):
             if changes.isEmpty { kept += 1 } else { changed += 1 }
             if !conflicts.isEmpty { conflicting += 1 }

@@ -20,6 +20,8 @@ package protocol ImportSink: Sendable {
 /// What merging made of a row or record.
 package enum ImportVerdict: Sendable, Hashable {
     case created
+    /// Of a record: a visit of that member counts no more.
+    case undone(String)
     /// Nothing is new.
     case kept
     /// The member was changed if there are changes; conflicts are values on which the club's stays.

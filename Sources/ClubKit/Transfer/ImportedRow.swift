@@ -22,11 +22,14 @@ public struct ImportedRow: Sendable, Hashable, Encodable {
     /// Why the row was skipped or could not be read, and what to do. It never quotes the row.
     public var reason: String?
 
+    /// What the row is of a club's file, if it is no member: `card`, `visit`, `undo`, `erasure` or `audit`.
+    public var record: String?
+
     /// What becomes of rows.
     public enum Outcome: String, Sendable, Hashable, Encodable, CaseIterable {
         /// A member was created.
         case created
-        /// A member was there and was changed.
+        /// A member was there and was changed, or a record was not known.
         case changed
         /// A member was there and stays as it was.
         case kept

@@ -109,6 +109,7 @@ struct MemberImport {
             if isCancelled() { throw TransferError(.cancelled, file: source.path) }
             progress?(TransferProgress(bytes: bytes, totalBytes: total, rows: 0))
         }
+        var kept: Set<Int> = []
         while true {
             let (records, faults) = try reader.next(Self.records)
             if records.isEmpty && faults.isEmpty { break }
@@ -125,7 +126,7 @@ struct MemberImport {
                     rest.removeFirst()
                     add(ImportedRow(row: fault.row, fault: fault.fault), &report)
                 }
-                add(one.line, one.record, verdicts[index], &report)
+                add(one.line, one.record, verdicts[index], &report, kept: &kept)
             }
             for fault in rest { add(ImportedRow(row: fault.row, fault: fault.fault), &report) }
             progress?(
@@ -139,10 +140,31 @@ struct MemberImport {
         }
     }
 
-    private func add(_ line: Int, _ record: TransferRecord, _ verdict: ImportVerdict, _ report: inout ImportReport) {
-        let row = ImportedRow(row: line, userId: record.userId, verdict)
-        if case .member = record { return add(row, &report) }
+    /// - Parameter kept: the hashes of members of whom nothing is new so far; a card or visit of theirs may be.
+    private func add(
+        _ line: Int,
+        _ record: TransferRecord,
+        _ verdict: ImportVerdict,
+        _ report: inout ImportReport,
+        kept: inout Set<Int>
+    ) {
+        var row = ImportedRow(row: line, userId: record.userId, verdict)
+        if case .member = record {
+            if row.outcome == .kept, let id = row.userId { kept.insert(id.hashValue) }
+            return add(row, &report)
+        }
+        row.record = record.kind
         report.records += 1
+        if verdict == .created || verdict == .merged(changes: [], conflicts: []) {
+            // Only members are created.
+            row.outcome = .changed
+        }
+        var isOfMember = true
+        if case .audit = record { isOfMember = false }
+        if isOfMember, row.outcome == .changed, let id = row.userId, kept.remove(id.hashValue) != nil {
+            report.kept -= 1
+            report.changed += 1
+        }
         if row.outcome == .skipped { return add(row, &report) }
         report.total += 1
         if row.outcome != .kept { report.newRecords += 1 }
@@ -229,6 +251,7 @@ extension ImportedRow {
     init(row: Int, userId: String?, _ verdict: ImportVerdict) {
         switch verdict {
         case .created: self.init(row: row, userId: userId, outcome: .created)
+        case .undone(let member): self.init(row: row, userId: member, outcome: .changed)
         case .kept: self.init(row: row, userId: userId, outcome: .kept)
         case .merged(let changes, let conflicts):
             self.init(

@@ -204,13 +204,26 @@ extension TransferRecord: Codable {
         }
     }
 
+    /// What it is, if it is no member.
+    var kind: String? {
+        switch self {
+        case .member: nil
+        case .card: CodingKeys.card.rawValue
+        case .visit: CodingKeys.visit.rawValue
+        case .undo: CodingKeys.undo.rawValue
+        case .erasure: CodingKeys.erasure.rawValue
+        case .audit: CodingKeys.audit.rawValue
+        }
+    }
+
     /// Whom it is of, where it tells.
     package var userId: String? {
         switch self {
         case .member(let value): value.userId
         case .card(let value): value.userId
         case .visit(let value): value.userId
-        case .undo, .erasure, .audit: nil
+        case .audit(let value): value.subject
+        case .undo, .erasure: nil
         }
     }
 }

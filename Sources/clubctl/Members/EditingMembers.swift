@@ -28,7 +28,7 @@ struct FieldArgument: Sendable, Hashable {
         }
         guard Self.isUsable(name) else {
             throw ValidationError(
-                name.isEmpty ? "A field needs a name." : "'\(name)' is reserved and cannot be the name of a custom field."
+                name.isEmpty ? "A field needs a name." : "'\(name)' is reserved and cannot be a custom field's name."
             )
         }
     }

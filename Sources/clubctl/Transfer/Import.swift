@@ -22,9 +22,10 @@ struct Import: ToolCommand {
             that cannot be read at all. An interrupted import (130) has whole rows; the same command does the rest.
 
             JSON: for each row event "row", row (line or element of the file), userId, outcome (created, changed, \
-            kept, skipped, malformed), changes and conflicts (field, stored, imported), column and reason (what is \
-            wrong); then event "report" with file, format, dryRun, columns (column, field), total, created, changed, \
-            kept, conflicting, skipped, malformed, records, newRecords (other rows of a club's file), notes; if it was \
+            kept, skipped, malformed), changes and conflicts (field, stored, imported; of a club's file also $state, \
+            $blocked, $expires, $visitsBought, $notes, $tags, $mergedInto), record (card, visit, undo, erasure, audit: \
+            what other rows of a club's file are), column and reason (what is wrong); then event "report" with file, \
+            format, dryRun, columns (column, field), total, created, changed, kept, conflicting, skipped, malformed, records, newRecords (other rows of a club's file), notes; if it was \
             interrupted, event "interrupted" with file, rows.
 
             EXAMPLES
@@ -67,19 +68,26 @@ struct Import: ToolCommand {
             // Before the database is touched: a missing file must not leave an empty club behind.
             guard FileManager.default.fileExists(atPath: file) else { throw TransferError(.notFound, file: file) }
             try await database.withClub(dryRun: dryRun) { club in
-                let report = try await importing(into: club, out)
-                try out.result(ReportLine(report), text: ImportText(report: report, mode: mode).text)
+                let plans = Mutex(Plans())
+                let report = try await importing(into: club, out) { row in plans.withLock { $0.add(row) } }
+                let text = ImportText(report: report, mode: mode, plans: plans.withLock(\.self)).text
+                try out.result(ReportLine(report), text: text)
                 if report.malformed > 0 { throw ToolExit.malformed }
             }
         }
     }
 
-    private func importing(into club: Club, _ out: Output) async throws -> ImportReport {
+    /// - Parameter planned: told each row of a dry run for people.
+    private func importing(
+        into club: Club,
+        _ out: Output,
+        planned: @escaping @Sendable (ImportedRow) -> Void
+    ) async throws -> ImportReport {
         let bar = ProgressBar(dryRun ? "Checking" : "Importing", out)
         defer { bar.end() }
         let rows = Mutex(0)
         let failure = Mutex<(any Error)?>(nil)
-        var told: (@Sendable (ImportedRow) -> Void)?
+        var told: (@Sendable (ImportedRow) -> Void)? = dryRun ? planned : nil
         if out.isJSON {
             told = { row in
                 guard failure.withLock({ $0 == nil }) else { return }
@@ -166,10 +174,25 @@ struct Import: ToolCommand {
     }
 }
 
+/// The first rows that would change something.
+private struct Plans: Sendable {
+    var rows: [ImportedRow] = []
+    var omitted = 0
+
+    private static let most = 50
+
+    mutating func add(_ row: ImportedRow) {
+        // That the log says so too is nothing to look at.
+        guard row.outcome == .created || row.outcome == .changed, row.record != "audit" else { return }
+        if rows.count < Self.most { rows.append(row) } else { omitted += 1 }
+    }
+}
+
 /// The report of an import for people.
 private struct ImportText {
     var report: ImportReport
     var mode: MergeMode
+    var plans: Plans
 
     /// How many rows are told.
     private static let rows = 20
@@ -181,6 +204,8 @@ private struct ImportText {
         }
         lines += report.notes.map { "  note: \($0)" }
         lines += counts.map { "  \($0.0.padded(to: 11))  \(Count.grouped($0.1))" + ($0.2.isEmpty ? "" : "  \($0.2)") }
+        for row in plans.rows where !row.needsAttention { lines.append("  " + Self.text(row)) }
+        if plans.omitted > 0 { lines.append("  and \(Count.grouped(plans.omitted)) more; --json lists all") }
         for row in report.rows.prefix(Self.rows) { lines.append("  " + Self.text(row)) }
         let more = report.rows.count + report.omittedRows - min(report.rows.count, Self.rows)
         if more > 0 { lines.append("  and \(Count.text(more, "more row")); --json lists every row") }
@@ -203,7 +228,12 @@ private struct ImportText {
     private static func text(_ row: ImportedRow) -> String {
         var text = "row \(row.row): \(row.outcome.rawValue)"
         if let id = row.userId { text += " \(id)" }
+        if let record = row.record, row.outcome == .changed { text += "; new \(record)" }
         if let reason = row.reason { text += ": " + (row.column.map { "\($0): " } ?? "") + reason }
+        for change in row.changes {
+            let (stored, imported) = (change.stored?.cellText ?? "-", change.imported?.cellText ?? "-")
+            text += "; \(change.field) '\(stored)' becomes '\(imported)'"
+        }
         for conflict in row.conflicts {
             let (stored, imported) = (conflict.stored?.cellText ?? "-", conflict.imported?.cellText ?? "-")
             text += "; \(conflict.field) is '\(stored)' here, '\(imported)' in the file"
