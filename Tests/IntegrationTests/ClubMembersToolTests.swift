@@ -238,6 +238,7 @@ struct ClubMembersToolTests {
         (["members", "expiry", "A", "2026-02-30"], 64), (["members", "list", "--limit", "-1"], 64),
         (["members", "list", "--sort", "size"], 64), (["members", "tags", "A"], 64), (["members", "search", ""], 64),
         (["stats", "--from", "2026-01-02", "--to", "2026-01-01"], 64), (["export", "members.txt"], 64),
+        (["stats", "--from", "2100-01-01"], 64), (["stats", "--from", "1900-01-01"], 64),
         (["import", "/nowhere/members.csv"], 66), (["visits", "prune", "--before", "2020-01-01"], 64),
     ]
 
