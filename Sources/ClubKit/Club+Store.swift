@@ -40,7 +40,7 @@ extension Club {
     /// - Throws: ``ClubError/Kind/busy`` if a damaged file is in use, ``ClubError/Kind/corrupt`` if nothing in it could
     ///   be read, ``ClubError/Kind/diskFull``.
     public func repair(by context: ActionContext = ActionContext()) async throws(ClubError) -> RepairReport {
-        let wasOpen = isOpen
+        let (wasOpen, wasServing) = (isOpen, isServing)
         if wasOpen {
             if let report = try await openStore(MemberStore.repairAttempt).mend(context) { return report }
             try await close()
@@ -61,6 +61,7 @@ extension Club {
             report = .failure(error)
         }
         if wasOpen { try await open() }
+        if wasOpen, wasServing { beginServing() }
         return try report.get()
     }
 

@@ -148,9 +148,11 @@ public final class Club: Sendable {
     }
 
     /// Closes the member database, when all that is under way has been committed, and ends the sequences of ``events``.
-    /// The club can be opened again.
+    /// The readers that ``open(withAppKey:appId:developerId:completion:)`` serves are let go; a tap that is under way may
+    /// not be recorded any more. The club can be opened again.
     public func close() async throws(ClubError) {
         try await onOpeningQueue { () throws(ClubError) in
+            self.stopServing()
             guard let store = self.state.withLock({ $0.store }) else { return }
             self.retention.withLock { $0.take() }?.cancel()
             try store.close()

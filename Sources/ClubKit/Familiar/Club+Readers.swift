@@ -83,16 +83,31 @@ extension Club {
             guard state.serving == nil else { return }
             state.serving = Task { [weak self] in
                 try? await self?.serve(backend)
-                self?.familiar.withLock { $0.serving = nil }
+                // Whoever cancels it has taken it away, and another may be in its place.
+                self?.familiar.withLock { state in
+                    if !Task.isCancelled { state.serving = nil }
+                }
             }
         }
     }
 
     func endServing() async {
-        let serving = familiar.withLock { $0.serving }
-        serving?.cancel()
-        await serving?.value
+        await stopServing()?.value
     }
+
+    /// Lets the readers go, without waiting for it: a tap that is under way may wait for the very callback that closes the
+    /// club.
+    @discardableResult
+    func stopServing() -> Task<Void, Never>? {
+        // Inside the lock, so that the task cannot take another away in between.
+        familiar.withLock { state in
+            let serving = state.serving.take()
+            serving?.cancel()
+            return serving
+        }
+    }
+
+    var isServing: Bool { familiar.withLock { $0.serving != nil } }
 
     // MARK: Telling
 

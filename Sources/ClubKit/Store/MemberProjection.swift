@@ -27,6 +27,8 @@ struct MemberProjection: Equatable {
         username = facts.exists ? facts.username : nil
         addedAt = facts.addedAt ?? 0
         fields = facts.fields
+        // One that was removed is not there; facts say that it was. A plain row has to tell all that is in its facts.
+        if fields.values.contains(.null), !facts.isPlain { fields = fields.filter { $0.value != .null } }
         mergedInto = values.mergedInto ?? holder
         blocked = values.blocked
         expiresAt = values.expiresAt

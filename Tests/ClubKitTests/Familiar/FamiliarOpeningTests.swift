@@ -53,6 +53,21 @@ struct FamiliarOpeningTests {
         #expect(seen.filter { $0 == "opened E_NOERROR" }.count == 1)
     }
 
+    @Test("Closing the club in async code lets go of the readers too")
+    func closedAsync() async throws {
+        let recorder = FamiliarRecorder()
+        let club = Club(configuration: .test()).recorded(by: recorder).setCapture(
+            instance: SimulatedBackend(readers: [], now: { start })
+        )
+        open(club, recorder)
+        var seen: [String] = []
+        while !seen.contains("opened E_NOERROR") { seen = await recorder.lines(seen.count + 1) }
+        #expect(club.isServing)
+        try await club.close()
+        #expect(!club.isServing)
+        #expect(!club.isOpen)
+    }
+
     @Test("Without a completion, and without a delegate, opening works as well")
     func silent() async throws {
         let club = Club(configuration: .test()).setCapture(instance: nil)
