@@ -204,7 +204,8 @@ struct MergeBatch {
     static let deletedReason = "This member was deleted later than the row tells of."
     static let otherKeyReason =
         "The identifier was hidden under another key. Give the key with which the file was made."
-    static let addOnlyReason = "It tells of somebody who was erased. Where members are only added, nobody is erased; merge it."
+    static let addOnlyReason =
+        "It tells of somebody who was erased. Where members are only added, nobody is erased; merge it."
     static let unusableReason = "The identifier is empty, too long or not plain."
     static let timeReason = "It has a time that no clock can have."
     static let aheadReason =

@@ -41,15 +41,16 @@ struct MemberProjection: Equatable {
 }
 
 extension MemberStore {
-    /// Whose card the identifier of that member is, if it is that of somebody else. What was said of the card before its
-    /// holder was deleted does not hold for one who is there again (see ``holder(of:in:)``).
+    /// Whose card the identifier of that member is, if it is that of somebody else. What was said of the card before
+    /// its holder was deleted does not hold for one who is there again (see ``holder(of:in:)``).
     static func holderOfIdentifier(_ id: Int64, in db: Database) throws -> String? {
         try String.fetchOne(
             db.cachedStatement(
                 sql: """
                     SELECT member_key FROM card JOIN member ON card_id = user_id
                     WHERE member.id = ? AND member_key <> user_id AND NOT EXISTS (
-                        SELECT 1 FROM member AS holder WHERE holder.user_id = member_key AND holder.ended_hlc >= card.hlc)
+                        SELECT 1 FROM member AS holder WHERE holder.user_id = member_key
+                            AND holder.ended_hlc >= card.hlc)
                     """
             ),
             arguments: [id]

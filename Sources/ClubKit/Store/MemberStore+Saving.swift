@@ -119,7 +119,9 @@ extension MemberStore {
         )
         for id in released {
             // Who was joined by a person as well stays so: this writes what follows from the facts.
-            guard let row = try Self.row(id: id, in: db), try Self.holderOfIdentifier(id, in: db) == nil else { continue }
+            guard let row = try Self.row(id: id, in: db), try Self.holderOfIdentifier(id, in: db) == nil else {
+                continue
+            }
             let facts = try row.facts()
             if SystemValues(facts).mergedInto == nil { try save(facts, of: id, in: db) }
         }

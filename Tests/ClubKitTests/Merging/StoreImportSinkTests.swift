@@ -276,7 +276,10 @@ struct StoreImportSinkTests {
         try await expectClean(device.store)
     }
 
-    @Test("Rows of the far future leave the clock where others believe it", arguments: [400 * 86_400, 200_000_000_000])
+    @Test(
+        "Rows of the far future leave the clock where others believe it",
+        arguments: [400 * 86_400, 200_000_000_000] as [Int64]
+    )
     func rowsAhead(seconds: Int64) async throws {
         let (device, other) = (try MergeDevice(1), try MergeDevice(2))
         let late = row("A", name: "Late", visits: 2, last: seconds)
