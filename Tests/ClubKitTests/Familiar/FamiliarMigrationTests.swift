@@ -99,6 +99,25 @@ struct FamiliarMigrationTests {
         try await club.close()
     }
 
+    @Test("A club whose records cannot be migrated is not open")
+    func failureCloses() async throws {
+        let before = try await openClub(.test(.file(path: directory.file())))
+        _ = try await before.add(Member(userId: "A", fields: ["level": 1]))
+        try await before.close()
+        let club = club()
+        club.addVersionMigration { migration in
+            migration.enumerateObjects(ofType: "") { _, new in new?["level"] = 2 }
+            let store = try? club.openStore("test")
+            try? store?.close()
+        }
+        await open(club)
+        while recorder.lines.last != "opened E_UNABLEINITIALIZE" { _ = await recorder.lines(recorder.lines.count + 1) }
+        #expect(!club.isOpen)
+        let again = try await openClub(.test(.file(path: directory.file())))
+        #expect(try await again.member(withUserID: "A")?.fields["level"] == 1)
+        try await again.close()
+    }
+
     @Test("Steps that could not be stored run again at the next opening")
     func failure() async throws {
         let club = club()
