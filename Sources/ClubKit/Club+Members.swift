@@ -92,7 +92,12 @@ extension Club {
     /// Lets a member in no more. The reason is shown at the tap; without one, that of an earlier block stays.
     @discardableResult
     public func block(_ key: String, by context: ActionContext) async throws(ClubError) -> Member {
-        try await set([SystemValues.Name.blocked: .string(PlainText.line(context.reason ?? ""))], key, .blocked, context)
+        try await set(
+            [SystemValues.Name.blocked: .string(PlainText.line(context.reason ?? ""))],
+            key,
+            .blocked,
+            context
+        )
     }
 
     /// Lets a blocked member in again.

@@ -5,7 +5,10 @@ import ReaderKit
 enum Rejection {
     static let unknownCard = Receipt.Reason(.unknownCard, "This card is not known here. Ask at the desk to join.")
 
-    static let cardBlocked = Receipt.Reason(.cardBlocked, "This card is blocked. Use your new card, or ask at the desk.")
+    static let cardBlocked = Receipt.Reason(
+        .cardBlocked,
+        "This card is blocked. Use your new card, or ask at the desk."
+    )
 
     static func blocked(_ reason: String) -> Receipt.Reason {
         let words = PlainText.line(reason)

@@ -25,6 +25,8 @@ struct StoreBench {
     }
 
     func receive(_ event: ScanEvent, in store: MemberStore) async throws -> Receipt {
-        try #require(try await store.receive(event, rules: TapRules(cooldown: 30_000_000), unknown: .create, committed: { _ in }))
+        try #require(
+            try await store.receive(event, rules: TapRules(cooldown: 30_000_000), unknown: .create, committed: { _ in })
+        )
     }
 }
