@@ -56,7 +56,7 @@ struct MemberImage: Sendable, Hashable {
             timeStampAdded: Timestamp.seconds(addedAt),
             numVisits: Int(visits),
             timeStampOfLastVisit: lastVisitAt.map(Timestamp.seconds) ?? 0,
-            fields: MemberRow.fields(fields)
+            fields: MemberRow.shownFields(fields)
         )
     }
 }

@@ -41,6 +41,8 @@ struct MemberRow {
     /// One of the bare totals, if there are any.
     var claim: (visits: Int, at: Int64)?
     private var addedAt: Int64
+    /// All that a plain row tells, values that were removed too.
+    private var storedFields: String
     private var factsText: String?
 
     /// Whether the row stands for a member, or for one who was joined to another.
@@ -52,6 +54,7 @@ struct MemberRow {
     init(_ row: Row) throws(ClubError) {
         id = try row.value(0)
         addedAt = try row.value(3)
+        storedFields = try row.value(6)
         member = try Member(row)
         guard let status = Status(rawValue: try row.value(7)) else {
             throw ClubError(.corrupt, attempting: "read the member database", detail: "'status' holds no usable value")
@@ -78,7 +81,7 @@ struct MemberRow {
                 origin: origin,
                 addedAt: addedAt,
                 username: member.username,
-                fields: member.fields,
+                fields: Self.fields(storedFields),
                 claim: claim
             )
         }
@@ -93,6 +96,11 @@ struct MemberRow {
     static func fields(_ json: String) -> [String: FieldValue] {
         guard json != "{}" else { return [:] }
         return (try? JSONDecoder().decode([String: FieldValue].self, from: Data(json.utf8))) ?? [:]
+    }
+
+    /// The custom fields as they are shown: what was removed, or never said, is not there, whether or not the row is plain.
+    static func shownFields(_ json: String) -> [String: FieldValue] {
+        fields(json).filter { $0.value != .null }
     }
 
     /// JSON with sorted keys, so that equal values are equal bytes.
@@ -115,7 +123,7 @@ extension Member {
             timeStampAdded: Timestamp.seconds(try row.value(3)),
             numVisits: try row.value(4),
             timeStampOfLastVisit: lastVisit.map(Timestamp.seconds) ?? 0,
-            fields: MemberRow.fields(try row.value(6))
+            fields: MemberRow.shownFields(try row.value(6))
         )
     }
 }

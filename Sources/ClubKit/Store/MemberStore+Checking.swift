@@ -165,7 +165,8 @@ extension MemberRow {
 
     /// Whether the row has these values.
     fileprivate func shows(_ shown: MemberProjection, tags: String?) throws -> Bool {
-        try member.username == shown.username && member.fields == shown.fields && exists == shown.exists
+        try member.username == shown.username && member.fields == shown.fields.filter { $0.value != .null }
+            && exists == shown.exists
             && member.timeStampAdded == Timestamp.seconds(shown.addedAt) && mergedInto == shown.mergedInto
             && blocked == shown.blocked && expiresAt == shown.expiresAt && origin == shown.origin
             && ended == shown.ended && claim?.visits == shown.claimVisits && claim?.at == shown.claimAt

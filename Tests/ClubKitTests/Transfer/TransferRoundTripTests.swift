@@ -69,7 +69,14 @@ import Testing
         let club = try await fullClub()
         let before = try await club.members(sortedBy: .userId)
         let path = try await export(club, format, "own")
-        let report = try await club.importMembers(from: path)
+        let changes = Mutex<[[FieldDifference]]>([])
+        let report = try await club.importMembers(
+            from: path,
+            row: { row in
+                if !row.changes.isEmpty { changes.withLock { $0.append(row.changes) } }
+            }
+        )
+        #expect(changes.withLock { $0 } == [])
         #expect(try await club.members(sortedBy: .userId) == before)
         #expect((report.malformed, report.skipped, report.created, report.changed) == (0, 0, 0, 0))
         #expect(report.newRecords == 0)
