@@ -155,7 +155,12 @@ public final class Club: Sendable {
             self.stopServing()
             guard let store = self.state.withLock({ $0.store }) else { return }
             self.retention.withLock { $0.take() }?.cancel()
-            try store.close()
+            do throws(ClubError) {
+                try store.close()
+            } catch {
+                // A store that is closed already is what was wanted.
+                guard error.kind == .notOpen else { throw error }
+            }
             self.state.withLock { $0.store = nil }
             self.broadcaster.finish()
             self.configuration.logger.info("The club is closed.")
