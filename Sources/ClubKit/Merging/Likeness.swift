@@ -49,10 +49,8 @@ enum Likeness {
     }
 
     /// FNV-1a, the same in every process.
-    static func hash(_ kind: String, _ text: String) -> UInt64 {
+    static func hash(_ text: String) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in kind.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-        hash = (hash ^ 0xFF) &* 0x0000_0100_0000_01b3
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
         return hash
     }

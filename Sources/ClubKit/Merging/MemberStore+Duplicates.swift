@@ -68,14 +68,14 @@ extension MemberStore {
         while let row = try rows.next() {
             let id: Int64 = try row.value(0)
             for reading in Likeness.identifiers(try row.value(1)) {
-                identifiers.append(Entry(hash: Likeness.hash("", reading), id: id))
+                identifiers.append(Entry(hash: Likeness.hash(reading), id: id))
             }
             if let name: String = try row.optional(2), let likeness = Likeness.name(name) {
-                names.append(Entry(hash: Likeness.hash("", likeness), id: id))
+                names.append(Entry(hash: Likeness.hash(likeness), id: id))
             }
             for case (let name, .string(let text)) in MemberRow.fields(try row.value(3)) {
                 guard let likeness = Likeness.field(text) else { continue }
-                fields[name, default: []].append(Entry(hash: Likeness.hash("", likeness), id: id))
+                fields[name, default: []].append(Entry(hash: Likeness.hash(likeness), id: id))
             }
         }
         let cards = try Row.fetchCursor(
@@ -84,7 +84,7 @@ extension MemberStore {
         )
         while let row = try cards.next() {
             for reading in Likeness.identifiers(try row.value(1)) {
-                identifiers.append(Entry(hash: Likeness.hash("", reading), id: try row.value(0)))
+                identifiers.append(Entry(hash: Likeness.hash(reading), id: try row.value(0)))
             }
         }
         var groups: [(DuplicatePair.Reason, [Int64])] = []

@@ -342,6 +342,7 @@ import Testing
         let calls = Counter()
         fake.insert(
             FakePCSC.Card { _ in
+                // The call itself is slow here; nothing is waited for.
                 if calls.next() % 4 == 0 { Thread.sleep(forTimeInterval: 0.02) }
                 return .bytes([0x90, 0x00])
             },

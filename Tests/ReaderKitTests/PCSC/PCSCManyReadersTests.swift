@@ -98,6 +98,7 @@ import Testing
                 fake.insert(into: names[0])
                 await Task.yield()
                 fake.remove(from: names[0])
+                // The pace of the storm; what is tested waits for its own conditions.
                 try? await Task.sleep(for: .microseconds(200))
             }
         }
