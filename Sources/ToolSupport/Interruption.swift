@@ -9,6 +9,8 @@ enum Interruption {
     /// A second signal ends the process at once.
     static func stopping(_ work: @escaping @Sendable () async throws -> Void) async throws {
         let isInterrupted = Flag()
+        // Before the work, which may take a signal for itself for a while: it would be taken from it again.
+        takeSignals()
         let task = Task { try await work() }
         listen {
             if isInterrupted.raise() { _exit(ToolExit.interrupted.rawValue) }
@@ -22,19 +24,10 @@ enum Interruption {
         if isInterrupted.isRaised { throw ToolExit.interrupted }
     }
 
-    /// Calls the closure for each signal, on a thread of its own.
-    ///
-    /// The handler is there when this returns: no signal is lost in between.
-    private static func listen(_ received: @escaping @Sendable () -> Void) {
-        let pipe = SignalPipe.ends
-        DetachedThread.start(name: "signals") {
-            var byte: UInt8 = 0
-            while true {
-                let count = read(pipe.read, &byte, 1)
-                if count == 1 { received() }
-                if count == 0 || (count < 0 && errno != EINTR) { return }
-            }
-        }
+    /// Lets signals go to the pipe, where none is lost until somebody listens.
+    private static func takeSignals() {
+        // Made before a handler could need it.
+        _ = SignalPipe.ends
         for number in [SIGINT, SIGTERM] {
             var action = sigaction()
             action.__sigaction_handler.sa_handler = { _ in
@@ -44,6 +37,19 @@ enum Interruption {
                 errno = saved
             }
             sigaction(number, &action, nil)
+        }
+    }
+
+    /// Calls the closure for each signal, on a thread of its own.
+    private static func listen(_ received: @escaping @Sendable () -> Void) {
+        let pipe = SignalPipe.ends
+        DetachedThread.start(name: "signals") {
+            var byte: UInt8 = 0
+            while true {
+                let count = read(pipe.read, &byte, 1)
+                if count == 1 { received() }
+                if count == 0 || (count < 0 && errno != EINTR) { return }
+            }
         }
     }
 

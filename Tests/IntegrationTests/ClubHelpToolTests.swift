@@ -50,7 +50,7 @@ struct ClubHelpToolTests {
             }
             // Commands that do something say which keys their JSON has.
             guard command.subcommands?.contains(where: { $0.commandName != "help" }) != true else { continue }
-            let text = await try Tool.clubctl.start(path + ["--help"]).finish()
+            let text = try await Tool.clubctl.start(path + ["--help"]).finish()
             #expect(text.status == 0, "\(name)")
             #expect(text.output.contains("JSON"), "\(name)")
         }

@@ -17,7 +17,7 @@ struct ClubTool {
     }
 
     func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Tool.Outcome {
-        await try Tool.clubctl.start(arguments + ["--database", database], environment: environment).finish()
+        try await Tool.clubctl.start(arguments + ["--database", database], environment: environment).finish()
     }
 
     /// Runs a command with `--json` that must succeed, and gives the objects that it prints.

@@ -62,7 +62,7 @@ import Testing
         for row in rows {
             let tool = row.1 == "readerctl" ? Tool.readerctl : Tool.clubctl
             let words = ([row.2] + [row.3].compactMap(\.self)).map { $0.trimmingCharacters(in: .whitespaces) }
-            let outcome = await try tool.start(words + ["--help"]).finish()
+            let outcome = try await tool.start(words + ["--help"]).finish()
             #expect(outcome.status == 0, "\(row.0)")
         }
     }

@@ -220,9 +220,7 @@ struct StoreImportSinkTests {
     func overwrite() async throws {
         let device = try MergeDevice(1)
         try device.importRows([row("A", name: "Ann", visits: 9, last: 900, fields: ["city": "Bonn"])])
-        let member = try #require(
-            try await device.store.update("A", ActionContext(), committed: { _ in }, { $0.username = "Anne" })
-        )
+        let member = try await device.store.update("A", ActionContext(), committed: { _ in }, { $0.username = "Anne" })
         let corrected = row("A", name: "Anna", visits: member.numVisits, last: 900, fields: ["city": "Köln"])
         #expect(try device.importRows([corrected]) != [.kept])
         #expect(try await device.member("A")?.username == "Anne")

@@ -90,7 +90,7 @@ struct FaultTests {
             detail: moved,
             begin: { path, _ in
                 try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
-                FileManager.default.createFile(atPath: path, contents: Data())
+                try Data().write(to: URL(fileURLWithPath: path))
             },
             end: { path, _ in
                 unlink(path)

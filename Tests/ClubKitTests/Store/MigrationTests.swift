@@ -67,7 +67,7 @@ struct MigrationTests {
         #expect(members.count == 34)
         #expect(members.first { $0.userId == "M-1017" }?.username == .some(nil))
         #expect(members.first { $0.userId == "U12" }?.fields["phone"] == "+49 30 1234567")
-        let after = try await store.database.read { db in
+        let after = try store.database.read { db in
             (try Record.fetchAll(db, sql: Record.all), try Row.fetchAll(db, sql: receiptsSQL))
         }
         #expect(after.0 == before.0)

@@ -4,7 +4,7 @@ import Synchronization
 /// A tool on a terminal of its own, typed at as a person does (`script` of util-linux makes the pseudo-terminal).
 final class TerminalTool {
     private let process = Process()
-    private let input = Pipe()
+    private let input: Keyboard
     private let end: AsyncStream<Int32>
     private var chunks: AsyncStream<String>.Iterator
     /// All that was shown since the last ``expect(_:)`` was satisfied.
@@ -20,7 +20,9 @@ final class TerminalTool {
         process.environment = ProcessInfo.processInfo.environment
             .merging(["TERM": "xterm", "SHELL": "/bin/sh"]) { $1 }
             .merging(environment) { $1 }
-        process.standardInput = input
+        let (keyboard, plug) = try Keyboard.connected()
+        input = keyboard
+        process.standardInput = plug
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
@@ -52,9 +54,9 @@ final class TerminalTool {
         if process.isRunning { process.terminate() }
     }
 
-    /// Types keys.
+    /// Types keys. Nothing happens when the tool has ended already: what it showed tells why.
     func type(_ keys: String) {
-        input.fileHandleForWriting.write(Data(keys.utf8))
+        input.send(keys)
     }
 
     /// Waits until that text is shown.
@@ -79,5 +81,38 @@ final class TerminalTool {
         var status: Int32 = -1
         for await value in end { status = value }
         return status
+    }
+}
+
+/// What is typed on: a socket, since writing to a pipe that nobody reads ends the process of the tests.
+private final class Keyboard {
+    private let end: FileHandle
+
+    private init(_ end: FileHandle) {
+        self.end = end
+    }
+
+    /// A keyboard, and the end that the tool reads.
+    static func connected() throws -> (Keyboard, plug: FileHandle) {
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
+        return (
+            Keyboard(FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)),
+            FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
+        )
+    }
+
+    func send(_ keys: String) {
+        var bytes = Array(keys.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(end.fileDescriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return }
+            bytes = bytes.dropFirst(count)
+        }
     }
 }
