@@ -254,8 +254,10 @@ public final class Club: Sendable {
                 "reader": "\(receipt.reader)",
             ]
         )
-        let reason = receipt.outcome.reason.map { " (\($0.code.rawValue))" } ?? ""
-        debugLogger.addDebugMessage("Club - tap on \(receipt.reader): \(receipt.outcome.name)\(reason)")
+        debugLogger.addDebugMessage(
+            "Club - tap on \(receipt.reader): \(receipt.outcome.name)"
+                + (receipt.outcome.reason.map { " (\($0.code.rawValue))" } ?? "")
+        )
     }
 
     private func holds(_ userCreation: UserCreation) async -> Bool {

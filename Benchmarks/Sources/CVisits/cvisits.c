@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BEGIN, RECEIPT, MERGED, CARD, MEMBER, REPEAT, CLOCK, VISIT, CHANGE, JOINED, COUNT, AFTER, KEEP, COMMIT, STATEMENTS };
+enum { BEGIN, RECEIPT, MERGED, CARD, MEMBER, REPEAT, CLOCK, VISIT, CHANGE, COUNT, KEEP, COMMIT, STATEMENTS };
 
 #define COLUMNS                                                                                                     \
     "id, user_id, username, added_at, num_visits, last_visit_at, fields, status, merged_into, blocked, expires_at, " \
@@ -28,11 +28,11 @@ static const char *const sql[STATEMENTS] = {
     "user_id, username, added_at, num_visits, last_visit_at, "
     "json(CASE WHEN json_valid(fields) THEN fields ELSE '{}' END), blocked, expires_at, visits_left, "
     "json(CASE WHEN json_valid(tags) THEN tags END)) END FROM member WHERE id = ?",
-    "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into = ?)",
     "UPDATE member SET own_visits = own_visits + 1, num_visits = num_visits + 1, "
     "last_visit_at = max(coalesce(last_visit_at, 0), ?), visits_left = max(0, visits_left - 1), change_seq = ? "
-    "WHERE id = ?",
-    "SELECT " COLUMNS " FROM member WHERE id = ?",
+    "WHERE id = ? AND claim_visits IS NULL "
+    "AND NOT EXISTS (SELECT 1 FROM member AS other WHERE other.merged_into = member.user_id) "
+    "RETURNING " COLUMNS "",
     "INSERT INTO receipt (event_id, at, reader, backend, outcome, reason_code, reason, notices, member_id, "
     "num_visits, last_visit_at) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT num_visits FROM member WHERE id = ?9), "
     "(SELECT last_visit_at FROM member WHERE id = ?9)",
@@ -134,14 +134,10 @@ static int take(cvisits *self, const cvisits_tap *tap) {
     sqlite3_bind_int64(s[CHANGE], 1, member);
     if (run(self, CHANGE) != SQLITE_DONE) return 1;
     int64_t change = sqlite3_last_insert_rowid(self->db);
-    sqlite3_bind_text(s[JOINED], 1, tap->key, -1, SQLITE_STATIC);
-    if (run(self, JOINED) != SQLITE_ROW || sqlite3_column_int64(s[JOINED], 0) != 0) return 1;
     sqlite3_bind_int64(s[COUNT], 1, tap->at);
     sqlite3_bind_int64(s[COUNT], 2, change);
     sqlite3_bind_int64(s[COUNT], 3, member);
-    if (run(self, COUNT) != SQLITE_DONE) return 1;
-    sqlite3_bind_int64(s[AFTER], 1, member);
-    if (run(self, AFTER) != SQLITE_ROW) return 1;
+    if (run(self, COUNT) != SQLITE_ROW) return 1;
     sqlite3_bind_blob(s[KEEP], 1, tap->event, 16, SQLITE_STATIC);
     sqlite3_bind_int64(s[KEEP], 2, tap->at);
     sqlite3_bind_text(s[KEEP], 3, "Benchmark", -1, SQLITE_STATIC);

@@ -36,8 +36,9 @@ public final class DebugLogger: Sendable {
 
     /// Keeps a message, without what identifies people and cards, if debug mode is on. The usual shape is
     /// "TypeName - text".
-    public func addDebugMessage(_ message: String) {
+    public func addDebugMessage(_ message: @autoclosure () -> String) {
         guard isActivated else { return }
+        let message = message()
         let plain = Redaction.redacted(PlainText.line(String(message.prefix(Self.longestMessage))))
         state.withLock { state in
             guard state.isActivated else { return }

@@ -51,7 +51,7 @@ struct MemberRow {
     /// A row of ``columns``.
     ///
     /// - Throws: ``ClubError/Kind/corrupt`` for a value that the schema does not allow.
-    init(_ row: Row) throws(ClubError) {
+    init(_ row: some StoredRow) throws(ClubError) {
         id = try row.value(0)
         addedAt = try row.value(3)
         storedFields = try row.value(6)
@@ -71,6 +71,9 @@ struct MemberRow {
         if let visits: Int = try row.optional(16) { claim = (visits, try row.value(17)) }
         factsText = try row.optional(18)
     }
+
+    /// Whether the row tells all that was said of the member.
+    var isPlain: Bool { factsText == nil }
 
     /// All that was said of the member. It is read when it is needed, since a tap can do without it.
     ///
@@ -115,7 +118,7 @@ extension Member {
     /// A row of ``MemberRow/shownColumns``, or of one that begins with them.
     ///
     /// - Throws: ``ClubError/Kind/corrupt`` for a value that the schema does not allow.
-    init(_ row: Row) throws(ClubError) {
+    init(_ row: some StoredRow) throws(ClubError) {
         let lastVisit: Int64? = try row.optional(5)
         self.init(
             userId: try row.value(1),
@@ -125,26 +128,5 @@ extension Member {
             timeStampOfLastVisit: lastVisit.map(Timestamp.seconds) ?? 0,
             fields: MemberRow.shownFields(try row.value(6))
         )
-    }
-}
-
-extension Row {
-    /// A value that the schema wants. GRDB's own subscripts trap on a damaged one.
-    func value<Value: DatabaseValueConvertible>(_ index: Int) throws(ClubError) -> Value {
-        guard let value: Value = try optional(index) else { throw damage(index) }
-        return value
-    }
-
-    /// A value that may be missing.
-    func optional<Value: DatabaseValueConvertible>(_ index: Int) throws(ClubError) -> Value? {
-        let stored: DatabaseValue = self[index]
-        guard !stored.isNull else { return nil }
-        guard let value = Value.fromDatabaseValue(stored) else { throw damage(index) }
-        return value
-    }
-
-    private func damage(_ index: Int) -> ClubError {
-        let column = Array(columnNames)[index]
-        return ClubError(.corrupt, attempting: "read the member database", detail: "'\(column)' holds no usable value")
     }
 }

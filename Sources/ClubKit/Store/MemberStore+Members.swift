@@ -46,14 +46,15 @@ extension MemberStore {
     static func row(userID: String, in db: Database) throws -> MemberRow? {
         // SQLite's text ends at the first NUL, so this would find somebody else.
         guard !userID.utf8.contains(0) else { return nil }
-        let statement = try db.cachedStatement(sql: "SELECT \(MemberRow.columns) FROM member WHERE user_id = ?")
-        return try Row.fetchOne(statement, arguments: [userID]).map(MemberRow.init)
+        return try db.first(rowByUserID, [userID]) { try MemberRow($0) }
     }
 
     static func row(id: Int64, in db: Database) throws -> MemberRow? {
-        let statement = try db.cachedStatement(sql: "SELECT \(MemberRow.columns) FROM member WHERE id = ?")
-        return try Row.fetchOne(statement, arguments: [id]).map(MemberRow.init)
+        try db.first(rowByID, [id]) { try MemberRow($0) }
     }
+
+    private static let rowByUserID = "SELECT \(MemberRow.columns) FROM member WHERE user_id = ?"
+    private static let rowByID = "SELECT \(MemberRow.columns) FROM member WHERE id = ?"
 
     /// To whom a card belongs.
     enum Holder {
@@ -66,15 +67,15 @@ extension MemberStore {
     /// Finds the member by any of their cards.
     static func holder(of key: String, in db: Database) throws -> Holder {
         guard !key.utf8.contains(0) else { return .nobody(former: nil) }
-        let card = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT member_key, blocked IS NOT NULL, hlc FROM card WHERE card_id = ?"),
-            arguments: [key]
-        )
+        let card = try db.first(
+            "SELECT member_key, blocked IS NOT NULL, hlc FROM card WHERE card_id = ?",
+            [key]
+        ) { card in
+            (userID: try card.value(0) as String, isBlocked: try card.value(1) as Bool, hlc: try card.value(2) as Int64)
+        }
         // What was said of the card before its member was deleted does not hold for one who is there again.
-        if let card, let row = try Self.row(userID: try card.value(0), in: db), row.exists,
-            row.ended < (try card.value(2) as Int64)
-        {
-            return .member(try representative(of: row, in: db), cardIsBlocked: try card.value(1))
+        if let card, let row = try Self.row(userID: card.userID, in: db), row.exists, row.ended < card.hlc {
+            return .member(try representative(of: row, in: db), cardIsBlocked: card.isBlocked)
         }
         guard let row = try Self.row(userID: key, in: db) else { return .nobody(former: nil) }
         guard row.exists else { return .nobody(former: row) }

@@ -22,15 +22,15 @@ extension MemberStore {
 
     /// The receipt of a tap that was seen before, with the member's totals as they were right after it.
     static func receipt(_ eventID: UUID, in db: Database) throws -> Receipt? {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT at, reader, backend, outcome, reason_code, reason, notices, member_id, num_visits, last_visit_at
-                FROM receipt WHERE event_id = ?
-                """
-        )
-        guard let row = try Row.fetchOne(statement, arguments: [eventID]) else {
-            return try receiptOfMergedVisit(eventID, in: db)
-        }
+        let sql = """
+            SELECT at, reader, backend, outcome, reason_code, reason, notices, member_id, num_visits, last_visit_at
+            FROM receipt WHERE event_id = ?
+            """
+        return try db.first(sql, [eventID]) { try receipt(eventID, $0, in: db) }
+            ?? receiptOfMergedVisit(eventID, in: db)
+    }
+
+    private static func receipt(_ eventID: UUID, _ row: StatementRow, in db: Database) throws -> Receipt {
         guard
             let backend = BackendKind(rawValue: try row.value(2)),
             let outcome = Receipt.Outcome(

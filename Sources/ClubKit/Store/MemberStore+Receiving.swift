@@ -28,7 +28,7 @@ extension MemberStore {
         do {
             answer = try await database.writeWithoutTransaction { db in
                 var answer = Answer.unknownCard
-                try db.inTransaction(.immediate) {
+                try db.inTapTransaction {
                     answer = try self.take(event, rules, unknown: unknown, in: db)
                     if case .new = answer { return .commit }
                     return .rollback
@@ -81,13 +81,14 @@ extension MemberStore {
         guard let time, let key = event.memberKey.map(identifier(read:)) else { return .unknownCard }
 
         let memberID: Int64
+        var counted: MemberRow?
         switch try holder(of: key, read: event.memberKey, in: db) {
         case .member(let row, let cardIsBlocked):
             memberID = row.id
             receipt.outcome = try Self.outcome(of: time, for: row, cardIsBlocked, rules, in: db)
             if receipt.outcome == .visit {
                 try insertVisit(receipt, at: time, memberID: memberID, born: row.origin, in: db)
-                try count(row, at: time, in: db)
+                counted = try count(row, at: time, in: db)
             }
         case .nobody(let former):
             switch unknown {
@@ -106,7 +107,7 @@ extension MemberStore {
                 }
             }
         }
-        let row = try Self.row(id: memberID, in: db)
+        let row = try counted ?? Self.row(id: memberID, in: db)
         receipt.member = row?.member
         if let row, receipt.outcome.isCounted { receipt.notices = Self.notices(for: row, at: time, rules) }
         try Self.insert(receipt, memberID: memberID, in: db)
@@ -183,45 +184,42 @@ extension MemberStore {
     }
 
     /// Counts a visit that was just written into the ledger.
-    func count(_ row: MemberRow, at time: Int64, in db: Database) throws {
+    ///
+    /// - Returns: the member's row after it.
+    @discardableResult
+    func count(_ row: MemberRow, at time: Int64, in db: Database) throws -> MemberRow? {
         let sequence = try noteChange(of: row.id, in: db)
-        let isJoined =
-            try Bool.fetchOne(
-                db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into = ?)"),
-                arguments: [row.member.userId]
-            ) ?? false
-        if row.claim != nil || isJoined {
-            try db.execute(sql: "UPDATE member SET change_seq = ? WHERE id = ?", arguments: [sequence, row.id])
-            return try refreshTotals(of: row.id, in: db)
+        // The same as counting the whole ledger, whatever its length, for whom nothing but the ledger counts.
+        if let counted = try db.first(Self.countVisit, [time, sequence, row.id], { try MemberRow($0) }) {
+            return counted
         }
-        // The same as counting the whole ledger, whatever its length.
-        try db.cachedStatement(
-            sql: """
-                UPDATE member SET own_visits = own_visits + 1, num_visits = num_visits + 1,
-                    last_visit_at = max(coalesce(last_visit_at, 0), ?), visits_left = max(0, visits_left - 1),
-                    change_seq = ?
-                WHERE id = ?
-                """
-        ).execute(arguments: [time, sequence, row.id])
+        try db.execute(sql: "UPDATE member SET change_seq = ? WHERE id = ?", arguments: [sequence, row.id])
+        try refreshTotals(of: row.id, in: db)
+        return try Self.row(id: row.id, in: db)
     }
+
+    private static let countVisit = """
+        UPDATE member SET own_visits = own_visits + 1, num_visits = num_visits + 1,
+            last_visit_at = max(coalesce(last_visit_at, 0), ?), visits_left = max(0, visits_left - 1), change_seq = ?
+        WHERE id = ? AND claim_visits IS NULL
+            AND NOT EXISTS (SELECT 1 FROM member AS other WHERE other.merged_into = member.user_id)
+        RETURNING \(MemberRow.columns)
+        """
 
     /// Whether a tap is nearer than the cooldown to a visit of the member that was counted.
     ///
     /// The distance counts, not the order, so that a clock that was set back and a tap that arrives late cannot count
     /// one presence twice, and a clock that was wrong by more does not silence the member.
     private static func isRepeat(_ time: Int64, of row: MemberRow, cooldown: Int64, in db: Database) throws -> Bool {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT EXISTS (SELECT 1 FROM visit WHERE member_id = ? AND at > ? AND at < ? AND born > ?
-                    AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id))
-                """
-        )
         func isRepeat(of row: MemberRow) throws -> Bool {
             // Neither sum overflows: both parts are between 0 and Timestamp.latest.
-            try Bool.fetchOne(
-                statement,
-                arguments: [row.id, time - cooldown, time + cooldown, row.ended]
-            ) ?? false
+            try db.first(
+                """
+                SELECT EXISTS (SELECT 1 FROM visit WHERE member_id = ? AND at > ? AND at < ? AND born > ?
+                    AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id))
+                """,
+                [row.id, time - cooldown, time + cooldown, row.ended]
+            ) { try $0.value(0) } ?? false
         }
         if try isRepeat(of: row) { return true }
         // Only then are there visits of somebody who was joined to this member.

@@ -10,11 +10,13 @@ extension MemberStore {
     func nextStamp(in db: Database) throws -> Stamp {
         // The state is in the database, not here, since two processes on one file are one device.
         // The largest counter is that of files (see Stamp.isLegacy(time:)).
-        let statement = try db.cachedStatement(
-            sql: "UPDATE clock SET hlc = max(hlc + 1 + ((hlc + 1) & 65535 = 65535), ?) RETURNING hlc"
-        )
+        // What is before 1970 or no time at all does not move the clock; what is after 9999 is not believed.
         let now = HybridTimestamp(milliseconds: (Timestamp.microseconds(clock()) ?? 0) / 1000, counter: 0)
-        guard let time = try Int64.fetchOne(statement, arguments: [now.rawValue]) else {
+        let time: Int64? = try db.first(
+            "UPDATE clock SET hlc = max(hlc + 1 + ((hlc + 1) & 65535 = 65535), ?) RETURNING hlc",
+            [now.rawValue]
+        ) { try $0.value(0) }
+        guard let time else {
             throw ClubError(.corrupt, attempting: "read the member database", detail: "it has no clock")
         }
         return Stamp(time: time, device: deviceID)
