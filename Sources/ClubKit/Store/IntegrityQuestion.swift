@@ -83,8 +83,16 @@ struct IntegrityQuestion: Sendable {
         ),
         IntegrityQuestion(
             code: .clockOrder,
-            meaning: "visits at no possible logical time",
-            sql: "SELECT count(*) FROM visit WHERE hlc < 0 OR born < 0"
+            meaning: "logical clocks that show no possible time",
+            sql: """
+                SELECT count(*) FROM clock
+                WHERE typeof(hlc) <> 'integer' OR hlc NOT BETWEEN 0 AND \(Stamp.latestTime)
+                """
+        ),
+        IntegrityQuestion(
+            code: .clockOrder,
+            meaning: "records at no possible logical time",
+            sql: LogicalTimes.impossible
         ),
         IntegrityQuestion(
             code: .malformedFields,

@@ -7,10 +7,10 @@ extension MemberStore {
     /// It reads one state of the database while taps go on; on a large database it takes as long as reading all of it.
     package func check() async throws(ClubError) -> [IntegrityFinding] {
         let attempt = "check the member database"
-        let deviceID = deviceID
+        let (deviceID, now) = (deviceID, clock())
         var findings: [IntegrityFinding]
         do {
-            findings = try await database.read { db in try Self.findings(deviceID: deviceID, in: db) }
+            findings = try await database.read { db in try Self.findings(deviceID: deviceID, now: now, in: db) }
         } catch {
             let error = ClubError(error, attempting: attempt)
             guard error.kind == .corrupt || error.kind == .notADatabase else { throw error }
@@ -35,7 +35,7 @@ extension MemberStore {
         return findings
     }
 
-    private static func findings(deviceID: UUID, in db: Database) throws -> [IntegrityFinding] {
+    private static func findings(deviceID: UUID, now: Date, in db: Database) throws -> [IntegrityFinding] {
         var findings: [IntegrityFinding] = []
         // One line "ok", or up to 100 lines of what is wrong.
         let lines = try String.fetchAll(db, sql: "PRAGMA integrity_check")
@@ -57,6 +57,15 @@ extension MemberStore {
         for question in IntegrityQuestion.all {
             let count = try Int.fetchOne(db, sql: question.sql, arguments: question.needsDevice ? [deviceID] : []) ?? 0
             if count > 0 { findings.append(IntegrityFinding(.error, question.code, "\(count) \(question.meaning)")) }
+        }
+        if try LogicalTimes.isClockAhead(now: now, in: db) {
+            findings.append(
+                IntegrityFinding(
+                    .error,
+                    .clockOrder,
+                    "this device's logical clock is more than a day ahead of the present and of all records"
+                )
+            )
         }
         var counts: [Contradiction: Int] = [:]
         try forEachContradiction(in: db) { _, contradiction in counts[contradiction, default: 0] += 1 }
@@ -111,6 +120,8 @@ extension MemberStore {
             guard let found = try Self.row(id: id, in: db) else { return nil }
             row = found
             facts = try row.facts()
+            // No clock gives such times, so what says them was not written here.
+            guard facts.latestTime < Stamp.latestTime else { return .facts }
         } catch let error as ClubError where error.kind == .corrupt {
             return .facts
         }

@@ -1,0 +1,74 @@
+import Foundation
+import GRDB
+import ReaderKit
+
+/// Visits and the receipts of taps, put right from one another.
+extension Mending {
+    mutating func mendVisitsAndReceipts() throws {
+        let missing = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT event_id, at, reader, backend, member_id FROM receipt
+                WHERE outcome IN ('created', 'visit') AND member_id IS NOT NULL
+                    AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
+                """
+        )
+        for receipt in missing {
+            let at: Int64 = try receipt.value(1)
+            let id: Int64 = try receipt.value(4)
+            guard let member = try MemberStore.row(id: id, in: db) else { continue }
+            let time = try freeTime(near: at, of: store.deviceID, in: "visit")
+            let visit = VisitRow(
+                eventID: try receipt.value(0),
+                stamp: Stamp(time: time, device: store.deviceID),
+                at: at,
+                reader: try receipt.value(2),
+                backend: try receipt.value(3),
+                // What was before the member was deleted does not count again.
+                born: time <= member.ended ? time : member.origin.time
+            )
+            try store.insertVisit(visit, of: id, in: db)
+            try store.observe(time, in: db)
+            touched.insert(id)
+            note("visits that were acknowledged are in the ledger again", 1)
+        }
+        try note(
+            "receipts say again that the tap was counted",
+            changing: """
+                UPDATE receipt SET outcome = 'visit', reason_code = NULL, reason = NULL
+                WHERE outcome NOT IN ('created', 'visit')
+                    AND EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
+                """
+        )
+        try note(
+            "receipts name the member of the ledger again",
+            changing: """
+                UPDATE receipt SET member_id = (SELECT member_id FROM visit WHERE visit.event_id = receipt.event_id)
+                WHERE member_id IS NOT (SELECT member_id FROM visit WHERE visit.event_id = receipt.event_id)
+                    AND EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
+                """
+        )
+        try note(
+            "receipts of taps that are in the ledger were written again",
+            changing: """
+                INSERT INTO receipt (event_id, at, reader, backend, outcome, member_id, num_visits, last_visit_at)
+                SELECT event_id, at, reader, backend, 'visit', member_id,
+                    (SELECT count(*) FROM visit AS earlier
+                        WHERE earlier.member_id = visit.member_id AND earlier.at <= visit.at), at
+                FROM visit WHERE device_id = ? AND source = 'card'
+                    AND NOT EXISTS (SELECT 1 FROM receipt WHERE receipt.event_id = visit.event_id)
+                """,
+            [store.deviceID]
+        )
+        try note(
+            "receipts of counted taps remain without a visit and a member",
+            isLoss: true,
+            changing: """
+                UPDATE receipt SET outcome = 'rejected', reason_code = ?, reason = ?, member_id = NULL
+                WHERE outcome IN ('created', 'visit')
+                    AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
+                """,
+            [Rejection.erased.code.rawValue, Rejection.erased.message]
+        )
+    }
+}
