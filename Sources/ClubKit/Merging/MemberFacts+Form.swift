@@ -10,13 +10,13 @@ extension MemberFacts: Codable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         if let erasure = try container.decodeIfPresent(Stamp.self, forKey: .erasure) { erase(erasure) }
         if let end = try container.decodeIfPresent(Stamp.self, forKey: .end) { delete(end) }
-        for birth in try container.decodeIfPresent([Birth].self, forKey: .births) ?? [] { add(birth) }
-        for claim in try container.decodeIfPresent([Claim].self, forKey: .claims) ?? [] { add(claim) }
-        for pack in try container.decodeIfPresent([Pack].self, forKey: .packs) ?? [] { add(pack) }
+        add(try container.decodeIfPresent([Birth].self, forKey: .births) ?? [])
+        add(try container.decodeIfPresent([Claim].self, forKey: .claims) ?? [])
+        add(try container.decodeIfPresent([Pack].self, forKey: .packs) ?? [])
         for (name, versions) in try container.decodeIfPresent([String: [Version]].self, forKey: .values) ?? [:] {
             merge(versions, into: name.normalized)
         }
-        for removal in try container.decodeIfPresent([Removal].self, forKey: .removals) ?? [] { add(removal) }
+        add(try container.decodeIfPresent([Removal].self, forKey: .removals) ?? [])
     }
 
     /// Writes the facts. With sorted keys, equal facts are equal bytes.

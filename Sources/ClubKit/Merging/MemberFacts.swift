@@ -40,11 +40,6 @@ package struct MemberFacts: Sendable, Hashable {
         /// 0 if it is not known.
         package var at: Int64
 
-        /// Whether the other creation tells nothing on top of this one, whatever deletion may come.
-        func dominates(_ other: Birth) -> Bool {
-            stamp.outlives(other.stamp) && (at == other.at || other.at == 0 || (at != 0 && at < other.at))
-        }
-
         package init(_ stamp: Stamp, at: Int64) {
             self.stamp = stamp
             self.at = at
@@ -126,12 +121,6 @@ package struct MemberFacts: Sendable, Hashable {
             self.visits = visits
             self.at = at
             self.stamp = stamp
-        }
-
-        /// Whether the other claim cannot tell more than this one, whatever deletion may come. One of another time
-        /// always does: at least when the latest visit was.
-        func dominates(_ other: Claim) -> Bool {
-            visits >= other.visits && at == other.at && stamp.outlives(other.stamp)
         }
 
         package static func < (left: Claim, right: Claim) -> Bool {
@@ -239,43 +228,17 @@ package struct MemberFacts: Sendable, Hashable {
     /// The value of that name.
     package func value(_ name: String) -> FieldValue? { values[name]?.first?.value }
 
-    package mutating func add(_ birth: Birth) {
-        guard isAlive(birth.stamp), !births.contains(where: { $0.dominates(birth) }) else { return }
-        births.removeAll { birth.dominates($0) }
-        births.append(birth)
-        births.sort()
-    }
+    package mutating func add(_ birth: Birth) { add([birth]) }
 
     package mutating func set(_ name: String, _ value: FieldValue, _ stamp: Stamp) {
         merge([Version(stamp, value)], into: name.normalized)
     }
 
-    package mutating func add(_ claim: Claim) {
-        guard isAlive(claim.stamp), claim.visits > 0, !claims.contains(where: { $0.dominates(claim) }) else { return }
-        claims.removeAll { claim.dominates($0) }
-        claims.append(claim)
-        claims.sort()
-    }
+    package mutating func add(_ claim: Claim) { add([claim]) }
 
-    package mutating func add(_ pack: Pack) {
-        guard isAlive(pack.stamp), !packs.contains(pack) else { return }
-        packs.append(pack)
-        packs.sort()
-    }
+    package mutating func add(_ pack: Pack) { add([pack]) }
 
-    package mutating func add(_ removal: Removal) {
-        // Those of a creation that was ended stay, so that the visits do not come back.
-        guard removal.visits >= 0, removal.bought >= 0, erasure == nil || isAlive(born: removal.born) else { return }
-        func isSame(_ other: Removal) -> Bool {
-            other.stamp.device == removal.stamp.device && other.born == removal.born
-        }
-        if let other = removals.first(where: isSame) {
-            guard other < removal else { return }
-            removals = removals.filter { $0 != other }
-        }
-        removals.append(removal)
-        removals.sort()
-    }
+    package mutating func add(_ removal: Removal) { add([removal]) }
 
     /// Deletes the member, as of then.
     package mutating func delete(_ stamp: Stamp) {
@@ -297,10 +260,10 @@ package struct MemberFacts: Sendable, Hashable {
     package mutating func join(_ other: MemberFacts) {
         if let erasure = other.erasure { erase(erasure) }
         if let end = other.end { delete(end) }
-        other.births.forEach { add($0) }
-        other.claims.forEach { add($0) }
-        other.packs.forEach { add($0) }
-        other.removals.forEach { add($0) }
+        add(other.births)
+        add(other.claims)
+        add(other.packs)
+        add(other.removals)
         for (name, versions) in other.values { merge(versions, into: name) }
     }
 
@@ -314,14 +277,34 @@ package struct MemberFacts: Sendable, Hashable {
     mutating func merge(_ versions: [Version], into name: String) {
         let alive = versions.filter { isAlive($0.stamp) }
         guard !alive.isEmpty else { return }
-        var all = values[name] ?? []
-        for version in alive where !all.contains(version) { all.append(version) }
-        all.sort(by: Version.precedes)
-        var counts: [Version.Kind: Int] = [:]
-        values[name] = all.filter { version in
-            counts[version.kind, default: 0] += 1
-            return counts[version.kind, default: 0] <= Self.keptVersions
+        values[name] = Version.kept(of: (values[name] ?? []) + alive)
+    }
+
+    mutating func add(_ births: [Birth]) {
+        let alive = births.filter { isAlive($0.stamp) }
+        guard !alive.isEmpty else { return }
+        self.births = Birth.undominated(of: self.births + alive)
+    }
+
+    mutating func add(_ claims: [Claim]) {
+        let alive = claims.filter { isAlive($0.stamp) && $0.visits > 0 }
+        guard !alive.isEmpty else { return }
+        self.claims = Claim.undominated(of: self.claims + alive)
+    }
+
+    mutating func add(_ packs: [Pack]) {
+        let alive = packs.filter { isAlive($0.stamp) }
+        guard !alive.isEmpty else { return }
+        self.packs = Set(self.packs + alive).sorted()
+    }
+
+    mutating func add(_ removals: [Removal]) {
+        // Those of a creation that was ended stay, so that the visits do not come back.
+        let usable = removals.filter {
+            $0.visits >= 0 && $0.bought >= 0 && (erasure == nil || isAlive(born: $0.born))
         }
+        guard !usable.isEmpty else { return }
+        self.removals = Removal.latest(of: self.removals + usable)
     }
 
     private mutating func prune() {

@@ -4,14 +4,32 @@ import Foundation
 /// noticed.
 ///
 /// The first line is the ``Header``. Each line behind it is a ``TransferRecord``: an object with one key (`member`,
-/// `card`, `visit`, `undo`, `erasure`, `audit`). The last line is the ``Trailer``, with the number of lines and the
+/// `card`, `visit`, `undo`, `erasure`, `audit`). Erasures stand before all others, in the order of their salts, so that
+/// members are looked through once for each. The last line is the ``Trailer``, with the number of lines and the
 /// SHA-256 of all bytes before it.
+///
+/// Whoever may write a file must not be able to keep a kiosk busy for hours, so a record beyond the limits below is
+/// skipped, and the import says why. They are far from what a club comes to: ten thousand totals are those of a file
+/// that was imported every day for 27 years.
 enum ClubFile {
     /// The version of the form that is written, and the latest that is read.
     static let version = 1
 
     /// The longest line, in bytes.
     static let longestLine = 4 * 1024 * 1024
+
+    /// How deep the JSON of a line may be nested, the record's own levels included.
+    static let depth = 64
+
+    /// How many creations, totals of files, sales of visits, removals of visits and values a member may have of each.
+    static let mostParts = 10_000
+
+    /// How many devices' erasures are taken in, each of which hashes with a salt of its own: whoever is looked for
+    /// among those who were erased has to be hashed with all of them.
+    static let mostSalts = 1000
+
+    /// How many particulars an entry of the audit log may have.
+    static let mostParticulars = 100
 
     static let name = "clubkit"
 

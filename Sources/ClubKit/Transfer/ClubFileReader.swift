@@ -8,6 +8,7 @@ struct ClubFileReader {
     private var window: ByteWindow
     private var number = 0
     private var digest = SHA256()
+    private var order = RecordOrder()
 
     /// What the first line tells.
     let header: ClubFile.Header
@@ -71,8 +72,9 @@ struct ClubFileReader {
             digest.update(data: line)
             number += 1
             do {
+                guard JSONDepth.isWithin(ClubFile.depth, line) else { throw RowFault.tooDeep }
                 let record = try decoder.decode(TransferRecord.self, from: Data(line))
-                if let fault = record.fault { throw fault }
+                if let fault = record.fault ?? order.fault(of: record) { throw fault }
                 records.append((number, record))
             } catch let fault as RowFault {
                 faults.append((number, fault))
@@ -139,49 +141,6 @@ struct ClubFileReader {
                 throw TransferError(.malformed, file: path, line: number, detail: detail)
             }
             try window.fill()
-        }
-    }
-}
-
-extension TransferRecord {
-    /// Why the record cannot be taken, although it could be decoded.
-    fileprivate var fault: RowFault? {
-        func isTime(_ time: Int64) -> Bool { (0...Timestamp.latest).contains(time) }
-        let time = RowFault("at", "expected microseconds since 1970, up to the year 9999")
-        switch self {
-        case .member(let person):
-            if !MemberID.isUsable(person.userId) { return .badIdentifier }
-            let facts = person.facts
-            let times = facts.births.map(\.at) + facts.claims.map(\.at) + facts.removals.map(\.latest)
-            if !times.allSatisfy(isTime) { return time }
-            // What the club keeps among the values as numbers, in all versions, since each may become the latest.
-            func isMoment(_ time: Int64) -> Bool { (0..<Stamp.latestTime).contains(time) }
-            guard facts.removals.map(\.born).allSatisfy(isMoment) else {
-                return RowFault("removals", "expected a moment of a clock")
-            }
-            for case .int(let value) in (facts.values[SystemValues.Name.expires] ?? []).map(\.value)
-            where !isTime(Int64(value)) { return RowFault(SystemValues.Name.expires, time.reason) }
-            for case .int(let value) in (facts.values[SystemValues.Name.packsFrom] ?? []).map(\.value)
-            where !isMoment(Int64(value)) {
-                return RowFault(SystemValues.Name.packsFrom, "expected a moment of a clock")
-            }
-            let removed = facts.removals.flatMap { [$0.visits, $0.bought] }
-            let counts = facts.claims.map(\.visits) + facts.packs.map(\.visits) + removed
-            return counts.allSatisfy { (0...NumberText.mostVisits).contains($0) } ? nil : .visits("visits", .tooLarge)
-        case .card(let card):
-            return MemberID.isUsable(card.cardId) && MemberID.isUsable(card.userId) ? nil : .badIdentifier
-        case .visit(let visit):
-            if !MemberID.isUsable(visit.userId) { return .badIdentifier }
-            if visit.stamp.isLegacy { return RowFault("stamp", "expected the device of a visit") }
-            if ClubKit.Visit.Source(rawValue: visit.source) == nil {
-                return RowFault("source", "expected card or manual")
-            }
-            return isTime(visit.at) ? nil : time
-        case .undo(let undo): return isTime(undo.at) ? nil : time
-        case .erasure(let erasure):
-            return erasure.hash.count == 32 && !erasure.salt.isEmpty && erasure.salt.count <= 256
-                ? nil : RowFault("hash", "expected a keyed hash of 32 bytes")
-        case .audit(let entry): return isTime(entry.at) ? nil : time
         }
     }
 }

@@ -1,0 +1,119 @@
+import Foundation
+import ReaderKit
+
+/// What stands in a club's file before what.
+struct RecordOrder {
+    private var salt: Data?
+    private var salts = 0
+    private var isBehindErasures = false
+
+    /// Why a record cannot be taken where it stands.
+    mutating func fault(of record: TransferRecord) -> RowFault? {
+        guard case .erasure(let erasure) = record else {
+            isBehindErasures = true
+            return nil
+        }
+        if isBehindErasures { return RowFault(nil, "expected erasures before all other records") }
+        guard erasure.salt != salt else { return nil }
+        if let salt, erasure.salt.lexicographicallyPrecedes(salt) {
+            return RowFault("salt", "expected erasures in the order of their salts")
+        }
+        guard salts < ClubFile.mostSalts else {
+            return RowFault("salt", "expected the erasures of at most \(ClubFile.mostSalts) devices")
+        }
+        salts += 1
+        salt = erasure.salt
+        return nil
+    }
+}
+
+/// How deep JSON is nested.
+enum JSONDepth {
+    /// Whether values are nested so deep at most. What is no JSON is found by whoever reads it.
+    static func isWithin(_ limit: Int, _ text: [UInt8]) -> Bool {
+        // Every level needs two bytes.
+        guard text.count > 2 * limit else { return true }
+        return text.withUnsafeBufferPointer { bytes in
+            var depth = 0
+            var isInText = false
+            var at = 0
+            while at < bytes.count {
+                let byte = bytes[at]
+                at += 1
+                if isInText {
+                    if byte == UInt8(ascii: "\\") { at += 1 } else if byte == UInt8(ascii: "\"") { isInText = false }
+                    continue
+                }
+                switch byte {
+                case UInt8(ascii: "\""): isInText = true
+                case UInt8(ascii: "{"), UInt8(ascii: "["):
+                    depth += 1
+                    if depth > limit { return false }
+                case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+                default: break
+                }
+            }
+            return true
+        }
+    }
+}
+
+extension MemberFacts {
+    /// Of what the member has more than ``ClubFile/mostParts``, by its name in a club's file.
+    package var overfull: String? {
+        let most = ClubFile.mostParts
+        if births.count > most { return "births" }
+        if claims.count > most { return "claims" }
+        if packs.count > most { return "packs" }
+        if removals.count > most { return "removals" }
+        return values.count > most ? "values" : nil
+    }
+}
+
+extension TransferRecord {
+    /// Why the record cannot be taken, although it could be decoded.
+    var fault: RowFault? {
+        func isTime(_ time: Int64) -> Bool { (0...Timestamp.latest).contains(time) }
+        let time = RowFault("at", "expected microseconds since 1970, up to the year 9999")
+        switch self {
+        case .member(let person):
+            if !MemberID.isUsable(person.userId) { return .badIdentifier }
+            let facts = person.facts
+            if let name = facts.overfull { return RowFault(name, "expected at most \(ClubFile.mostParts)") }
+            let times = facts.births.map(\.at) + facts.claims.map(\.at) + facts.removals.map(\.latest)
+            if !times.allSatisfy(isTime) { return time }
+            // What the club keeps among the values as numbers, in all versions, since each may become the latest.
+            func isMoment(_ time: Int64) -> Bool { (0..<Stamp.latestTime).contains(time) }
+            guard facts.removals.map(\.born).allSatisfy(isMoment) else {
+                return RowFault("removals", "expected a moment of a clock")
+            }
+            for case .int(let value) in (facts.values[SystemValues.Name.expires] ?? []).map(\.value)
+            where !isTime(Int64(value)) { return RowFault(SystemValues.Name.expires, time.reason) }
+            for case .int(let value) in (facts.values[SystemValues.Name.packsFrom] ?? []).map(\.value)
+            where !isMoment(Int64(value)) {
+                return RowFault(SystemValues.Name.packsFrom, "expected a moment of a clock")
+            }
+            let removed = facts.removals.flatMap { [$0.visits, $0.bought] }
+            let counts = facts.claims.map(\.visits) + facts.packs.map(\.visits) + removed
+            return counts.allSatisfy { (0...NumberText.mostVisits).contains($0) } ? nil : .visits("visits", .tooLarge)
+        case .card(let card):
+            return MemberID.isUsable(card.cardId) && MemberID.isUsable(card.userId) ? nil : .badIdentifier
+        case .visit(let visit):
+            if !MemberID.isUsable(visit.userId) { return .badIdentifier }
+            if visit.stamp.isLegacy { return RowFault("stamp", "expected the device of a visit") }
+            if ClubKit.Visit.Source(rawValue: visit.source) == nil {
+                return RowFault("source", "expected card or manual")
+            }
+            return isTime(visit.at) ? nil : time
+        case .undo(let undo): return isTime(undo.at) ? nil : time
+        case .erasure(let erasure):
+            return erasure.hash.count == 32 && !erasure.salt.isEmpty && erasure.salt.count <= 256
+                ? nil : RowFault("hash", "expected a keyed hash of 32 bytes")
+        case .audit(let entry):
+            guard entry.detail?.count ?? 0 <= ClubFile.mostParticulars else {
+                return RowFault("detail", "expected at most \(ClubFile.mostParticulars) particulars")
+            }
+            return isTime(entry.at) ? nil : time
+        }
+    }
+}
