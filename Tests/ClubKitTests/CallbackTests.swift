@@ -62,7 +62,7 @@ private final class Screen: @MainActor ClubMiddlewareDelegate {
     }
 }
 
-@Suite("Callbacks and events", .timeLimit(.minutes(1)))
+@Suite("Callbacks and events", .timeLimit(.minutes(10)))
 struct CallbackTests {
     @Test("Callbacks come after the commit, on the queue, one at a time and in order", arguments: [false, true])
     func order(concurrent: Bool) async throws {

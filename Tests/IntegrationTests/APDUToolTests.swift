@@ -4,7 +4,7 @@ import ReaderKitTesting
 import Testing
 
 /// `readerctl apdu` with a recorded card.
-@Suite(.timeLimit(.minutes(2))) struct APDUToolTests {
+@Suite(.timeLimit(.minutes(10))) struct APDUToolTests {
     private let tag = Fixtures.path + "/cards/ntag213-uri.capture"
     private let inParts = Fixtures.path + "/cards/type4-in-parts.capture"
     private let frames = Fixtures.path + "/cards/ntag213-raw-frames.capture"

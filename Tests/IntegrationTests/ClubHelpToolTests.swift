@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What the tool says of itself: every command has help, a manual page and completions.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ClubHelpToolTests {
     private struct Help: Decodable {
         struct Command: Decodable {

@@ -36,7 +36,7 @@ struct ClubTool {
 }
 
 /// A member's life at the desk, by the tool.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ClubMembersToolTests {
     private let club: ClubTool
 

@@ -4,7 +4,7 @@ import ReaderKit
 import Testing
 
 /// Statistics and the list of taps, by the tool.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ClubStatsToolTests {
     private let club: ClubTool
 

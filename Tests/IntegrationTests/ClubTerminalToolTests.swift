@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The tool on a terminal: questions and bars.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ClubTerminalToolTests {
     private let club: ClubTool
 

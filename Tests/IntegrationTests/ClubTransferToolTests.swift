@@ -4,7 +4,7 @@ import GRDB
 import Testing
 
 /// Files of members, by the tool.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ClubTransferToolTests {
     private let club: ClubTool
 

@@ -7,7 +7,7 @@ import Testing
 @Suite(
     "Full disks",
     .enabled(if: PCSCDaemon.isIsolated, "run the tests with 'Scripts/isolated'"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(10))
 )
 struct FullDiskTests {
     private let scratch: ScratchFolder

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// `readerctl info` with recorded cards.
-@Suite(.timeLimit(.minutes(2))) struct InfoToolTests {
+@Suite(.timeLimit(.minutes(10))) struct InfoToolTests {
     private func report(_ name: String) async throws -> [String: Any] {
         let file = Fixtures.path + "/cards/\(name).capture"
         let outcome = try await Tool.readerctl.run("info", "--json", "--replay", file)

@@ -5,7 +5,7 @@ import ReaderKit
 import Testing
 
 /// The kiosk on recordings, as a program.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct KioskTests {
     private let scratch: ScratchFolder
     private let day = Fixtures.path + "/day"

@@ -4,7 +4,7 @@ import ReaderKitTesting
 import Testing
 
 /// `readerctl ndef` with recorded cards, and what it refuses without one.
-@Suite(.timeLimit(.minutes(2))) struct NDEFToolTests {
+@Suite(.timeLimit(.minutes(10))) struct NDEFToolTests {
     private let scratch: ScratchFolder
 
     init() throws {

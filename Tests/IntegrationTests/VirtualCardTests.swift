@@ -8,7 +8,7 @@ import Testing
 @Suite(
     .serialized,
     .enabled(if: PCSCDaemon.isIsolated, "run the tests with 'Scripts/isolated'"),
-    .timeLimit(.minutes(2))
+    .timeLimit(.minutes(10))
 )
 enum ThroughPCSCD {}
 

@@ -5,7 +5,7 @@ import Testing
 @testable import ClubKit
 
 /// Random changes under every order and filter; what is told has to lead from each list to the next exactly.
-@Suite("Lists under random changes", .timeLimit(.minutes(5)))
+@Suite("Lists under random changes", .timeLimit(.minutes(30)))
 struct ListPropertyTests {
     /// A list, a window of it, and what they showed last.
     private struct Followed {

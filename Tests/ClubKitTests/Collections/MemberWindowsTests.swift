@@ -4,7 +4,7 @@ import Testing
 
 @testable import ClubKit
 
-@Suite("Windows of lists", .timeLimit(.minutes(1)))
+@Suite("Windows of lists", .timeLimit(.minutes(10)))
 struct MemberWindowsTests {
     private let quiet = Duration.seconds(3600)
 

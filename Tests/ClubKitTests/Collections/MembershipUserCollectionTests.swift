@@ -107,7 +107,7 @@ private final class Controller {
     }
 }
 
-@Suite("Collections of member objects", .timeLimit(.minutes(1)))
+@Suite("Collections of member objects", .timeLimit(.minutes(10)))
 struct MembershipUserCollectionTests {
     @Test("Before it is observed, and before the first callback, a collection is empty")
     func empty() async throws {

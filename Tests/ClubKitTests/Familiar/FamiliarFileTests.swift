@@ -3,7 +3,7 @@ import Testing
 
 @testable import ClubKit
 
-@Suite("Files as in the original library", .timeLimit(.minutes(1)))
+@Suite("Files as in the original library", .timeLimit(.minutes(10)))
 struct FamiliarFileTests {
     private let recorder = FamiliarRecorder { user in
         let mail = (user as? CustomUser).map { " \($0.emailAddress ?? "nil") \($0.level)" } ?? ""

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ClubKit
 
-@Suite("Migrations of an application's records", .timeLimit(.minutes(1)))
+@Suite("Migrations of an application's records", .timeLimit(.minutes(10)))
 struct FamiliarMigrationTests {
     private let recorder = FamiliarRecorder()
     private let directory: TemporaryDirectory

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ClubKit
 
-@Suite("Opening and closing as in the original library", .timeLimit(.minutes(1)))
+@Suite("Opening and closing as in the original library", .timeLimit(.minutes(10)))
 struct FamiliarOpeningTests {
     private func open(_ club: Club, _ recorder: FamiliarRecorder, key: String = "key") {
         club.open(withAppKey: key, appId: "Front desk", developerId: "Riverside Gym") { result in

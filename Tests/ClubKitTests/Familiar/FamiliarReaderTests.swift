@@ -6,7 +6,7 @@ import Testing
 
 @testable import ClubKit
 
-@Suite("Readers and taps as in the original library", .timeLimit(.minutes(1)))
+@Suite("Readers and taps as in the original library", .timeLimit(.minutes(10)))
 struct FamiliarReaderTests {
     private let backend = SimulatedBackend(readers: [], now: { start })
     private let recorder = FamiliarRecorder()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ClubKit
 
-@Suite("Members as in the original library", .timeLimit(.minutes(1)))
+@Suite("Members as in the original library", .timeLimit(.minutes(10)))
 struct FamiliarUsersTests {
     private let recorder = FamiliarRecorder()
 
@@ -313,7 +313,7 @@ struct FamiliarUsersTests {
 
     // MARK: Texts
 
-    @Test("Scanned texts are taps in their order; what is none says why", .timeLimit(.minutes(1)))
+    @Test("Scanned texts are taps in their order; what is none says why", .timeLimit(.minutes(10)))
     func decodedData() async throws {
         let club = try await open(.test(cooldown: .zero))
         let device = CaptureLayerDevice(ReaderInfo(name: "Scanner", backend: .smartReader))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ClubKit
 
-@Suite("Privacy", .timeLimit(.minutes(2)))
+@Suite("Privacy", .timeLimit(.minutes(10)))
 struct PrivacyTests {
     private let desk = ActionContext(actor: "desk", reason: "asked for it")
 

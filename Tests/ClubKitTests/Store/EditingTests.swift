@@ -5,7 +5,7 @@ import ReaderKit
 import Synchronization
 import Testing
 
-@Suite("Changing members", .timeLimit(.minutes(2)))
+@Suite("Changing members", .timeLimit(.minutes(10)))
 struct EditingTests {
     private let desk = ActionContext(actor: "desk", reason: "as agreed")
 

