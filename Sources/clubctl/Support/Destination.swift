@@ -17,7 +17,7 @@ struct Destination: Sendable {
     /// Calls the closure with the path of a file to write.
     ///
     /// What goes to standard output takes the way through a pipe: it may be a file, which is not to be replaced.
-    func write<Result>(_ work: (String) async throws -> Result) async throws -> Result {
+    func write<Value>(_ work: (String) async throws -> Value) async throws -> Value {
         guard path == "-" else { return try await work(path) }
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
@@ -26,17 +26,17 @@ struct Destination: Sendable {
         let (reading, writing) = (ends[0], ends[1])
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         async let copied = Self.copy(from: reading)
+        let result: Result<Value, any Error>
         do {
-            let result = try await work("/dev/fd/\(writing)")
-            close(writing)
-            try await copied
-            return result
+            result = .success(try await work("/dev/fd/\(writing)"))
         } catch {
-            close(writing)
-            // That standard output cannot be written is why the work failed.
-            try await copied
-            throw error
+            result = .failure(error)
         }
+        // Once: by the next time its number may be another file's.
+        close(writing)
+        // Where standard output cannot be written, that is why the work failed.
+        try await copied
+        return try result.get()
     }
 
     /// Copies to standard output until the writer is gone.
