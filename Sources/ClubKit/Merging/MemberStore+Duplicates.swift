@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import GRDB
+import ReaderKit
 
 /// Members who may be there twice.
 extension MemberStore {
@@ -125,7 +126,7 @@ extension MemberStore {
             for: Data(other.utf8),
             using: SymmetricKey(data: Data(userID.utf8))
         )
-        return "$distinct:" + code.prefix(12).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return "$distinct:" + code.prefix(12).hex.lowercased()
     }
 
     private static func ordered(_ one: MemberRow, _ other: MemberRow) -> (MemberRow, MemberRow) {

@@ -26,13 +26,25 @@ extension Club {
     ///
     /// The identifiers are remembered as keyed hashes, so that no file and no other device brings the member back; a
     /// card that is presented later is that of somebody new. The audit log keeps what was done, without saying to whom.
-    /// Freed pages of the database are overwritten; copies of it, such as backups and exports, are not reached.
+    /// Freed pages of the database are overwritten; copies of it, such as backups, exports and
+    /// ``keptCopies()``, are not reached.
     /// ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is called with a last copy, unless the member was deleted
     /// before: what is left of them is erased too.
     ///
     /// - Throws: ``ClubError/Kind/noSuchMember``.
     public func erase(_ key: String, by context: ActionContext = ActionContext()) async throws(ClubError) {
-        _ = try await openStore("erase a member").erase(key, context) { self.publish(.deleted($0.member, at: $0.at)) }
+        let store = try openStore("erase a member")
+        _ = try await store.erase(key, context) { self.publish(.deleted($0.member, at: $0.at)) }
+        // Unfinished copies of the database that nobody works on any more have what was erased.
+        if let path = store.path { WorkFolder.removeLeftovers(beside: path) }
+    }
+
+    /// The copies of the database that ``repair(by:)`` kept beside it, with their logs. Whoever was erased since is in
+    /// them still, until they are deleted.
+    public func keptCopies() throws(ClubError) -> [URL] {
+        try openStore("look for copies of the member database").path.map(DatabaseFiles.kept)?.map {
+            URL(fileURLWithPath: $0)
+        } ?? []
     }
 
     /// Removes visits that are older, with what became of their taps. Members keep their totals and the time of their

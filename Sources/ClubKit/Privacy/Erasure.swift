@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import GRDB
+import ReaderKit
 
 /// How the club remembers whom it has erased without knowing who they were.
 enum Erasure {
@@ -11,8 +12,7 @@ enum Erasure {
 
     /// The same for people, in the audit log.
     static func text(_ identifier: String, salt: Data) -> String {
-        "erased:"
-            + hash(identifier, salt: salt).prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        "erased:" + hash(identifier, salt: salt).prefix(16).hex.lowercased()
     }
 }
 

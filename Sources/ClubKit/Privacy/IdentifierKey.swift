@@ -20,7 +20,7 @@ public struct IdentifierKey: Sendable, Hashable {
     public init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.shortest else { return nil }
         self.bytes = bytes
-        check = Self.hex(Self.code("ClubKit identifier key", bytes).prefix(2))
+        check = Self.code("ClubKit identifier key", bytes).prefix(2).hex
     }
 
     private static let mark = "id:"
@@ -30,14 +30,10 @@ public struct IdentifierKey: Sendable, Hashable {
         Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: SymmetricKey(data: key)))
     }
 
-    private static func hex(_ bytes: some Sequence<UInt8>) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
-    }
-
     /// What stands for an identifier that was read from a card. What looks like a hidden one is hidden all the same, so
     /// that nobody can write a card with what an export shows.
     public func hidden(_ identifier: String) -> String {
-        Self.mark + check + "-" + Self.hex(Self.code("id " + identifier, bytes).prefix(Self.hashBytes))
+        Self.mark + check + "-" + Self.code("id " + identifier, bytes).prefix(Self.hashBytes).hex
     }
 
     /// What stands for an identifier that a person or a file gives, who may give a hidden one: that stays as it is.

@@ -1,4 +1,5 @@
 import Foundation
+import ReaderKit
 
 /// Files that only this user may read.
 enum PrivateFiles {
@@ -13,19 +14,13 @@ enum PrivateFiles {
 
     /// Writes a new file of mode 0600, through to the disk.
     static func write(_ bytes: [UInt8], to path: String, _ attempt: String) throws(ClubError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
-            if errno == EEXIST { throw ClubError(.fileExists, attempting: attempt) }
-            throw ClubError(errno: errno, attempting: attempt)
+        do throws(FileSteps.Failure) {
+            let file = try FileSteps.create(path)
+            defer { close(file) }
+            try FileSteps.write(bytes[...], to: file)
+            try FileSteps.synchronise(file)
+        } catch {
+            throw DatabaseFiles.failure(attempt, error.code)
         }
-        defer { close(descriptor) }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw ClubError(errno: count < 0 ? errno : EIO, attempting: attempt) }
-            rest = rest.dropFirst(count)
-        }
-        guard fsync(descriptor) == 0 else { throw ClubError(errno: errno, attempting: attempt) }
     }
 }

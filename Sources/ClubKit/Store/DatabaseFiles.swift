@@ -1,4 +1,5 @@
 import Foundation
+import ReaderKit
 
 /// The files of a member database, apart from what is in them.
 enum DatabaseFiles {
@@ -9,19 +10,24 @@ enum DatabaseFiles {
     /// SQLite gives its `-wal` and `-shm` files the mode of the database. A file that is there is not touched: opening
     /// and closing it would drop the locks that SQLite has on it in this process.
     static func prepare(_ path: String) throws(ClubError) {
-        try makeDirectory((path as NSString).deletingLastPathComponent)
-        let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor < 0 else {
-            close(descriptor)
-            return
+        do throws(FileSteps.Failure) {
+            try FileSteps.makeDirectories((path as NSString).deletingLastPathComponent)
+            close(try FileSteps.create(path))
+        } catch {
+            guard error.code == EEXIST else { throw ClubError(errno: error.code, attempting: attempt) }
+            var status = stat()
+            // A symbolic link to nothing exists as well, and SQLite would make its target readable by everybody.
+            guard stat(path, &status) == 0 else { throw ClubError(errno: errno, attempting: attempt) }
         }
-        guard errno == EEXIST else { throw ClubError(errno: errno, attempting: attempt) }
+    }
+
+    /// Refuses a path that names something else than a file, before anything is opened: a pipe would be waited for, and
+    /// SQLite would leave its logs beside a device.
+    static func requireFile(_ path: String, _ attempt: String) throws(ClubError) {
         var status = stat()
-        // A symbolic link to nothing exists as well, and SQLite would make its target readable by everybody.
-        guard stat(path, &status) == 0 else { throw ClubError(errno: errno, attempting: attempt) }
-        guard status.st_mode & S_IFMT != S_IFDIR else {
-            throw ClubError(.cannotOpen, attempting: "open the member database", detail: "the path names a directory")
-        }
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+        let what = status.st_mode & S_IFMT == S_IFDIR ? "a directory" : "no regular file but a device, pipe or socket"
+        throw ClubError(.cannotOpen, attempting: attempt, detail: "the path names \(what)")
     }
 
     /// Whether the file has content. An empty file is a database that is yet to be written.
@@ -39,6 +45,19 @@ enum DatabaseFiles {
             return stat(name, &other) == 0 && other.st_dev == status.st_dev && other.st_ino == status.st_ino
         }
     }
+
+    /// What a repair kept of a database as it was before, beside it, with its logs.
+    static func kept(_ path: String) -> [String] {
+        let (folder, file) = (FileSteps.folder(of: path), (path as NSString).lastPathComponent)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { name in [beforeRepair, damaged].contains { name.hasPrefix(file + $0) } }.sorted().map {
+            folder + $0
+        }
+    }
+
+    /// What is put behind a database's name for the copy that a repair keeps; the moment comes after it.
+    static let beforeRepair = ".before-repair-"
+    static let damaged = ".damaged-"
 
     /// Those of the database's files that other users of this machine may read or write.
     static func exposed(_ path: String) -> [String] {
@@ -74,45 +93,16 @@ enum DatabaseFiles {
 
     // MARK: Writing files whole
 
-    /// Makes a folder (mode 0700) beside a file that is yet to be, for what has to be done before it is there.
-    static func makeFolder(beside path: String, _ attempt: String) throws(ClubError) -> String {
-        var name = Array(((path as NSString).deletingLastPathComponent + "/.club-XXXXXX").utf8CString)
-        guard mkdtemp(&name) != nil else { throw ClubError(errno: errno, attempting: attempt) }
-        return name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-    }
-
-    /// Removes such a folder and the files in it.
-    static func remove(_ folder: String) {
-        for file in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] { unlink(folder + "/" + file) }
-        rmdir(folder)
-    }
-
     /// Makes an empty file of mode 0600.
     static func create(_ path: String, _ attempt: String) throws(ClubError) {
-        let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw ClubError(errno: errno, attempting: attempt) }
-        close(descriptor)
+        try taking(attempt) { () throws(FileSteps.Failure) in close(try FileSteps.create(path)) }
     }
 
     /// Gives a finished file its name for good, in the same file system, if that is free.
     static func publish(_ file: String, as place: String, _ attempt: String) throws(ClubError) {
         try synchronise(file, attempt)
-        // Unlike rename(2), link(2) leaves what is there.
-        if link(file, place) == 0 {
-            unlink(file)
-        } else {
-            guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw failure(attempt) }
-            // A file system without links: take the name first.
-            let claim = open(place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard claim >= 0 else { throw failure(attempt) }
-            close(claim)
-            guard rename(file, place) == 0 else {
-                let error = failure(attempt)
-                unlink(place)
-                throw error
-            }
-        }
-        synchroniseDirectory(of: place)
+        try taking(attempt) { () throws(FileSteps.Failure) in try FileSteps.move(file, toFree: place) }
+        FileSteps.synchroniseFolder(of: place)
     }
 
     /// Writes a file through to the disk.
@@ -120,16 +110,19 @@ enum DatabaseFiles {
         let descriptor = open(file, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(attempt) }
         defer { close(descriptor) }
-        // Some file systems cannot, and say so.
-        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure(attempt) }
+        try taking(attempt) { () throws(FileSteps.Failure) in try FileSteps.synchronise(descriptor) }
     }
 
-    /// Writes the names in a file's directory through to the disk, where that is possible.
-    static func synchroniseDirectory(of path: String) {
-        let descriptor = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
+    /// Takes steps, and says what was attempted if one fails.
+    private static func taking(
+        _ attempt: String,
+        _ steps: () throws(FileSteps.Failure) -> Void
+    ) throws(ClubError) {
+        do throws(FileSteps.Failure) {
+            try steps()
+        } catch {
+            throw failure(attempt, error.code)
+        }
     }
 
     // MARK: Putting a repaired file into the place of a damaged one
@@ -158,26 +151,21 @@ enum DatabaseFiles {
         let source = open(file, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { throw failure(attempt) }
         defer { close(source) }
-        let target = open(place, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
-        guard target >= 0 else { throw failure(attempt) }
-        defer { close(target) }
-        var buffer = [UInt8](repeating: 0, count: 1 << 20)
-        while true {
-            let count = Foundation.read(source, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw failure(attempt) }
-            if count == 0 { break }
-            var done = 0
-            while done < count {
-                let written = buffer[done..<count].withUnsafeBytes {
-                    Foundation.write(target, $0.baseAddress, $0.count)
-                }
-                if written < 0, errno == EINTR { continue }
-                guard written > 0 else { throw failure(attempt) }
-                done += written
+        do throws(FileSteps.Failure) {
+            let target = try FileSteps.create(place)
+            defer { close(target) }
+            var buffer = [UInt8](repeating: 0, count: 1 << 20)
+            while true {
+                let count = Foundation.read(source, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count >= 0 else { throw FileSteps.Failure(errno) }
+                if count == 0 { break }
+                try FileSteps.write(buffer[..<count], to: target)
             }
+            try FileSteps.synchronise(target)
+        } catch {
+            throw failure(attempt, error.code)
         }
-        guard fsync(target) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure(attempt) }
     }
 
     /// Keeps everybody else, in this process too, from using a database that SQLite cannot lock since it is damaged.
@@ -221,31 +209,12 @@ enum DatabaseFiles {
         for file in [path + "-wal", path + "-shm"] where unlink(file) != 0 && errno != ENOENT {
             throw failure(attempt)
         }
-        synchroniseDirectory(of: path)
+        FileSteps.synchroniseFolder(of: path)
         guard rename(repaired(path), path) == 0 else { throw failure(attempt) }
-        synchroniseDirectory(of: path)
+        FileSteps.synchroniseFolder(of: path)
     }
 
-    static func failure(_ attempt: String) -> ClubError {
-        errno == EEXIST ? ClubError(.fileExists, attempting: attempt) : ClubError(errno: errno, attempting: attempt)
-    }
-
-    private static func makeDirectory(_ path: String) throws(ClubError) {
-        guard !path.isEmpty, mkdir(path, 0o700) != 0 else { return }
-        switch errno {
-        case EEXIST:
-            return
-        case ENOENT:
-            let parent = (path as NSString).deletingLastPathComponent
-            guard !parent.isEmpty, parent != path else { throw ClubError(errno: ENOENT, attempting: attempt) }
-            try makeDirectory(parent)
-            guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw ClubError(errno: errno, attempting: attempt) }
-        // Not every file system lets a directory be made where there is one already ("/" on a read-only one).
-        case let number:
-            var status = stat()
-            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-                throw ClubError(errno: number, attempting: attempt)
-            }
-        }
+    static func failure(_ attempt: String, _ code: Int32 = errno) -> ClubError {
+        code == EEXIST ? ClubError(.fileExists, attempting: attempt) : ClubError(errno: code, attempting: attempt)
     }
 }

@@ -38,9 +38,9 @@ extension MemberStore {
     ) async throws(ClubError) -> Int {
         let place = DatabaseFiles.whole(path)
         guard !DatabaseFiles.exists(place) else { throw ClubError(.fileExists, attempting: attempt) }
-        let folder = try DatabaseFiles.makeFolder(beside: place, attempt)
-        defer { DatabaseFiles.remove(folder) }
-        let file = folder + "/club.sqlite"
+        let folder = try WorkFolder(beside: place, attempt)
+        defer { folder.remove() }
+        let file = folder.path + "/club.sqlite"
         let cancelling = Cancelling()
         let pages: Int
         do {

@@ -12,6 +12,7 @@ extension MemberStore {
         var report = RepairReport()
         let damage = try await damage()
         if damage == .pages { return nil }
+        if let path { WorkFolder.removeLeftovers(beside: path) }
         let findings = try await check()
         for file in path.map(DatabaseFiles.exposed) ?? [] where chmod(file, 0o600) == 0 {
             report.mended.append("'\((file as NSString).lastPathComponent)' is for its owner only again")
@@ -19,7 +20,7 @@ extension MemberStore {
         let isContradictory = findings.contains { $0.severity == .error && $0.code != .notDurable }
         if damage != nil || isContradictory {
             if let path {
-                let kept = DatabaseFiles.free(path + ".before-repair-" + DatabaseFiles.stamp(clock()))
+                let kept = DatabaseFiles.free(path + DatabaseFiles.beforeRepair + DatabaseFiles.stamp(clock()))
                 try await copy(to: kept, attempt, verifying: false)
                 report.keptFile = kept
             }
@@ -108,6 +109,7 @@ extension MemberStore {
     ) async throws(ClubError) -> RepairReport {
         guard case .file(let name) = location else { return RepairReport() }
         let path = DatabaseFiles.whole(name)
+        try DatabaseFiles.requireFile(path, repairAttempt)
         guard DatabaseFiles.hasContent(path) else {
             throw ClubError(.cannotOpen, attempting: repairAttempt, detail: "there is no such file, or it is empty")
         }

@@ -3,7 +3,7 @@ import GRDB
 
 /// The members and their visits on disk, in SQLite.
 ///
-/// Everything that blocks runs on GRDB's own queues. ``init(_:busyTimeout:clock:makeUUID:)``, ``close()`` and
+/// Everything that blocks runs on GRDB's own queues. ``init(_:busyTimeout:identifierKey:clock:makeUUID:)``, ``close()`` and
 /// the methods that are not `async` block the caller.
 package final class MemberStore: Sendable {
     let database: any DatabaseWriter
@@ -51,6 +51,7 @@ package final class MemberStore: Sendable {
         case .file(let file):
             let whole = DatabaseFiles.whole(file)
             path = whole
+            try DatabaseFiles.requireFile(whole, "open the member database")
             try DatabaseFiles.finishReplacing(whole, "open the member database")
             try DatabaseFiles.prepare(whole)
         }

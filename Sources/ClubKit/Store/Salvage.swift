@@ -31,22 +31,22 @@ struct Salvage {
         let lock = try DatabaseFiles.lock(path, attempt)
         var isReplaced = false
         defer { DatabaseFiles.release(lock, spoiling: isReplaced) }
-        let folder = try DatabaseFiles.makeFolder(beside: path, attempt)
-        defer { DatabaseFiles.remove(folder) }
+        let folder = try WorkFolder(beside: path, attempt)
+        defer { folder.remove() }
 
         // SQLite works on a copy, since it writes to what it opens.
-        let old = folder + "/old.sqlite"
-        let new = folder + "/new.sqlite"
+        let old = folder.path + "/old.sqlite"
+        let new = folder.path + "/new.sqlite"
         try copyFiles(to: old)
         var report = try await rebuild(old, new, context)
 
-        let kept = DatabaseFiles.free(path + ".damaged-" + DatabaseFiles.stamp(clock()))
+        let kept = DatabaseFiles.free(path + DatabaseFiles.damaged + DatabaseFiles.stamp(clock()))
         try copyFiles(to: kept)
         report.isNewFile = true
         report.keptFile = kept
         try DatabaseFiles.synchronise(new, attempt)
         guard rename(new, DatabaseFiles.repaired(path)) == 0 else { throw DatabaseFiles.failure(attempt) }
-        DatabaseFiles.synchroniseDirectory(of: path)
+        FileSteps.synchroniseFolder(of: path)
         // From here on, whoever opens the database does the rest if it is cut off.
         try DatabaseFiles.replace(path, attempt)
         isReplaced = true
@@ -58,7 +58,7 @@ struct Salvage {
         if DatabaseFiles.hasContent(path + "-wal") {
             try DatabaseFiles.copy(path + "-wal", to: place + "-wal", attempt)
         }
-        DatabaseFiles.synchroniseDirectory(of: place)
+        FileSteps.synchroniseFolder(of: place)
     }
 
     private func rebuild(

@@ -1,4 +1,5 @@
 import Foundation
+import ReaderKit
 
 /// Names of exported files, as the original library gives them but with 24 hours and seconds.
 enum ExportName {
@@ -38,17 +39,10 @@ enum ExportName {
 
     /// Makes a directory, and those above it that are missing, with mode 0700.
     static func makeDirectory(_ path: String) throws(TransferError) {
-        guard !path.isEmpty, mkdir(path, 0o700) != 0 else { return }
-        let number = errno
-        var status = stat()
-        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
-        let parent = (path as NSString).deletingLastPathComponent
-        guard number == ENOENT, !parent.isEmpty, parent != path else {
-            throw TransferError(errno: number, file: path, writing: true)
-        }
-        try makeDirectory(parent)
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            throw TransferError(errno: errno, file: path, writing: true)
+        do throws(FileSteps.Failure) {
+            try FileSteps.makeDirectories(path)
+        } catch {
+            throw TransferError(errno: error.code, file: path, writing: true)
         }
     }
 }

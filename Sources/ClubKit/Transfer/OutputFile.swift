@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import ReaderKit
 
 /// A file that is written piece by piece under a name of its own, and gets its place only when it is whole.
 final class OutputFile {
@@ -11,7 +12,7 @@ final class OutputFile {
 
     private let descriptor: Int32
     /// The name until then; `nil` for what is no regular file and is written in place.
-    private var temporary: [CChar]?
+    private var temporary: String?
     private var buffer: [UInt8] = []
     private var digest: SHA256?
     private static let piece = 128 * 1024
@@ -44,12 +45,11 @@ final class OutputFile {
             return
         }
         if !overwrite, lstat(path, &status) == 0 { throw TransferError(.exists, file: path) }
-        var name = Array((Self.folder(of: path) + ".export-XXXXXX").utf8CString)
-        // Mode 0600, and a name that nobody has.
-        descriptor = mkstemp(&name)
-        guard descriptor >= 0 else { throw TransferError(errno: errno, file: path, writing: true) }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        temporary = name
+        do throws(FileSteps.Failure) {
+            (descriptor, temporary) = try FileSteps.makeTemporary(beside: path, prefix: ".export-")
+        } catch {
+            throw TransferError(errno: error.code, file: path, writing: true)
+        }
     }
 
     deinit {
@@ -119,61 +119,39 @@ final class OutputFile {
     func finish(overwrite: Bool, unique: Bool = false) throws(TransferError) -> String {
         try flush()
         guard let name = temporary else { return path }
-        // Some file systems cannot, and say so.
-        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
-            throw TransferError(errno: errno, file: path, writing: true)
-        }
         var place = path
-        if overwrite {
-            guard rename(name, place) == 0 else { throw TransferError(errno: errno, file: path, writing: true) }
-        } else {
-            var number = 1
-            while try !move(name, to: place) {
-                guard unique, number < 10_000 else { throw TransferError(.exists, file: place) }
-                number += 1
-                place = Self.numbered(path, number)
+        do throws(FileSteps.Failure) {
+            try FileSteps.synchronise(descriptor)
+            if overwrite {
+                try FileSteps.move(name, replacing: place)
+            } else {
+                var number = 1
+                while try !isMoved(name, to: place) {
+                    guard unique, number < 10_000 else { throw FileSteps.Failure(EEXIST) }
+                    number += 1
+                    place = Self.numbered(path, number)
+                }
             }
+        } catch {
+            if error.code == EEXIST { throw TransferError(.exists, file: place) }
+            throw TransferError(errno: error.code, file: place, writing: true)
         }
         temporary = nil
-        // The file is in its place; a folder that cannot be synchronised takes nothing of that back.
-        let folder = open(Self.folder(of: place), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if folder >= 0 {
-            _ = fsync(folder)
-            close(folder)
-        }
+        FileSteps.synchroniseFolder(of: place)
         return place
     }
 
-    /// Moves a file to a place where there is none.
+    /// Moves a file to a place.
     ///
-    /// - Returns: false if there is one.
-    private func move(_ name: [CChar], to place: String) throws(TransferError) -> Bool {
-        // Unlike rename(2), link(2) leaves what is there.
-        if link(name, place) == 0 {
-            unlink(name)
+    /// - Returns: false if there is one already.
+    private func isMoved(_ name: String, to place: String) throws(FileSteps.Failure) -> Bool {
+        do throws(FileSteps.Failure) {
+            try FileSteps.move(name, toFree: place)
             return true
+        } catch {
+            guard error.code == EEXIST else { throw error }
+            return false
         }
-        if errno == EEXIST { return false }
-        guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else {
-            throw TransferError(errno: errno, file: place, writing: true)
-        }
-        // A file system without links: take the name first.
-        let claim = open(place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard claim >= 0 else {
-            if errno == EEXIST { return false }
-            throw TransferError(errno: errno, file: place, writing: true)
-        }
-        close(claim)
-        guard rename(name, place) == 0 else {
-            let number = errno
-            unlink(place)
-            throw TransferError(errno: number, file: place, writing: true)
-        }
-        return true
-    }
-
-    private static func folder(of path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
     }
 
     /// The name with a number before its extension.

@@ -31,7 +31,8 @@ public final class CaptureWriter: Sendable {
     public func append(_ text: String) throws(CaptureFileError) {
         // A closure's error type is not inferred, so the result carries it.
         let result: Result<Void, CaptureFileError> = descriptor.withLock { file in
-            Result { () throws(CaptureFileError) in try WholeFile.write(Array(text.utf8), onto: file, path) }
+            Result { () throws(FileSteps.Failure) in try FileSteps.write(Array(text.utf8)[...], to: file) }
+                .mapError { WholeFile.failure(path, $0.code) }
         }
         try result.get()
     }

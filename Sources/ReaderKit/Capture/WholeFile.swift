@@ -33,7 +33,7 @@ package enum WholeFile {
 
         /// Follows the links.
         init(_ path: String) throws(CaptureFileError) {
-            guard let real = WholeFile.real(path), let folder = WholeFile.real(WholeFile.folder(of: path)) else {
+            guard let real = WholeFile.real(path), let folder = WholeFile.real(FileSteps.folder(of: path)) else {
                 throw WholeFile.failure(path)
             }
             var status = stat()
@@ -73,86 +73,40 @@ package enum WholeFile {
         _ kind: Place,
         of path: String
     ) throws(CaptureFileError) -> Int32 {
-        let folder = folder(of: place)
-        var name = Array("\(folder).new-XXXXXX".utf8CString)
-        // Mode 0600, and a name that nobody has.
-        let file = mkstemp(&name)
-        guard file >= 0 else { throw failure(path) }
-        do throws(CaptureFileError) {
-            _ = fcntl(file, F_SETFD, FD_CLOEXEC)
-            try write(bytes, onto: file, path)
-            if let old { try take(old, file, path) }
-            // Some file systems cannot, and say so.
-            guard fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure(path) }
-            try move(name, to: place, kind, path)
+        do throws(FileSteps.Failure) {
+            let (file, name) = try FileSteps.makeTemporary(beside: place, prefix: ".new-")
+            do throws(FileSteps.Failure) {
+                try FileSteps.write(bytes[...], to: file)
+                if let old { try take(old, file) }
+                try FileSteps.synchronise(file)
+                switch kind {
+                case .creating: try FileSteps.move(name, toFree: place)
+                case .replacing: try FileSteps.move(name, replacing: place)
+                }
+            } catch {
+                _ = close(file)
+                _ = unlink(name)
+                throw error
+            }
+            FileSteps.synchroniseFolder(of: place)
+            return file
         } catch {
-            _ = close(file)
-            _ = unlink(name)
-            throw error
-        }
-        // The file is in its place; a folder that cannot be synchronised takes nothing of that back.
-        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if directory >= 0 {
-            _ = fsync(directory)
-            _ = close(directory)
-        }
-        return file
-    }
-
-    static func write(_ bytes: [UInt8], onto file: Int32, _ path: String) throws(CaptureFileError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw failure(path) }
-            rest = rest.dropFirst(count)
+            throw failure(path, error.code)
         }
     }
 
     /// Gives a new file the owner, as far as that is allowed, and the mode of the old one.
-    private static func take(_ old: stat, _ file: Int32, _ path: String) throws(CaptureFileError) {
+    private static func take(_ old: stat, _ file: Int32) throws(FileSteps.Failure) {
         var status = stat()
-        guard fstat(file, &status) == 0 else { throw failure(path) }
+        guard fstat(file, &status) == 0 else { throw .last }
         var mode = old.st_mode & 0o777
         if geteuid() == 0, status.st_uid != old.st_uid || status.st_gid != old.st_gid {
-            guard fchown(file, old.st_uid, old.st_gid) == 0 else { throw failure(path) }
+            guard fchown(file, old.st_uid, old.st_gid) == 0 else { throw .last }
         } else if status.st_gid != old.st_gid, fchown(file, uid_t.max, old.st_gid) != 0 {
             // What one group may do is not for another.
             mode &= ~0o070
         }
-        guard fchmod(file, mode) == 0 else { throw failure(path) }
-    }
-
-    private static func move(
-        _ name: [CChar],
-        to place: String,
-        _ kind: Place,
-        _ path: String
-    ) throws(CaptureFileError) {
-        guard kind == .creating else {
-            guard rename(name, place) == 0 else { throw failure(path) }
-            return
-        }
-        // Unlike rename(2), link(2) leaves what is there.
-        if link(name, place) == 0 {
-            _ = unlink(name)
-            return
-        }
-        guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw failure(path) }
-        // A file system without links: take the name first.
-        let claim = open(place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard claim >= 0 else { throw failure(path) }
-        _ = close(claim)
-        guard rename(name, place) == 0 else {
-            let error = failure(path)
-            _ = unlink(place)
-            throw error
-        }
-    }
-
-    /// The folder of a file, with a slash at its end.
-    private static func folder(of path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
+        guard fchmod(file, mode) == 0 else { throw .last }
     }
 
     private static func real(_ path: String) -> String? {
@@ -167,8 +121,7 @@ package enum WholeFile {
         return ["/dev/", "/proc/", "/sys/"].contains { path.hasPrefix($0) } && !path.hasPrefix("/dev/shm/")
     }
 
-    static func failure(_ path: String) -> CaptureFileError {
-        let code = errno
-        return CaptureFileError(path: path, kind: code == EEXIST ? .exists : .notWritable, code: code)
+    static func failure(_ path: String, _ code: Int32 = errno) -> CaptureFileError {
+        CaptureFileError(path: path, kind: code == EEXIST ? .exists : .notWritable, code: code)
     }
 }

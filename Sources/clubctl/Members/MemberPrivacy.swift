@@ -50,9 +50,10 @@ struct MembersErase: ToolCommand {
         abstract: "Erases all that is known of a member, for ever.",
         discussion: """
             Name, fields, notes, cards and visits go; no file and no other kiosk brings them back. A card that is \
-            presented later is that of somebody new. Backups and exported files are not reached: delete those yourself.
+            presented later is that of somebody new. Backups, exported files and what 'check --repair' kept of the \
+            database are not reached: delete those yourself.
 
-            JSON keys: erased (the userId).
+            JSON keys: erased (the userId); copies, if there are any (what a repair kept beside the database).
             """
     )
 
@@ -65,6 +66,7 @@ struct MembersErase: ToolCommand {
 
     private struct Line: Encodable {
         var erased: String
+        var copies: [String]?
     }
 
     func perform() async throws {
@@ -78,7 +80,16 @@ struct MembersErase: ToolCommand {
                     out
                 )
                 try await club.erase(member, by: action.context)
-                try out.result(Line(erased: found.userId), text: "Erased \(found.caption).")
+                let copies = try club.keptCopies().map(\.path)
+                try out.result(
+                    Line(erased: found.userId, copies: copies.isEmpty ? nil : copies),
+                    text: "Erased \(found.caption)."
+                )
+                guard !copies.isEmpty else { return }
+                out.message(
+                    "What a repair kept of the database may have them still; delete it when it is not needed: "
+                        + copies.joined(separator: ", ")
+                )
             }
         }
     }

@@ -26,9 +26,9 @@ struct DatabaseOptions: ParsableArguments, Sendable {
 
     /// The path of a database of no bytes.
     var emptyFile: String? {
-        guard case .file(let path) = location,
-            let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int, size == 0,
-            !FileManager.default.fileExists(atPath: path + "-wal")
+        var status = stat()
+        guard case .file(let path) = location, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_size == 0, !FileManager.default.fileExists(atPath: path + "-wal")
         else { return nil }
         return path
     }

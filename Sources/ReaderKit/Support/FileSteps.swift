@@ -1,0 +1,111 @@
+import Foundation
+
+/// The steps by which a file gets its place whole: it is written under another name beside it, through to the disk, and
+/// moved there. What is attempted, and which error says so, is known to those who take them.
+package enum FileSteps {
+    /// A system call failed.
+    package struct Failure: Error, Hashable, Sendable {
+        /// `errno`.
+        package var code: Int32
+
+        package init(_ code: Int32) {
+            self.code = code
+        }
+
+        /// What the last call said.
+        static var last: Failure { Failure(errno) }
+    }
+
+    /// The folder of a file, with a slash at its end.
+    package static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
+    }
+
+    /// Makes a directory, and those above it that are missing, with mode 0700. One that is there is left as it is.
+    package static func makeDirectories(_ path: String) throws(Failure) {
+        guard !path.isEmpty, mkdir(path, 0o700) != 0 else { return }
+        let number = errno
+        var status = stat()
+        // Not every file system lets a directory be made where there is one already ("/" on a read-only one).
+        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
+        let parent = (path as NSString).deletingLastPathComponent
+        guard number == ENOENT, !parent.isEmpty, parent != path else {
+            throw Failure(number == EEXIST ? ENOTDIR : number)
+        }
+        try makeDirectories(parent)
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .last }
+    }
+
+    /// Makes an empty file of mode 0600, with a name that nobody has, beside a file.
+    ///
+    /// - Parameter prefix: how the name begins.
+    /// - Returns: its descriptor, open for writing, and its name.
+    package static func makeTemporary(
+        beside place: String,
+        prefix: String
+    ) throws(Failure) -> (file: Int32, name: String) {
+        var name = Array((folder(of: place) + prefix + "XXXXXX").utf8CString)
+        let file = mkstemp(&name)
+        guard file >= 0 else { throw .last }
+        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+        return (file, String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    }
+
+    /// Makes an empty file of mode 0600.
+    ///
+    /// - Returns: its descriptor, open for reading and writing.
+    package static func create(_ path: String) throws(Failure) -> Int32 {
+        let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .last }
+        return file
+    }
+
+    /// Writes all bytes.
+    package static func write(_ bytes: ArraySlice<UInt8>, to file: Int32) throws(Failure) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw count < 0 ? .last : Failure(EIO) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Writes a file through to the disk. Some file systems cannot, and say so, which is no failure.
+    package static func synchronise(_ file: Int32) throws(Failure) {
+        guard fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP else { throw .last }
+    }
+
+    /// Writes the names in a file's folder through to the disk. The file is in its place: a folder that cannot be
+    /// synchronised takes nothing of that back.
+    package static func synchroniseFolder(of place: String) {
+        let folder = open(folder(of: place), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        _ = fsync(folder)
+        _ = close(folder)
+    }
+
+    /// Moves a file to a place in the same file system where there is none.
+    ///
+    /// - Throws: `EEXIST` if there is one; it stays.
+    package static func move(_ name: String, toFree place: String) throws(Failure) {
+        // Unlike rename(2), link(2) leaves what is there.
+        if link(name, place) == 0 {
+            _ = unlink(name)
+            return
+        }
+        guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw .last }
+        // A file system without links: take the name first.
+        _ = close(try create(place))
+        guard rename(name, place) == 0 else {
+            let failure = Failure.last
+            _ = unlink(place)
+            throw failure
+        }
+    }
+
+    /// Moves a file to a place in the same file system; one that is there is replaced.
+    package static func move(_ name: String, replacing place: String) throws(Failure) {
+        guard rename(name, place) == 0 else { throw .last }
+    }
+}
