@@ -347,8 +347,7 @@ extension MemberStore {
                     context.reason.map(PlainText.line), context.actor.map(PlainText.line),
                 ]
             )
-            let sequence = try self.noteChange(of: memberID, in: db)
-            try db.execute(sql: "UPDATE member SET change_seq = ? WHERE id = ?", arguments: [sequence, memberID])
+            try self.markChanged(memberID, in: db)
             try self.refreshTotals(of: memberID, in: db)
             try self.audit(
                 .undidVisit,

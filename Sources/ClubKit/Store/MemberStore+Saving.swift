@@ -44,6 +44,12 @@ extension MemberStore {
         return try numberOfChange(in: db)
     }
 
+    /// Writes down that the shown values of a member are about to change, in the journal and in the row.
+    func markChanged(_ id: Int64, in db: Database) throws {
+        let sequence = try noteChange(of: id, in: db)
+        try db.cachedStatement(sql: "UPDATE member SET change_seq = ? WHERE id = ?").execute(arguments: [sequence, id])
+    }
+
     /// Writes down that members with that `change_seq` are about to be there.
     func noteCreations(in db: Database, of id: Int64 = 0) throws -> Int64 {
         try db.cachedStatement(sql: "INSERT INTO change (member_id) VALUES (?)").execute(arguments: [id])
@@ -100,8 +106,7 @@ extension MemberStore {
         try refreshTotals(of: id, in: db)
         // Whom the member was joined to before has fewer visits now.
         if let former, former != shown.mergedInto, let row = try Self.row(userID: former, in: db) {
-            let sequence = try noteChange(of: row.id, in: db)
-            try db.execute(sql: "UPDATE member SET change_seq = ? WHERE id = ?", arguments: [sequence, row.id])
+            try markChanged(row.id, in: db)
             try refreshTotals(of: row.id, in: db)
         }
         if let ended: Int64 = try stored?.optional(1), ended != shown.ended { try releaseCards(of: id, in: db) }
