@@ -84,6 +84,12 @@ package struct MemberFacts: Sendable, Hashable {
 
     /// Visits that are in the ledger no more: all that one device recorded of the member under one creation, up to a
     /// moment. What stands here is not taken in again.
+    ///
+    /// Which visits they were is not kept, so that nothing is left of them. That has two limits. Of two kiosks with one
+    /// identifier, such as a copied disk, one removes and counts what it has; a visit of the other's that is no later and
+    /// was not heard of is taken for one of these, and of two such removals only the one that goes further counts. And a
+    /// tap that was given to two kiosks before they heard of one another counts twice if one removes its record before it
+    /// hears of the other's. Kiosks that merge before they remove lose and double nothing.
     package struct Removal: Sendable, Hashable, Comparable {
         /// The device, and the time of its latest visit that was removed.
         package var stamp: Stamp

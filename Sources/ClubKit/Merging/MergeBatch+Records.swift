@@ -28,15 +28,15 @@ extension MergeBatch {
     }
 
     /// Why moments are not believed, if they are not.
-    private func fault(of times: Int64...) -> String? {
+    func fault(of times: Int64...) -> String? {
         guard times.allSatisfy({ (0..<Stamp.latestTime).contains($0) }) else { return Self.timeReason }
         return times.allSatisfy { $0 <= limit } ? nil : Self.aheadReason
     }
 
-    private static func isPlausible(at time: Int64) -> Bool { (0...Timestamp.latest).contains(time) }
+    static func isPlausible(at time: Int64) -> Bool { (0...Timestamp.latest).contains(time) }
 
     /// Whether a member was there before this import and is to stay as they are.
-    private func isKept(_ row: MemberRow) -> Bool {
+    func isKept(_ row: MemberRow) -> Bool {
         mode == .addOnly && row.exists && !progress.hasCreated(row.id)
     }
 
@@ -153,97 +153,6 @@ extension MergeBatch {
         return stored == nil ? .created : .merged(changes: [], conflicts: [])
     }
 
-    // MARK: The ledger
-
-    private mutating func apply(_ visit: TransferRecord.Visit) throws -> ImportVerdict {
-        guard MemberID.isUsable(visit.userId) else { return .skipped(Self.unusableReason) }
-        guard let userID = store.identifier(imported: visit.userId) else { return .skipped(Self.otherKeyReason) }
-        guard Self.isPlausible(at: visit.at), let source = Visit.Source(rawValue: visit.source) else {
-            return .skipped(Self.timeReason)
-        }
-        if let fault = fault(of: visit.stamp.time, visit.born) { return .skipped(fault) }
-        let isKnown = try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM visit WHERE event_id = ?)"),
-            arguments: [visit.eventID]
-        )
-        if isKnown == true { return .kept }
-        var row = try MemberStore.row(userID: userID, in: db)
-        let facts: MemberFacts
-        if let row {
-            if isKept(row) { return .kept }
-            facts = try row.facts()
-        } else {
-            var unknown = MemberFacts()
-            if let erasure = try erasure(of: userID) { unknown.erase(erasure) }
-            facts = unknown
-        }
-        if facts.erasure != nil, !facts.isAlive(born: visit.born) { return .skipped(Self.erasedReason) }
-        // It is part of the total already.
-        if facts.hasRemoved(visit.stamp, born: visit.born) { return .kept }
-        if row == nil {
-            // The member comes with another file.
-            _ = try store.insert(userID, facts, in: db)
-            row = try MemberStore.row(userID: userID, in: db)
-        }
-        guard let row else { return .kept }
-        var entry = VisitRow(
-            eventID: visit.eventID,
-            stamp: visit.stamp,
-            at: visit.at,
-            reader: PlainText.line(visit.reader),
-            backend: PlainText.line(visit.backend),
-            born: visit.born,
-            source: source,
-            reason: visit.reason.map(PlainText.line),
-            actor: visit.actor.map(PlainText.line)
-        )
-        // Two devices with one identifier, such as a copied disk, may use a moment twice. Both visits count.
-        while try isTaken(entry.stamp), entry.stamp.time < Stamp.latestTime { entry.stamp.time += 1 }
-        try touchVisits(of: row)
-        try store.insertVisit(entry, of: row.id, in: db)
-        if visit.stamp.device == store.deviceID, source == .card { returned.append((entry, row.id)) }
-        note(entry.stamp.time)
-        progress.recordCount += 1
-        return .created
-    }
-
-    private func isTaken(_ stamp: Stamp) throws -> Bool {
-        try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM visit WHERE device_id = ? AND hlc = ?)"),
-            arguments: [stamp.device, stamp.time]
-        ) ?? false
-    }
-
-    private mutating func apply(_ undo: TransferRecord.Undo) throws -> ImportVerdict {
-        guard Self.isPlausible(at: undo.at) else { return .skipped(Self.timeReason) }
-        if let fault = fault(of: undo.stamp.time) { return .skipped(fault) }
-        let owner = try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT member_id FROM visit WHERE event_id = ?"),
-            arguments: [undo.eventID]
-        )
-        // Without the visit, which was erased or removed, there is nothing to undo.
-        guard let owner, let row = try MemberStore.row(id: owner, in: db), !isKept(row) else { return .kept }
-        let stored = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT hlc, device_id FROM undo WHERE event_id = ?"),
-            arguments: [undo.eventID]
-        )
-        let former: Stamp? = try stored.map { Stamp(time: try $0.value(0), device: try $0.value(1)) }
-        // Of two devices that undid the same visit, the first did.
-        if let former, former <= undo.stamp { return .kept }
-        try touchVisits(of: row)
-        try store.permittingChanges(in: db) {
-            try db.cachedStatement(
-                sql: "REPLACE INTO undo (event_id, device_id, hlc, at, reason, actor) VALUES (?, ?, ?, ?, ?, ?)"
-            ).execute(arguments: [
-                undo.eventID, undo.stamp.device, undo.stamp.time, undo.at, undo.reason.map(PlainText.line),
-                undo.actor.map(PlainText.line),
-            ])
-        }
-        note(undo.stamp.time)
-        progress.recordCount += 1
-        return .undone(row.member.userId)
-    }
-
     // MARK: Erasures
 
     private mutating func apply(_ erasure: TransferRecord.Erasure) throws -> ImportVerdict {
@@ -301,18 +210,47 @@ extension MergeBatch {
             }
         }
         if hasErasures, try isForgotten(entry) { (entry.subject, entry.detail) = (nil, nil) }
+        guard try insert(entry) else { return .kept }
+        note(entry.stamp.time)
+        return .created
+    }
+
+    /// Writes an entry.
+    ///
+    /// - Returns: whether that is news.
+    private func insert(_ entry: TransferRecord.Audit) throws -> Bool {
+        let detail = try entry.detail.map(MemberRow.json)
+        let actor = entry.actor.map(PlainText.line)
+        let key: StatementArguments = [entry.stamp.device, entry.stamp.time, entry.at, entry.action]
         try db.cachedStatement(
             sql: """
-                INSERT OR IGNORE INTO audit (device_id, hlc, at, actor, action, subject, detail)
+                INSERT OR IGNORE INTO audit (device_id, hlc, at, action, subject, detail, actor)
                 VALUES (?, ?, ?, ?, ?, ?, ?)
                 """
-        ).execute(arguments: [
-            entry.stamp.device, entry.stamp.time, entry.at, entry.actor.map(PlainText.line), entry.action,
-            entry.subject,
-            try entry.detail.map(MemberRow.json),
-        ])
-        note(entry.stamp.time)
-        return db.changesCount > 0 ? .created : .kept
+        ).execute(arguments: key + [entry.subject, detail, actor])
+        if db.changesCount > 0 { return true }
+        // Two devices with one identifier may say two things of one moment. Of these, what was forgotten comes first.
+        let stored = try Row.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT subject, detail, actor FROM audit
+                    WHERE device_id = ? AND hlc = ? AND at = ? AND action = ?
+                    """
+            ),
+            arguments: key
+        )
+        guard let stored else { return false }
+        let former = Standing(texts: [try stored.optional(0), try stored.optional(1), try stored.optional(2)])
+        guard Standing(texts: [entry.subject, detail, actor]).precedes(former) else { return false }
+        try store.permittingChanges(in: db) {
+            try db.cachedStatement(
+                sql: """
+                    UPDATE audit SET subject = ?5, detail = ?6, actor = ?7
+                    WHERE device_id = ?1 AND hlc = ?2 AND at = ?3 AND action = ?4
+                    """
+            ).execute(arguments: key + [entry.subject, detail, actor])
+        }
+        return true
     }
 
     /// Whether an entry names somebody who was erased after it was written.

@@ -21,8 +21,8 @@ struct MergeBatch {
     /// Those who were erased by records of this batch and may be here, by salt.
     var erasures: [Data: [Data: Stamp]] = [:]
 
-    /// Visits of cards on this device that come back, such as after a backup was put back.
-    var returned: [(visit: VisitRow, memberID: Int64)] = []
+    /// The taps of which something was written into the ledger. This device may have receipts of them.
+    var taps: [UUID] = []
 
     /// Whether nothing can be told of a member from their identifier alone.
     private(set) var hasCards: Bool
@@ -54,7 +54,7 @@ struct MergeBatch {
     mutating func finish() throws -> [MergedMember] {
         try eraseNew()
         for id in dirty.sorted() { try store.refreshTotals(of: id, in: db) }
-        for (visit, id) in returned { try store.insertReceipt(of: visit, id, in: db) }
+        for tap in taps { try store.mergeReceipt(of: tap, in: db) }
         if latest > 0 { try store.observe(latest, in: db) }
         var changed: [MergedMember] = []
         let at = store.clock()

@@ -239,17 +239,4 @@ extension MemberStore {
         ])
         return db.lastInsertedRowID
     }
-
-    /// The receipt of a tap of this device that comes back by merging, such as after a backup was put back: given again,
-    /// it must add nothing.
-    func insertReceipt(of visit: VisitRow, _ memberID: Int64, in db: Database) throws {
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO receipt (event_id, at, reader, backend, outcome, member_id, num_visits, last_visit_at)
-                SELECT ?1, ?2, ?3, ?4, 'visit', id, num_visits, ?2 FROM member WHERE id = ?5
-                ON CONFLICT (event_id) DO UPDATE SET outcome = 'visit', member_id = excluded.member_id,
-                    reason_code = NULL, reason = NULL
-                """
-        ).execute(arguments: [visit.eventID, visit.at, visit.reader, visit.backend, memberID])
-    }
 }

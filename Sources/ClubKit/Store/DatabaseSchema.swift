@@ -9,7 +9,8 @@ import GRDB
 ///   values tell all of it. `ended_hlc` is the latest deletion, -1 without one.
 ///   The rest is computed from facts and ledger, by ``MemberStore/save(_:of:in:)`` and nobody else.
 /// - `visit`: the ledger, append-only. A visit is known everywhere by its `event_id`; `device_id` and `hlc` order the
-///   visits of one device; `born` names the creation of the member under which it was made and with which it ends.
+///   visits of one device, where two kiosks with one identifier (a copied disk) may have used a moment twice; `born` names
+///   the creation of the member under which it was made and with which it ends.
 /// - `undo`: visits that no longer count, append-only too.
 /// - `receipt`: what became of every tap, counted or not, with the member's totals right after it. It is what a tap
 ///   that comes again is answered with.
@@ -107,9 +108,9 @@ enum DatabaseSchema {
         """
 
     /// So all visits of a member have one origin. They may be missing in a damaged file.
-    static let originsOfVisits = """
-        UPDATE visit SET born = coalesce((SELECT origin_hlc FROM member WHERE member.id = member_id), 0)
-        """
+    private static let originOfVisit = "coalesce((SELECT origin_hlc FROM member WHERE member.id = member_id), 0)"
+
+    static let originsOfVisits = "UPDATE visit SET born = \(originOfVisit)"
 
     private static let version2 = """
         CREATE TABLE clock (
@@ -139,13 +140,30 @@ enum DatabaseSchema {
         -- So that counting the members needs no look at each.
         CREATE INDEX member_by_status ON member (status) WHERE status <> 0;
 
-        ALTER TABLE visit ADD COLUMN born INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE visit ADD COLUMN source TEXT NOT NULL DEFAULT 'card';
-        ALTER TABLE visit ADD COLUMN reason TEXT;
-        ALTER TABLE visit ADD COLUMN actor TEXT;
-        INSERT INTO ledger_permit (purpose) VALUES ('migration');
-        \(originsOfVisits);
-        DELETE FROM ledger_permit;
+        -- Made anew, since the first schema allows a device no moment twice. The indexes come last: that of the random
+        -- events takes several times as long to make row by row.
+        CREATE TABLE new_visit (
+            id INTEGER PRIMARY KEY,
+            event_id BLOB NOT NULL,
+            device_id BLOB NOT NULL,
+            hlc INTEGER NOT NULL,
+            member_id INTEGER NOT NULL REFERENCES member (id),
+            at INTEGER NOT NULL,
+            reader TEXT NOT NULL,
+            backend TEXT NOT NULL,
+            born INTEGER NOT NULL DEFAULT 0,
+            source TEXT NOT NULL DEFAULT 'card',
+            reason TEXT,
+            actor TEXT
+        ) STRICT;
+        INSERT INTO new_visit (id, event_id, device_id, hlc, member_id, at, reader, backend, born)
+            SELECT id, event_id, device_id, hlc, member_id, at, reader, backend, \(originOfVisit)
+            FROM visit ORDER BY id;
+        DROP TABLE visit;
+        ALTER TABLE new_visit RENAME TO visit;
+        CREATE UNIQUE INDEX visit_by_event ON visit (event_id);
+        CREATE INDEX visit_by_device ON visit (device_id, hlc, event_id);
+        CREATE INDEX visit_by_member ON visit (member_id, at);
         CREATE INDEX visit_by_time ON visit (at);
 
         CREATE TABLE undo (
@@ -185,7 +203,7 @@ enum DatabaseSchema {
             action TEXT NOT NULL,
             subject TEXT,
             detail TEXT,
-            PRIMARY KEY (device_id, hlc)
+            PRIMARY KEY (device_id, hlc, at, action)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX audit_by_subject ON audit (subject) WHERE subject IS NOT NULL;
         CREATE INDEX audit_by_time ON audit (at);
@@ -196,6 +214,12 @@ enum DatabaseSchema {
             before TEXT
         ) STRICT;
 
+        CREATE TRIGGER visit_is_not_changed BEFORE UPDATE ON visit
+        WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
+        BEGIN SELECT RAISE(ABORT, 'the ledger of visits is append-only'); END;
+        CREATE TRIGGER visit_is_not_deleted BEFORE DELETE ON visit
+        WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
+        BEGIN SELECT RAISE(ABORT, 'the ledger of visits is append-only'); END;
         CREATE TRIGGER undo_is_not_changed BEFORE UPDATE ON undo
         WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
         BEGIN SELECT RAISE(ABORT, 'the ledger of visits is append-only'); END;

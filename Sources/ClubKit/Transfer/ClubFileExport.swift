@@ -157,11 +157,13 @@ struct ClubFileExport {
     }
 
     private func visits(_ db: Database, _ count: inout Count) throws -> Int {
+        // The same order on every device, which is that of `visit_by_device`; CROSS keeps SQLite from beginning with the
+        // members.
         let rows = try Row.fetchCursor(
             db,
             sql: """
                 SELECT event_id, hlc, visit.device_id, user_id, at, reader, backend, born, source, reason, actor
-                FROM visit JOIN member ON member.id = member_id ORDER BY visit.id
+                FROM visit CROSS JOIN member ON member.id = member_id ORDER BY visit.device_id, hlc, event_id
                 """
         )
         let before = count.records
@@ -186,7 +188,7 @@ struct ClubFileExport {
     private func undoings(_ db: Database, _ count: inout Count) throws {
         let rows = try Row.fetchCursor(
             db,
-            sql: "SELECT event_id, hlc, device_id, at, reason, actor FROM undo ORDER BY device_id, hlc"
+            sql: "SELECT event_id, hlc, device_id, at, reason, actor FROM undo ORDER BY device_id, hlc, event_id"
         )
         while let row = try rows.next() {
             let undo = TransferRecord.Undo(
@@ -203,7 +205,10 @@ struct ClubFileExport {
     private func audit(_ db: Database, _ count: inout Count) throws {
         let rows = try Row.fetchCursor(
             db,
-            sql: "SELECT hlc, device_id, at, actor, action, subject, detail FROM audit ORDER BY device_id, hlc"
+            sql: """
+                SELECT hlc, device_id, at, actor, action, subject, detail FROM audit
+                ORDER BY device_id, hlc, at, action
+                """
         )
         while let row = try rows.next() {
             let detail: String? = try row.optional(6)

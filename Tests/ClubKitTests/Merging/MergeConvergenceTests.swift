@@ -11,7 +11,7 @@ struct MergeConvergenceTests {
     private static let cards = ["A", "B", "C", "D", "X1", "X2"]
 
     /// Something that a person, a card or a file does. What is not possible just then does nothing.
-    private static func act(
+    static func act(
         on device: MergeDevice,
         at time: Double,
         erasing: Bool,
@@ -96,7 +96,7 @@ struct MergeConvergenceTests {
         }
     }
 
-    private static func exchange(_ devices: [MergeDevice], _ random: inout MergeRandom) async throws {
+    static func exchange(_ devices: [MergeDevice], _ random: inout MergeRandom) async throws {
         // Until nobody has anything to tell that is new.
         var before: [[String]] = []
         for _ in 0..<12 {
@@ -114,7 +114,7 @@ struct MergeConvergenceTests {
         }
     }
 
-    private static func firstDifference(_ left: [String], _ right: [String]) -> String {
+    static func firstDifference(_ left: [String], _ right: [String]) -> String {
         let (left, right) = (Set(left), Set(right))
         return "only first: \(left.subtracting(right).sorted().prefix(3)), only second: "
             + "\(right.subtracting(left).sorted().prefix(3))"
@@ -155,7 +155,7 @@ struct MergeConvergenceTests {
     }
 
     /// The totals of members without claims are the visits in the ledger, and those that were removed from it.
-    private static func expectLedger(_ device: MergeDevice, _ place: Comment) async throws {
+    static func expectLedger(_ device: MergeDevice, _ place: Comment) async throws {
         try await device.store.read("test") { db in
             let rows = try Row.fetchAll(db, sql: "SELECT \(MemberRow.columns) FROM member").map { try MemberRow($0) }
             for row in rows where row.exists {

@@ -106,7 +106,7 @@ enum MergeDump {
             db,
             sql: """
                 SELECT event_id, hlc, visit.device_id, user_id, at, reader, backend, born, source, reason, actor
-                FROM visit JOIN member ON member.id = member_id ORDER BY visit.device_id, hlc
+                FROM visit JOIN member ON member.id = member_id ORDER BY visit.device_id, hlc, event_id
                 """
         )
         for row in visits {
@@ -129,7 +129,7 @@ enum MergeDump {
         }
         for row in try Row.fetchAll(
             db,
-            sql: "SELECT event_id, hlc, device_id, at, reason, actor FROM undo ORDER BY 3, 2"
+            sql: "SELECT event_id, hlc, device_id, at, reason, actor FROM undo ORDER BY 3, 2, 1"
         ) {
             records.append(
                 .undo(
@@ -145,7 +145,7 @@ enum MergeDump {
         }
         for row in try Row.fetchAll(
             db,
-            sql: "SELECT hlc, device_id, at, actor, action, subject, detail FROM audit ORDER BY 2, 1"
+            sql: "SELECT hlc, device_id, at, actor, action, subject, detail FROM audit ORDER BY 2, 1, 3, 5"
         ) {
             let detail: String? = row[6]
             records.append(

@@ -136,4 +136,58 @@ struct MigrationTests {
         }
         #expect(born == 0)
     }
+
+    @Test("A copied disk's visit may have a moment that another has; an event stays one, and the ledger stays guarded")
+    func ledger() async throws {
+        let store = try MemberStore(
+            .file(path: try copy("version-1.sqlite")),
+            clock: { start },
+            makeUUID: { UUIDSource.uuid(9) }
+        )
+        func insert(_ event: String) throws {
+            try store.database.write { db in
+                try db.execute(
+                    sql: """
+                        INSERT INTO visit (event_id, device_id, hlc, member_id, at, reader, backend, born)
+                        SELECT \(event), device_id, hlc, member_id, at, reader, backend, born FROM visit WHERE id = 1
+                        """
+                )
+            }
+        }
+        try insert("randomblob(16)")
+        #expect(throws: DatabaseError.self) { try insert("event_id") }
+        for sql in ["UPDATE visit SET at = 0", "DELETE FROM visit"] {
+            #expect(throws: DatabaseError.self) { try store.database.write { try $0.execute(sql: sql) } }
+        }
+        let indexes = try await store.database.read { db in
+            try String.fetchSet(db, sql: "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'visit'")
+        }
+        #expect(indexes == ["visit_by_event", "visit_by_device", "visit_by_member", "visit_by_time"])
+    }
+
+    @Test("A migration that does not come to its end leaves the first schema as it was")
+    func cutOff() async throws {
+        let path = try copy("version-1.sqlite")
+        let schema = "SELECT name || coalesce(sql, '') FROM sqlite_master WHERE name <> 'audit' ORDER BY name"
+        let old = try DatabaseQueue(path: path)
+        let (visits, tables) = try await old.read { db in
+            (try Record.fetchAll(db, sql: Record.all), try String.fetchAll(db, sql: schema))
+        }
+        // The ledger is made anew before this is found.
+        try await old.write { try $0.execute(sql: "CREATE TABLE audit (id INTEGER)") }
+        #expect(throws: ClubError.self) {
+            _ = try MemberStore(.file(path: path), clock: { start }, makeUUID: { UUIDSource.uuid(9) })
+        }
+        let after = try await old.read { db in
+            (try Record.fetchAll(db, sql: Record.all), try String.fetchAll(db, sql: schema))
+        }
+        #expect(after.0 == visits)
+        #expect(after.1 == tables)
+        try await old.write { try $0.execute(sql: "DROP TABLE audit") }
+        try old.close()
+        let store = try MemberStore(.file(path: path), clock: { start }, makeUUID: { UUIDSource.uuid(9) })
+        let migrated = try await store.database.read { try Record.fetchAll($0, sql: Record.all) }
+        #expect(migrated == visits)
+        #expect(try await store.check() == [])
+    }
 }
