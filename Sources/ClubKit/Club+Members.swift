@@ -155,15 +155,28 @@ extension Club {
         try await set([SystemValues.Name.notes: .string(notes)], key, .noted, context)
     }
 
-    /// Replaces a member's tags. Empty ones and double ones are left out.
+    /// Replaces a member's tags: takes those away that are not among them, and adds those that are new. Empty ones and
+    /// double ones are left out. What another device says of other tags meanwhile stays.
     @discardableResult
     public func setTags(
         _ tags: [String],
         of key: String,
         by context: ActionContext = ActionContext()
     ) async throws(ClubError) -> Member {
-        let clean = Set(tags.map(PlainText.line)).subtracting([""]).sorted()
-        return try await set([SystemValues.Name.tags: .array(clean.map { .string($0) })], key, .tagged, context)
+        try await openStore("change a member").setTags(.all(tags), of: key, context, committed: updated(.edit))
+    }
+
+    /// Adds tags to a member and takes tags away; the others stay. Of two devices that say something else of the same
+    /// tag, the later is right. Empty tags are left out, and a tag in both lists is added.
+    @discardableResult
+    public func changeTags(
+        of key: String,
+        adding added: [String],
+        removing removed: [String] = [],
+        by context: ActionContext = ActionContext()
+    ) async throws(ClubError) -> Member {
+        try await openStore("change a member")
+            .setTags(.some(added: added, removed: removed), of: key, context, committed: updated(.edit))
     }
 
     private func set(

@@ -13,7 +13,7 @@ extension MergeBatch {
         compare(SystemValues.Name.expires, old.expires, new.expires)
         compare("$visitsBought", old.bought, new.bought)
         compare(SystemValues.Name.notes, old.notes.map { .string($0) }, new.notes.map { .string($0) })
-        compare(SystemValues.Name.tags, old.tagList, new.tagList)
+        compare("$tags", old.tagList, new.tagList)
         compare(SystemValues.Name.mergedInto, old.mergedInto.map { .string($0) }, new.mergedInto.map { .string($0) })
         return changes
     }

@@ -14,7 +14,7 @@ extension MemberStore {
                 expires: row.expiresAt.map(Timestamp.date),
                 visitsLeft: row.visitsLeft,
                 notes: values.notes,
-                tags: values.tags.sorted(),
+                tags: values.tags,
                 cards: try Self.cards(of: row, in: db)
             )
         }

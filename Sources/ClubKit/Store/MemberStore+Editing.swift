@@ -427,7 +427,7 @@ extension MemberStore {
 
     // MARK: -
 
-    private func changed(_ id: Int64, _ attempt: String, in db: Database) throws -> Changed {
+    func changed(_ id: Int64, _ attempt: String, in db: Database) throws -> Changed {
         guard let row = try Self.row(id: id, in: db) else { throw ClubError(.noSuchMember, attempting: attempt) }
         return Changed(member: row.member, at: clock())
     }

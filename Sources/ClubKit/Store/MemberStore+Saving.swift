@@ -299,36 +299,3 @@ extension MemberStore {
         }
     }
 }
-
-/// What the club itself keeps among a member's values.
-struct SystemValues {
-    var blocked: String?
-    var expiresAt: Int64?
-    var notes: String?
-    var tags: [String] = []
-    var mergedInto: String?
-    /// Those that still count.
-    var packs: [MemberFacts.Pack]
-
-    enum Name {
-        static let blocked = "$blocked"
-        static let expires = "$expires"
-        static let notes = "$notes"
-        static let tags = "$tags"
-        static let mergedInto = "$mergedInto"
-        static let packsFrom = "$packsFrom"
-    }
-
-    init(_ facts: MemberFacts) {
-        if case .string(let reason) = facts.value(Name.blocked) { blocked = reason }
-        // Whoever adds to it or takes from it need not fear an overflow, whatever a file said.
-        if case .int(let time) = facts.value(Name.expires) { expiresAt = min(max(0, Int64(time)), Timestamp.latest) }
-        if case .string(let text) = facts.value(Name.notes), !text.isEmpty { notes = text }
-        if case .array(let values) = facts.value(Name.tags) {
-            tags = values.compactMap { if case .string(let tag) = $0 { tag } else { nil } }
-        }
-        if case .string(let userID) = facts.value(Name.mergedInto) { mergedInto = userID }
-        let cut: Int64 = if case .int(let time) = facts.value(Name.packsFrom) { Int64(time) } else { -1 }
-        packs = facts.packs.filter { $0.stamp.time > cut }
-    }
-}

@@ -69,7 +69,7 @@ extension Mending {
         if let time = extras.expiresAt { facts.set(SystemValues.Name.expires, .int(Int(time)), origin) }
         if let target = extras.mergedInto { facts.set(SystemValues.Name.mergedInto, .string(target), origin) }
         if let text = extras.tags, let tags = try? JSONDecoder().decode([FieldValue].self, from: Data(text.utf8)) {
-            facts.set(SystemValues.Name.tags, .array(tags), origin)
+            for case .string(let tag) in tags { facts.setTag(tag, true, origin) }
         }
         if let left = extras.visitsLeft {
             // What was bought from now on, so that all visits before are paid for.

@@ -215,10 +215,8 @@ struct MembersTags: ToolCommand {
 
     func perform() async throws {
         try await database.change(member, output.output, { "Changed the tags of \($0.caption)." }) { club in
-            guard let details = try await club.details(of: member) else { throw MissingMember(key: member) }
-            let kept = clear ? [] : Set(details.tags)
-            let tags = kept.subtracting(remove).union(add)
-            return try await club.setTags(tags.sorted(), of: member, by: action.context)
+            if clear { return try await club.setTags(add, of: member, by: action.context) }
+            return try await club.changeTags(of: member, adding: add, removing: remove, by: action.context)
         }
     }
 }

@@ -1,0 +1,44 @@
+import Foundation
+import GRDB
+
+/// What is said of a member's tags.
+enum TagChange: Sendable {
+    /// The member has these and no others.
+    case all([String])
+    case some(added: [String], removed: [String])
+}
+
+extension MemberStore {
+    /// Changes a member's tags.
+    func setTags(
+        _ tags: TagChange,
+        of key: String,
+        _ context: ActionContext,
+        committed: @escaping @Sendable (Changed) -> Void
+    ) async throws(ClubError) -> Member {
+        let attempt = "change a member"
+        let key = identifiers(key)
+        func clean(_ tags: [String]) -> Set<String> { Set(tags.map(PlainText.line)).subtracting([""]) }
+        let (added, removed, isWhole) =
+            switch tags {
+            case .all(let tags): (clean(tags), Set<String>(), true)
+            case .some(let added, let removed): (clean(added), clean(removed).subtracting(clean(added)), false)
+            }
+        return try await write(attempt, committed: committed) { db in
+            let row = try Self.member(key, attempt, in: db)
+            let stamp = try self.nextStamp(in: db)
+            var now: [String] = []
+            try self.change(row, in: db) { facts in
+                // Whoever replaces the list says nothing new of what stays; whoever names a tag does, also if another
+                // device says otherwise meanwhile.
+                let former = Set(SystemValues(facts).tags)
+                for tag in isWhole ? former.subtracting(added) : removed { facts.setTag(tag, false, stamp) }
+                for tag in isWhole ? added.subtracting(former) : added { facts.setTag(tag, true, stamp) }
+                now = SystemValues(facts).tags
+            }
+            let detail: [String: FieldValue] = ["tags": .array(now.map { .string($0) })]
+            try self.audit(.tagged, of: row.member.userId, context, detail: detail, in: db)
+            return try self.changed(row.id, attempt, in: db)
+        }.member
+    }
+}

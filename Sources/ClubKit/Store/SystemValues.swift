@@ -1,0 +1,57 @@
+/// What the club itself keeps among a member's values.
+struct SystemValues {
+    var blocked: String?
+    var expiresAt: Int64?
+    var notes: String?
+    /// In order.
+    var tags: [String] = []
+    var mergedInto: String?
+    /// Those that still count.
+    var packs: [MemberFacts.Pack]
+
+    enum Name {
+        static let blocked = "$blocked"
+        static let expires = "$expires"
+        static let notes = "$notes"
+        static let mergedInto = "$mergedInto"
+        static let packsFrom = "$packsFrom"
+
+        private static let tagMark = "$tag:"
+
+        /// The name of the value that says whether a member has a tag. Each tag is a value of its own, so that two
+        /// devices that each add one keep both.
+        static func tag(_ tag: String) -> String { tagMark + tag }
+
+        /// The tag that a value is about; `nil` if it is about none that can be shown.
+        static func tag(in name: String) -> String? {
+            guard name.hasPrefix(tagMark) else { return nil }
+            let tag = String(name.dropFirst(tagMark.count))
+            return !tag.isEmpty && !tag.unicodeScalars.contains(where: PlainText.isControl) ? tag : nil
+        }
+    }
+
+    init(_ facts: MemberFacts) {
+        if case .string(let reason) = facts.value(Name.blocked) { blocked = reason }
+        // Whoever adds to it or takes from it need not fear an overflow, whatever a file said.
+        if case .int(let time) = facts.value(Name.expires) { expiresAt = min(max(0, Int64(time)), Timestamp.latest) }
+        if case .string(let text) = facts.value(Name.notes), !text.isEmpty { notes = text }
+        if case .string(let userID) = facts.value(Name.mergedInto) { mergedInto = userID }
+        let cut: Int64 = if case .int(let time) = facts.value(Name.packsFrom) { Int64(time) } else { -1 }
+        packs = facts.packs.filter { $0.stamp.time > cut }
+        tags = facts.tags.sorted()
+    }
+}
+
+extension MemberFacts {
+    /// The tags that the member has.
+    fileprivate var tags: [String] {
+        values.compactMap { name, versions in
+            versions.first?.value == .bool(true) ? SystemValues.Name.tag(in: name) : nil
+        }
+    }
+
+    /// Says that the member has a tag, or has it no more.
+    mutating func setTag(_ tag: String, _ isThere: Bool, _ stamp: Stamp) {
+        set(SystemValues.Name.tag(tag), isThere ? .bool(true) : .null, stamp)
+    }
+}
