@@ -72,9 +72,6 @@ struct MemberRow {
         factsText = try row.optional(18)
     }
 
-    /// Whether the row tells all that was said of the member.
-    var isPlain: Bool { factsText == nil }
-
     /// All that was said of the member. It is read when it is needed, since a tap can do without it.
     ///
     /// - Throws: ``ClubError/Kind/corrupt``.
