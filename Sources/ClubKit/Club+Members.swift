@@ -54,6 +54,13 @@ extension Club {
         try await openStore("read the audit log").auditLog(of: key, limit: max(0, limit))
     }
 
+    /// What a member's name, custom fields and notes were before, the one that was replaced last first.
+    ///
+    /// - Throws: ``ClubError/Kind/noSuchMember``.
+    public func formerValues(of key: String, limit: Int = 1000) async throws(ClubError) -> [FormerValue] {
+        try await openStore("list a member's former values").formerValues(of: key, limit: max(0, limit))
+    }
+
     // MARK: Changing
 
     /// Adds a member who has not been here yet: ``Member/numVisits`` is 0. Totals and times in `member` are not used.

@@ -138,6 +138,10 @@ struct ClubMembersToolTests {
         #expect(times == times.sorted())
         let told = try await club.run("members", "history", "M-1")
         #expect(told.output.contains("by hand: forgot the card (Eva)"))
+        let former = history.filter { $0["event"] as? String == "formerValue" }
+        #expect(former.first { $0["name"] as? String == "level" }?["value"] as? Int == 3)
+        #expect(former.allSatisfy { $0["device"] is String && $0["saidAt"] is String })
+        #expect(told.output.contains("  was            level 3, said "))
 
         let id = try #require(visit["id"] as? String)
         let undone = try await club.json("members", "undo", id, "--reason", "wrong member")

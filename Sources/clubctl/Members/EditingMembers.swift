@@ -152,7 +152,7 @@ struct MembersNotes: ToolCommand {
         abstract: "Replaces the staff's notes on a member.",
         discussion: """
             An empty text takes them away; '-' reads them from standard input. The log says that they were changed, not \
-            what they are.
+            what they are; 'history' shows what they were before.
 
             \(MemberLine.keys)
             """

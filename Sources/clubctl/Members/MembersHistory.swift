@@ -4,7 +4,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// A line of a history: a visit, or what somebody did.
+/// A line of a history: a visit, what somebody did, or what a value was before.
 struct HistoryLine: Encodable, Sendable {
     var at: String
     var event: String
@@ -18,6 +18,10 @@ struct HistoryLine: Encodable, Sendable {
     var actor: String?
     var reason: String?
     var detail: [String: FieldValue]?
+    var name: String?
+    var value: FieldValue?
+    var saidAt: String?
+    var device: String?
 
     struct Undoing: Encodable {
         var at: String
@@ -52,6 +56,31 @@ struct HistoryLine: Encodable, Sendable {
         actor = entry.actor
         reason = entry.reason
         detail = entry.particulars.isEmpty ? nil : entry.particulars
+    }
+
+    init(_ former: FormerValue) {
+        at = ISO8601.text(former.end)
+        event = "formerValue"
+        userId = former.userId
+        name = former.name
+        value = former.value
+        saidAt = former.saidAt.map(ISO8601.text)
+        device = former.device?.uuidString
+    }
+}
+
+extension FormerValue {
+    /// Until when it was the value. What is not known comes first.
+    fileprivate var end: Date { until ?? Date(timeIntervalSince1970: 0) }
+
+    /// A line for people.
+    fileprivate var text: String {
+        let label = name == "$notes" ? "notes" : name
+        let time = until.map { LocalTime.text($0.timeIntervalSince1970) } ?? "(not known when)   "
+        let said = saidAt.map { " \(LocalTime.text($0.timeIntervalSince1970))" } ?? ""
+        let who = device.map { "device \($0.uuidString)" } ?? "a file"
+        let text = value.cellText ?? ""
+        return "\(time)  was            \(label) \(text.isEmpty ? "-" : text), said\(said) by \(who)"
     }
 }
 
@@ -113,10 +142,13 @@ extension AuditEntry.Action {
 struct MembersHistory: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Shows a member's visits and what was done with the member, the oldest first.",
+        abstract: "Shows a member's visits, what was done with the member, and former values, the oldest first.",
         discussion: """
             JSON keys: of a visit event "visit", at, id, userId, reader, source (card, manual), counted, reason and \
-            actor (of one by hand), undone (at, reason, actor); of what somebody did \(HistoryLine.actionKeys).
+            actor (of one by hand), undone (at, reason, actor); of what somebody did \(HistoryLine.actionKeys); of what \
+            the name, a custom field or the notes were before event "formerValue", at (until when; 1970 if that is not \
+            known), userId, name (username, a field, or $notes), value (null if it had been taken away), saidAt (if that \
+            is known), device (on which it was said; none if a file said it). The last few of each value are kept.
             """
     )
 
@@ -145,7 +177,10 @@ struct MembersHistory: ToolCommand {
                 let told: Set<AuditEntry.Action> = [.recordedVisit, .undidVisit]
                 let entries = try await club.auditLog(of: member, limit: limit).filter { !told.contains($0.action) }
                     .map { ($0.at, HistoryLine($0), $0.text(naming: false)) }
-                let lines = (visits + entries).enumerated()
+                let former = try await club.formerValues(of: member, limit: limit).map { value in
+                    (value.end, HistoryLine(value), value.text.onOneLine)
+                }
+                let lines = (visits + entries + former).enumerated()
                     .sorted { ($0.element.0, -$0.offset) < ($1.element.0, -$1.offset) }.map(\.element)
                 for (_, line, text) in lines.suffix(limit) { try out.result(line, text: text) }
                 if lines.isEmpty { out.message("Nothing is known of what \(found.caption) did.") }
