@@ -1,6 +1,7 @@
 import Foundation
 
-/// When, and on which device, something about a member was said. Stamps are unique and ordered the same everywhere.
+/// When, and on which device, something about a member was said. Stamps are ordered the same everywhere, and unique unless
+/// two devices have one identifier, such as after a disk was copied.
 public struct Stamp: Sendable, Hashable {
     /// The moment of the device's hybrid logical clock: milliseconds since 1970 in the upper 48 bits, a counter below.
     public var time: Int64
