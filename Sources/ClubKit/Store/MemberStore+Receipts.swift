@@ -5,19 +5,19 @@ import ReaderKit
 extension MemberStore {
     /// Keeps what became of a tap, with the member's totals as they are now.
     static func insert(_ receipt: Receipt, memberID: Int64?, in db: Database) throws {
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO receipt (event_id, at, reader, backend, outcome, reason_code, reason, notices, member_id,
-                    num_visits, last_visit_at)
-                SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT num_visits FROM member WHERE id = ?9),
-                    (SELECT last_visit_at FROM member WHERE id = ?9)
-                """
+        try db.run(
+            """
+            INSERT INTO receipt (event_id, at, reader, backend, outcome, reason_code, reason, notices, member_id,
+                num_visits, last_visit_at)
+            SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT num_visits FROM member WHERE id = ?9),
+                (SELECT last_visit_at FROM member WHERE id = ?9)
+            """,
+            [
+                receipt.eventID, Timestamp.microseconds(receipt.at) ?? 0, receipt.reader, receipt.backend.rawValue,
+                receipt.outcome.name, receipt.outcome.reason?.code.rawValue, receipt.outcome.reason?.message,
+                try receipt.notices.isEmpty ? nil : MemberRow.json(receipt.notices), memberID,
+            ]
         )
-        try statement.execute(arguments: [
-            receipt.eventID, Timestamp.microseconds(receipt.at) ?? 0, receipt.reader, receipt.backend.rawValue,
-            receipt.outcome.name, receipt.outcome.reason?.code.rawValue, receipt.outcome.reason?.message,
-            try receipt.notices.isEmpty ? nil : MemberRow.json(receipt.notices), memberID,
-        ])
     }
 
     /// The receipt of a tap that was seen before, with the member's totals as they were right after it.

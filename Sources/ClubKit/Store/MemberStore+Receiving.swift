@@ -250,16 +250,15 @@ extension MemberStore {
 
     /// Writes a visit into the ledger. Nothing is counted yet.
     func insertVisit(_ visit: VisitRow, of memberID: Int64, in db: Database) throws {
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO visit (event_id, device_id, hlc, member_id, at, reader, backend, born, source, reason,
-                    actor)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
+        try db.run(
+            """
+            INSERT INTO visit (event_id, device_id, hlc, member_id, at, reader, backend, born, source, reason, actor)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                visit.eventID, visit.stamp.device, visit.stamp.time, memberID, visit.at, visit.reader, visit.backend,
+                visit.born, visit.source.rawValue, visit.reason, visit.actor,
+            ]
         )
-        try statement.execute(arguments: [
-            visit.eventID, visit.stamp.device, visit.stamp.time, memberID, visit.at, visit.reader, visit.backend,
-            visit.born, visit.source.rawValue, visit.reason, visit.actor,
-        ])
     }
 }
