@@ -41,7 +41,7 @@ extension Mending {
     }
 
     /// Facts that show what was shown.
-    private func rebuilt(
+    func rebuilt(
         _ member: Member,
         _ origin: Stamp,
         exists: Bool,
@@ -144,7 +144,12 @@ extension Mending {
             sql: "SELECT before FROM change WHERE member_id = ? AND before IS NOT NULL ORDER BY seq DESC LIMIT 1",
             arguments: [id]
         )
-        guard let text, let values = try? JSONDecoder().decode([FieldValue].self, from: Data(text.utf8)),
+        return try text.flatMap { try image($0) }
+    }
+
+    /// The values that a row of the journal of changes has of a member.
+    func image(_ text: String) throws -> (member: Member, Extras)? {
+        guard let values = try? JSONDecoder().decode([FieldValue].self, from: Data(text.utf8)),
             values.count >= 10, case .string(let userID) = values[0], MemberID.isUsable(userID)
         else { return nil }
         var member = Member(userId: userID)

@@ -15,7 +15,11 @@ struct Mending {
         self.db = db
     }
 
-    mutating func run(reindexing: Bool) throws {
+    /// - Parameters:
+    ///   - reindexing: whether the indexes are damaged.
+    ///   - named: members of whose rows there is only what the indexes had.
+    ///   - visits: how many visits there were, if that is known and some may be missing.
+    mutating func run(reindexing: Bool, named: [Int64] = [], visits: Int? = nil) throws {
         try note("permits to change the ledger were withdrawn", changing: "DELETE FROM ledger_permit")
         try db.execute(sql: "INSERT INTO ledger_permit (purpose) VALUES ('repair')")
         if reindexing {
@@ -28,6 +32,11 @@ struct Mending {
         try mendFacts()
         try mendMissingMembers()
         try mendVisitsAndReceipts()
+        if let visits {
+            let found = try Int.fetchOne(db, sql: "SELECT count(*) FROM visit") ?? 0
+            note("visits that could not be read", visits - found, isLoss: true)
+        }
+        try mendNamedMembers(named)
         for one in try MemberStore.presentThoughErased(in: db) {
             guard let row = try MemberStore.row(id: one.id, in: db) else { continue }
             try store.change(row, in: db) { $0.erase(one.erasure) }

@@ -6,16 +6,25 @@ import ReaderKit
 /// Copies the rows of a damaged database that can be read into a sound and empty one.
 ///
 /// Every table is read from both ends; what lies between two damaged pages is looked for by halving the gap. Rows that
-/// the schema does not allow are left out. Of members whose rows are gone, the indexes may still have the names.
+/// the schema does not allow are left out. Of visits whose rows are gone the indexes have nearly all, of members the
+/// identifiers and names.
 struct Rescue {
     /// How many rows were brought over, by table.
     private(set) var rows: [String: Int] = [:]
     /// What could not be read, in words.
-    private(set) var lost: [String] = []
+    var lost: [String] = []
+    /// Members of whose rows there is only what the indexes have.
+    var named: [Int64] = []
+    /// How many visits the damaged file had; `nil` if nobody can tell.
+    var visits: Int?
 
-    private let source: RawDatabase
-    private let target: RawDatabase
+    let source: RawDatabase
+    let target: RawDatabase
     private let fileSize: Int
+    /// No row takes less than 16 bytes, so there cannot be more rows than the file has room for.
+    var mostRows: Int { max(fileSize / 16, 1) }
+    /// The tables of which rows are missing.
+    private(set) var torn: Set<String> = []
 
     init(from old: String, to new: String) throws {
         try Self.mendFirstPage(of: old, like: new)
@@ -38,6 +47,7 @@ struct Rescue {
                 """
             )
         }
+        try copyVisitsFromIndexes()
         try copyNamesOfMembers()
         try target.execute("COMMIT")
     }
@@ -120,8 +130,13 @@ struct Rescue {
             case .other(let columns): reader.readEnds(by: columns, copier)
             }
         rows[table.name] = copier.copied
+        if !isWhole || copier.refused > 0 { torn.insert(table.name) }
+        // Of members and visits the indexes tell more.
+        if ["member", "visit"].contains(table.name) { return }
         if !isWhole { lost.append("a part of the table '\(table.name)' could not be read") }
-        if copier.refused > 0 { lost.append("rows of the table '\(table.name)' that made no sense") }
+        // A row of a damaged table may have been looked at more than once.
+        let count = isWhole ? "\(copier.refused) " : ""
+        if copier.refused > 0 { lost.append(count + "rows of the table '\(table.name)' that made no sense") }
     }
 
     /// Takes over who this device is, and whatever else the store remembers of itself.
@@ -153,58 +168,5 @@ struct Rescue {
         guard let copier = RowCopier("change", ["seq", "member_id", "before"], target) else { return }
         let reader = GapReader(source, "change", copier.columns, fileSize: fileSize)
         _ = reader.read(by: "rowid", .int(1), copier)
-    }
-
-    // MARK: Members whose rows are gone
-
-    /// Takes the identifiers and names of members whose rows could not be read from the indexes.
-    private mutating func copyNamesOfMembers() throws {
-        guard
-            let insert = target.statement(
-                "INSERT OR IGNORE INTO member (id, user_id, username, added_at) VALUES (?, ?, ?, 0)"
-            ),
-            let identifiers = source.statement(
-                "SELECT id, user_id FROM member INDEXED BY sqlite_autoindex_member_1 ORDER BY user_id"
-            )
-        else { return }
-        let (names, areAll) = namesOfPresentMembers()
-        var count = 0
-        while identifiers.step() == SQLITE_ROW {
-            let id = identifiers.int(0)
-            // Of those who are gone or joined to another there is nothing to be brought back.
-            guard MemberID.isUsable(identifiers.text(1)), names[id] != nil || !areAll else { continue }
-            insert.reset()
-            insert.bind(0, of: identifiers, at: 1)
-            insert.bind(1, of: identifiers, at: 2)
-            if let name = names[id] ?? nil { insert.bind(name, at: 3) }
-            if insert.step() == SQLITE_DONE, sqlite3_changes(target.handle) > 0 { count += 1 }
-            insert.reset()
-        }
-        guard count > 0 else { return }
-        lost.append("\(count) members' fields and what else was said of them; identifier, name and visits are kept")
-        try target.execute(
-            """
-            UPDATE member SET added_at = coalesce((SELECT min(at) FROM visit WHERE member_id = member.id), 0),
-                (origin_hlc, origin_device) =
-                    (SELECT hlc, device_id FROM visit WHERE member_id = member.id ORDER BY hlc, device_id LIMIT 1)
-            WHERE added_at = 0 AND EXISTS (SELECT 1 FROM visit WHERE member_id = member.id)
-            """
-        )
-    }
-
-    /// The names of those who are members, by id, and whether these are all.
-    private func namesOfPresentMembers() -> (names: [Int64: String?], areAll: Bool) {
-        guard
-            let list = source.statement(
-                "SELECT id, username, user_id FROM member INDEXED BY member_by_name WHERE status = 0 ORDER BY username COLLATE NOCASE"
-            )
-        else { return ([:], false) }
-        var names: [Int64: String?] = [:]
-        var code = list.step()
-        while code == SQLITE_ROW {
-            names.updateValue(list.isNull(1) ? nil : list.text(1), forKey: list.int(0))
-            code = list.step()
-        }
-        return (names, code == SQLITE_DONE)
     }
 }

@@ -85,10 +85,10 @@ struct Salvage {
         let store = try open(new, fresh)
         var report = RepairReport()
         do {
-            let lost = rescue.lost
+            let (lost, named, visits) = (rescue.lost, rescue.named, rescue.visits)
             let (mended, others) = try await store.write(attempt) { db in
                 var mending = Mending(store, db)
-                try mending.run(reindexing: false)
+                try mending.run(reindexing: false, named: named, visits: visits)
                 try store.audit(
                     .repaired,
                     of: nil,

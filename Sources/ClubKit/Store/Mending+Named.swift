@@ -1,0 +1,81 @@
+import Foundation
+import GRDB
+import ReaderKit
+
+/// Members of whose rows a damaged file had only what is in the indexes.
+extension Mending {
+    /// Takes the rest from the journal of changes, where it has them, and says of the others what they have lost.
+    mutating func mendNamedMembers(_ ids: [Int64]) throws {
+        guard !ids.isEmpty else { return }
+        let images = try images(of: Set(ids))
+        for id in ids {
+            guard let row = try MemberStore.row(id: id, in: db) else { continue }
+            switch row.status {
+            case .present:
+                guard let text = images[id], var (member, extras) = try image(text),
+                    member.userId == row.member.userId
+                else {
+                    note(
+                        """
+                        members' fields, totals from files and what else was said of them; their identifiers, names and \
+                        visits are kept
+                        """,
+                        1,
+                        isLoss: true
+                    )
+                    continue
+                }
+                note("members' latest changes, notes and former values", 1, isLoss: true)
+                // The index of names is newer than the journal.
+                member.username = row.member.username ?? member.username
+                extras.claim = try claim(text, of: row)
+                try write(try rebuilt(member, row.origin, exists: true, ended: -1, extras), of: id)
+            case .gone:
+                note("deleted members' former values; they stay deleted", 1, isLoss: true)
+                try write(try rebuilt(row.member, row.origin, exists: false, ended: -1, Extras()), of: id)
+            case .merged:
+                note(
+                    "joined members' fields, totals from files and what else was said of them; they stay joined",
+                    1,
+                    isLoss: true
+                )
+                let extras = Extras(mergedInto: row.mergedInto)
+                try write(try rebuilt(row.member, row.origin, exists: true, ended: -1, extras), of: id)
+            }
+        }
+    }
+
+    private func write(_ facts: MemberFacts, of id: Int64) throws {
+        try db.execute(sql: "UPDATE member SET facts = '{}' WHERE id = ?", arguments: [id])
+        try store.save(facts, of: id, in: db)
+    }
+
+    /// The values before the latest change of each of these members who were there then.
+    private func images(of ids: Set<Int64>) throws -> [Int64: String] {
+        var images: [Int64: String] = [:]
+        // SQLite takes the other columns from the row with the maximum.
+        let rows = try Row.fetchCursor(db, sql: "SELECT member_id, before, max(seq) FROM change GROUP BY member_id")
+        while let row = try rows.next() {
+            let id: Int64 = try row.value(0)
+            if ids.contains(id), let text: String = try row.optional(1) { images[id] = text }
+        }
+        return images
+    }
+
+    /// A total that was shown and that the visits in the ledger do not come to: so many were told by files.
+    private func claim(_ image: String, of row: MemberRow) throws -> (visits: Int, at: Int64)? {
+        guard let values = try? JSONDecoder().decode([FieldValue].self, from: Data(image.utf8)), values.count >= 10,
+            case .int(let total) = values[3], case .int(let at) = values[4], (0...Timestamp.latest).contains(Int64(at))
+        else { return nil }
+        // Of a member to whom others are joined their visits are in the total.
+        let ledger = try Int.fetchOne(
+            db,
+            sql: """
+                SELECT count(*) FROM visit WHERE at <= ?2 AND member_id IN (
+                    SELECT ?1 UNION SELECT id FROM member WHERE merged_into = ?3)
+                """,
+            arguments: [row.id, at, row.member.userId]
+        )
+        return total > ledger ?? 0 ? (total, Int64(at)) : nil
+    }
+}
