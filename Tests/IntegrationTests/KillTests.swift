@@ -222,6 +222,12 @@ struct KillTests {
         }
         #expect(killed > 0)
         #expect(made < Self.rounds || killed < Self.rounds)
+        // The next one removes what those that were killed left.
+        remove(copy)
+        try await run(arguments)
+        let folder = (copy as NSString).deletingLastPathComponent
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix(".club-") }
+        #expect(left == [])
     }
 
     @Test("Migration: the first schema or the second, never between")

@@ -1,0 +1,69 @@
+import Foundation
+import GRDB
+import Testing
+
+/// What stands at the place of the club's database, and beside it.
+@Suite(.timeLimit(.minutes(5)))
+struct ClubFilesToolTests {
+    private let club: ClubTool
+
+    init() throws {
+        club = try ClubTool()
+    }
+
+    @Test(
+        "A database that is no file is refused at once, and nothing is left beside it",
+        arguments: [
+            ["members", "list"], ["members", "add", "A"], ["check"], ["check", "--repair"], ["stats"],
+            ["backup", "copy"], ["kiosk", "--replay", Fixtures.path + "/day", "--once"], ["audit"],
+        ]
+    )
+    func noFile(arguments: [String]) async throws {
+        #expect(mkfifo(club.database, 0o600) == 0)
+        let pipe = try await club.run(arguments + ["--json"])
+        #expect(pipe.status == 74, "\(arguments): \(pipe.messages)")
+        #expect(pipe.messages.contains("the path names no regular file"), "\(arguments): \(pipe.messages)")
+        if arguments[0] != "kiosk" {
+            let error = try #require(pipe.objects.last?["error"] as? [String: Any])
+            #expect(error["code"] as? String == "cannotOpen")
+        }
+        let device = try await Tool.clubctl.start(arguments + ["--database", "/dev/null"]).finish()
+        #expect(device.status == 74, "\(arguments): \(device.messages)")
+        #expect(device.messages.contains("the path names no regular file"), "\(arguments): \(device.messages)")
+        let folder = (club.database as NSString).deletingLastPathComponent
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["club.sqlite"])
+        #expect(!FileManager.default.fileExists(atPath: "/dev/null-journal"))
+        #expect(!FileManager.default.fileExists(atPath: "/dev/null-wal"))
+    }
+
+    @Test("Whoever erases somebody is told of the copies that a repair kept")
+    func keptCopies() async throws {
+        for name in ["A", "B"] { _ = try await club.json("members", "add", name) }
+        let erased = try await club.run("members", "erase", "A", "--yes", "--json")
+        #expect(erased.status == 0)
+        #expect(erased.objects.first?["copies"] == nil)
+        #expect(!erased.messages.contains("repair"))
+        let queue = try DatabaseQueue(path: club.database)
+        try await queue.write { try $0.execute(sql: "UPDATE member SET num_visits = 7") }
+        try queue.close()
+        let kept = try #require(try await club.json("check", "--repair").first?["keptFile"] as? String)
+        let other = try await club.run("members", "erase", "B", "--yes", "--json")
+        #expect(other.status == 0)
+        #expect(other.objects.first?["erased"] as? String == "B")
+        #expect(other.objects.first?["copies"] as? [String] == [kept])
+        #expect(other.messages.contains("\(kept)\n"), "\(other.messages)")
+    }
+
+    @Test("A backup that was killed leaves nothing after the next one")
+    func killedBackup() async throws {
+        _ = try await club.json("members", "add", "A", "--field", "notes=" + String(repeating: "x", count: 60_000))
+        let folder = (club.database as NSString).deletingLastPathComponent
+        let left = folder + "/.club-Zz19aX"
+        try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
+        try FileManager.default.copyItem(atPath: club.database, toPath: left + "/club.sqlite")
+        _ = try await club.json("backup", folder + "/copy.sqlite")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        #expect(names.contains("copy.sqlite"))
+        #expect(!names.contains { $0.hasPrefix(".") }, "\(names)")
+    }
+}
