@@ -37,6 +37,10 @@ extension MemberFacts.Birth {
 }
 
 extension MemberFacts.Claim {
+    /// Whether it is of a row of a file whose time was not believed where it was imported (see
+    /// ``Stamp/legacy(at:believedUpTo:)``): its total counts all the same, there and wherever that is told.
+    var isOfUnknownTime: Bool { stamp == .legacy(at: 0) }
+
     /// The claims that tell something on top of all others, whatever deletion may come, in order. One of another time
     /// always does: at least when the latest visit was.
     static func undominated(of claims: [Self]) -> [Self] {

@@ -29,7 +29,7 @@ extension MergeBatch {
         let facts: MemberFacts
         if let row {
             if isKept(row) { return .kept }
-            facts = try row.facts()
+            facts = try self.facts(of: row)
         } else {
             var unknown = MemberFacts()
             if let erasure = try erasure(of: userID) { unknown.erase(erasure) }
@@ -40,7 +40,8 @@ extension MergeBatch {
         if facts.hasRemoved(visit.stamp, born: visit.born) { return .kept }
         if row == nil {
             // The member comes with another file.
-            _ = try store.insert(userID, facts, in: db)
+            if try isTooMany(userID, joinedTo: cardHolder(of: userID)) { return .skipped(Self.joinedReason) }
+            _ = try store.insert(userID, facts, in: db, joined: &joined)
             row = try MemberStore.row(userID: userID, in: db)
         }
         guard let row else { return .kept }

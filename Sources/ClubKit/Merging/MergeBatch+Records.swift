@@ -47,6 +47,10 @@ extension MergeBatch {
         guard let userID = store.identifier(imported: person.userId) else { return .skipped(Self.otherKeyReason) }
         let born = person.facts.removals.map(\.born).max() ?? 0
         if let fault = fault(of: person.facts.latestTime, born) { return .skipped(fault) }
+        // Taps before a claim's time are part of it: one that is not reached yet would keep them from counting on top.
+        guard person.facts.claims.allSatisfy({ $0.isOfUnknownTime || Stamp.isBelieved(at: $0.at, upTo: limit) }) else {
+            return .skipped(Self.aheadReason)
+        }
         guard let said = store.translated(person.facts) else { return .skipped(Self.otherKeyReason) }
         // In adding only, a member of somebody else's card would be joined to them.
         if mode == .addOnly, let holder = try target(of: userID), isKept(holder) { return .kept }
@@ -55,12 +59,14 @@ extension MergeBatch {
             if let erasure = try erasure(of: userID) { facts.erase(erasure) }
             facts.join(said)
             if facts.erasure != nil, !facts.exists { return .skipped(Self.erasedReason) }
+            if facts.overfull != nil { return .skipped(Self.overfullReason) }
+            let joinedTo = try SystemValues(facts).mergedInto ?? cardHolder(of: userID)
+            if try isTooMany(userID, joinedTo: joinedTo) { return .skipped(Self.joinedReason) }
             note(facts.latestTime)
-            try touchTargets(of: userID, facts)
             if facts.isPlain, !hasCards, try !isAwaited(userID) {
                 progress.noteCreated(try store.insertPlain(userID, facts, creationSequence(), in: db))
             } else {
-                let id = try store.insert(userID, facts, in: db)
+                let id = try store.insert(userID, facts, in: db, joined: &joined)
                 if facts.exists { progress.noteCreated(id) }
             }
             return facts.exists ? .created : .kept
@@ -68,6 +74,11 @@ extension MergeBatch {
         let before = try target.facts()
         var facts = before
         facts.join(said)
+        if facts.overfull != nil { return .skipped(Self.overfullReason) }
+        let joinedTo = SystemValues(facts).mergedInto
+        if joinedTo != SystemValues(before).mergedInto, try isTooMany(userID, joinedTo: joinedTo) {
+            return .skipped(Self.joinedReason)
+        }
         note(facts.latestTime)
         let values = (said.value("username"), said.fields)
         func conflicts(with shown: Member) -> [FieldDifference] {
@@ -77,10 +88,9 @@ extension MergeBatch {
             let conflicts = conflicts(with: target.member)
             return conflicts.isEmpty ? .kept : .merged(changes: [], conflicts: conflicts)
         }
-        try touch(target)
-        try touchTargets(of: userID, facts)
+        touch(target)
         if facts.removals != before.removals { try store.removeCounted(of: target.id, facts, in: db) }
-        try store.save(facts, of: target.id, in: db)
+        try store.save(facts, of: target.id, in: db, joined: &joined)
         guard let after = try MemberStore.row(id: target.id, in: db) else {
             forget(target.id)
             return .merged(changes: Self.standing(from: before, to: facts), conflicts: [])
@@ -140,8 +150,8 @@ extension MergeBatch {
         // A member with that identifier is, or is no more, one with the holder of the card.
         let same = try MemberStore.row(userID: cardID, in: db)
         if let same {
-            try touch(same)
-            if let holder = try MemberStore.row(userID: userID, in: db) { try touch(holder) }
+            if try isTooMany(cardID, joinedTo: userID) { return .skipped(Self.joinedReason) }
+            touch(same)
         }
         try db.cachedStatement(
             sql: "REPLACE INTO card (card_id, member_key, blocked, hlc, device_id) VALUES (?, ?, ?, ?, ?)"
@@ -149,7 +159,7 @@ extension MergeBatch {
         noteCards()
         note(card.stamp.time)
         progress.recordCount += 1
-        if let same { try store.save(same.facts(), of: same.id, in: db) }
+        if let same { try store.save(same.facts(), of: same.id, in: db, joined: &joined) }
         return stored == nil ? .created : .merged(changes: [], conflicts: [])
     }
 
@@ -158,6 +168,7 @@ extension MergeBatch {
     private mutating func apply(_ erasure: TransferRecord.Erasure) throws -> ImportVerdict {
         if let fault = fault(of: erasure.stamp.time) { return .skipped(fault) }
         guard mode != .addOnly else { return .skipped(Self.addOnlyReason) }
+        guard try knows(erasure.salt) else { return .skipped(Self.saltReason) }
         let isNew = try store.remember(erasure.hash, erasure.salt, erasure.stamp, in: db)
         guard isNew else { return .kept }
         noteErasures()
@@ -186,10 +197,10 @@ extension MergeBatch {
             }
         }
         for (identifier, _) in erased {
-            if let row = try MemberStore.row(userID: identifier, in: db) { try touch(row) }
+            if let row = try MemberStore.row(userID: identifier, in: db) { touch(row) }
         }
         for (identifier, stamp) in erased {
-            for id in try store.forget(identifier, as: stamp, in: db) { forget(id) }
+            for id in try store.forget(identifier, as: stamp, in: db, joined: &joined) { forget(id) }
         }
         if !erased.isEmpty { try store.forgetChanges(in: db) }
     }

@@ -61,7 +61,7 @@ extension MergeBatch {
         guard try erasure(of: userID) == nil else { return .skipped(Self.erasedReason) }
         guard let target = try target(of: userID) else {
             let facts = row.facts(believedUpTo: limit)
-            let id = try store.insert(userID, facts, in: db)
+            let id = try store.insert(userID, facts, in: db, joined: &joined)
             progress.noteCreated(id)
             note(facts.latestTime)
             return .created
@@ -82,8 +82,8 @@ extension MergeBatch {
             let conflicts = Self.conflicts(of: said, with: target.member, isUntyped: isUntyped)
             return conflicts.isEmpty ? .kept : .merged(changes: [], conflicts: conflicts)
         }
-        try touch(target)
-        try store.save(facts, of: target.id, in: db)
+        touch(target)
+        try store.save(facts, of: target.id, in: db, joined: &joined)
         guard let after = try MemberStore.row(id: target.id, in: db) else { return .kept }
         guard target.exists else {
             progress.noteCreated(target.id)

@@ -11,8 +11,16 @@ struct MergeBatch {
 
     /// How members whom this batch changes were shown before.
     private var before: [Int64: Member] = [:]
+    /// The members who are there and were not shown when this batch came to them, since they were joined to somebody.
+    private var hidden: Set<Int64> = []
     /// The members whose totals have to be computed again.
     private var dirty: Set<Int64> = []
+    /// The rows for ``MemberStore/refreshJoined(_:in:willChange:)``: once, since a batch may join thousands.
+    var joined: Set<Int64> = []
+    /// What was decoded last, since a member's visits mostly come one after another.
+    private var decoded: (row: MemberRow, facts: MemberFacts)?
+    /// The salts of erasures that are known.
+    private var salts: Set<Data>?
     /// The latest moment of what was taken in.
     private var latest: Int64 = 0
     private var creations: Int64?
@@ -53,7 +61,8 @@ struct MergeBatch {
     /// Computes totals, moves the clock, and says who was changed.
     mutating func finish() throws -> [MergedMember] {
         try eraseNew()
-        for id in dirty.sorted() { try store.refreshTotals(of: id, in: db) }
+        for id in dirty.sorted() { try store.refreshTotals(of: id, in: db, joined: &joined) }
+        try store.refreshJoined(joined, in: db) { row in noteShown(row) }
         for tap in taps { try store.mergeReceipt(of: tap, in: db) }
         if latest > 0 { try store.observe(latest, in: db) }
         var changed: [MergedMember] = []
@@ -78,35 +87,22 @@ struct MergeBatch {
 
     mutating func noteErasures() { hasErasures = true }
 
-    /// Takes note that a member's row is about to change.
-    mutating func touch(_ row: MemberRow) throws {
+    /// Takes note that a member's row is about to change. Whoever has the visits of a row that was joined to them changes
+    /// at the end.
+    mutating func touch(_ row: MemberRow) {
         guard row.exists else { return }
-        let shown = row.status == .present ? row : try MemberStore.representative(of: row, in: db)
-        if shown.status == .present, before[shown.id] == nil, !progress.hasCreated(shown.id) {
-            before[shown.id] = shown.member
-        }
+        if row.status == .present { noteShown(row) } else { hidden.insert(row.id) }
     }
 
-    /// Takes note that those are about to change whose visits a member's become by what is said, or by a card.
-    mutating func touchTargets(of userID: String, _ facts: MemberFacts) throws {
-        var targets = [SystemValues(facts).mergedInto]
-        if hasCards {
-            targets.append(
-                try String.fetchOne(
-                    db.cachedStatement(sql: "SELECT member_key FROM card WHERE card_id = ?"),
-                    arguments: [userID]
-                )
-            )
-        }
-        for case let target? in targets where target != userID {
-            if let row = try MemberStore.row(userID: target, in: db) { try touch(row) }
-        }
+    private mutating func noteShown(_ row: MemberRow) {
+        guard row.status == .present, before[row.id] == nil else { return }
+        if !hidden.contains(row.id), !progress.hasCreated(row.id) { before[row.id] = row.member }
     }
 
     /// Takes note that the visits of a member have changed.
     mutating func touchVisits(of row: MemberRow) throws {
         guard dirty.insert(row.id).inserted else { return }
-        try touch(row)
+        touch(row)
         let sequence = try store.noteChange(of: row.id, in: db)
         try db.cachedStatement(sql: "UPDATE member SET change_seq = ? WHERE id = ?")
             .execute(arguments: [sequence, row.id])
@@ -115,6 +111,62 @@ struct MergeBatch {
     /// A row that is there no more needs no totals.
     mutating func forget(_ id: Int64) {
         dirty.remove(id)
+        joined.remove(id)
+    }
+
+    /// All that was said of a member.
+    mutating func facts(of row: MemberRow) throws -> MemberFacts {
+        if let decoded, decoded.row.hasSameFacts(as: row) { return decoded.facts }
+        let facts = try row.facts()
+        decoded = (row, facts)
+        return facts
+    }
+
+    /// Whether erasures with that salt are taken in.
+    mutating func knows(_ salt: Data) throws -> Bool {
+        var known = try salts ?? Set(Erasure.salts(in: db))
+        defer { salts = known }
+        if known.contains(salt) { return true }
+        guard known.count < ClubFile.mostSalts else { return false }
+        known.insert(salt)
+        return true
+    }
+
+    // MARK: Who is joined to whom
+
+    /// How many members one may be made of. A file that joins thousands would make each tap of theirs slow.
+    static let mostJoined = 1000
+
+    /// Whether more than ``mostJoined`` would be connected if a member were joined to another, or had that one's card.
+    mutating func isTooMany(_ userID: String, joinedTo target: String?) throws -> Bool {
+        guard let target, target != userID else { return false }
+        if progress.crowded.contains(target) || progress.crowded.contains(userID) { return true }
+        let connected = try String.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    WITH RECURSIVE joined (user_id) AS (
+                        VALUES (?1), (?2)
+                        UNION SELECT member.merged_into FROM joined JOIN member USING (user_id)
+                            WHERE member.merged_into IS NOT NULL
+                        UNION SELECT member.user_id FROM joined JOIN member ON member.merged_into = joined.user_id)
+                    SELECT user_id FROM joined LIMIT ?3
+                    """
+            ),
+            arguments: [userID, target, Self.mostJoined + 1]
+        )
+        guard connected.count > Self.mostJoined else { return false }
+        progress.crowded.formUnion(connected)
+        progress.crowded.remove(userID)
+        return true
+    }
+
+    /// Whose card an identifier is, if it is somebody's.
+    func cardHolder(of userID: String) throws -> String? {
+        guard hasCards else { return nil }
+        return try String.fetchOne(
+            db.cachedStatement(sql: "SELECT member_key FROM card WHERE card_id = ?"),
+            arguments: [userID]
+        )
     }
 
     /// The number of the change under which this batch creates members.
@@ -206,6 +258,9 @@ struct MergeBatch {
         "The identifier was hidden under another key. Give the key with which the file was made."
     static let addOnlyReason =
         "It tells of somebody who was erased. Where members are only added, nobody is erased; merge it."
+    static let overfullReason = "It would make more than \(ClubFile.mostParts) totals, sales or values of one member."
+    static let joinedReason = "It would make one member of more than \(mostJoined)."
+    static let saltReason = "More than \(ClubFile.mostSalts) devices have erased somebody."
     static let unusableReason = "The identifier is empty, too long or not plain."
     static let timeReason = "It has a time that no clock can have."
     static let aheadReason =

@@ -30,8 +30,17 @@ public struct Stamp: Sendable, Hashable {
     /// - Parameter limit: the latest time that is believed. What claims to be later says nothing of when, and so counts
     ///   as of the beginning of time: nothing that people say has to be later than it, which no clock could.
     package static func legacy(at microseconds: Int64, believedUpTo limit: Int64 = latestTime - 1) -> Stamp {
-        let time = HybridTimestamp(milliseconds: microseconds / 1000, counter: .max).rawValue
-        return Stamp(time: time <= limit ? time : Int64(UInt16.max), device: legacyDevice)
+        let time = isBelieved(at: microseconds, upTo: limit) ? legacyTime(microseconds) : Int64(UInt16.max)
+        return Stamp(time: time, device: legacyDevice)
+    }
+
+    /// Whether a time in microseconds since 1970 is no later than a moment of a clock.
+    package static func isBelieved(at microseconds: Int64, upTo limit: Int64) -> Bool {
+        legacyTime(microseconds) <= limit
+    }
+
+    private static func legacyTime(_ microseconds: Int64) -> Int64 {
+        HybridTimestamp(milliseconds: microseconds / 1000, counter: .max).rawValue
     }
 
     /// Whether a time alone is that of a file without logical times: no clock counts that far, so that a visit that

@@ -130,7 +130,7 @@ package final class StoreImportSink: ImportSink {
 
 /// What is remembered between the batches of one import.
 struct MergeProgress: Sendable {
-    /// The rows that this import has created: no changes are told of them.
+    /// The rows that this import has created, in order and apart: no changes are told of them.
     private var created: [ClosedRange<Int64>] = []
     private(set) var createdCount = 0
     var changedCount = 0
@@ -138,29 +138,40 @@ struct MergeProgress: Sendable {
     var leavesOutIndexes: Bool?
     /// Records of the ledger, cards and erasures that are new.
     var recordCount = 0
+    /// Those who are as many already as may be joined (see ``MergeBatch/mostJoined``).
+    var crowded: Set<String> = []
 
-    mutating func noteCreated(_ id: Int64) {
-        createdCount += 1
-        if let last = created.last, last.upperBound + 1 == id {
-            created[created.count - 1] = last.lowerBound...id
-        } else {
-            created.append(id...id)
-        }
-    }
+    mutating func noteCreated(_ id: Int64) { noteCreated(id...id, count: 1) }
 
     /// Takes note of so many rows in that range, in which there are no others.
     mutating func noteCreated(_ ids: ClosedRange<Int64>, count: Int) {
         createdCount += count
-        if let last = created.last, last.upperBound + 1 == ids.lowerBound {
-            created[created.count - 1] = last.lowerBound...ids.upperBound
+        // Rows are created with rising ids, except for those who were there and gone, or the last one was.
+        var place = created.count
+        if let last = created.last, last.upperBound >= ids.lowerBound { place = self.place(of: ids.lowerBound) }
+        if place < created.count, created[place].overlaps(ids) {
+            let former = created[place]
+            created[place] = min(former.lowerBound, ids.lowerBound)...max(former.upperBound, ids.upperBound)
+        } else if place > 0, created[place - 1].upperBound + 1 == ids.lowerBound {
+            created[place - 1] = created[place - 1].lowerBound...ids.upperBound
         } else {
-            created.append(ids)
+            created.insert(ids, at: place)
         }
     }
 
     func hasCreated(_ id: Int64) -> Bool {
-        // Rows are created with rising ids, except after the last one was removed.
-        created.last.map { $0.contains(id) } == true || created.contains { $0.contains(id) }
+        let place = place(of: id)
+        return place < created.count && created[place].contains(id)
+    }
+
+    /// The place of the first range that does not end before a row.
+    private func place(of id: Int64) -> Int {
+        var (low, high) = (0, created.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if created[middle].upperBound < id { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     /// For the audit log; `nil` if nothing was changed.

@@ -10,6 +10,22 @@ enum Erasure {
         Data(HMAC<SHA256>.authenticationCode(for: Data(identifier.utf8), using: SymmetricKey(data: salt)))
     }
 
+    /// The salts of all devices that have erased somebody, each looked for behind the one before: there are many more who
+    /// were erased.
+    static func salts(in db: Database) throws -> [Data] {
+        try Data.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    WITH RECURSIVE known (salt) AS (
+                        SELECT min(salt) FROM erased
+                        UNION ALL SELECT (SELECT min(salt) FROM erased WHERE erased.salt > known.salt) FROM known
+                            WHERE known.salt IS NOT NULL)
+                    SELECT salt FROM known WHERE salt IS NOT NULL
+                    """
+            )
+        )
+    }
+
     /// The same for people, in the audit log.
     static func text(_ identifier: String, salt: Data) -> String {
         "erased:" + hash(identifier, salt: salt).prefix(16).hex.lowercased()
@@ -20,7 +36,7 @@ extension MemberStore {
     /// When the member with that identifier was erased last, or `nil`.
     static func erasure(of userID: String, in db: Database) throws -> Stamp? {
         var latest: Stamp?
-        for salt in try Data.fetchAll(db.cachedStatement(sql: "SELECT DISTINCT salt FROM erased")) {
+        for salt in try Erasure.salts(in: db) {
             let row = try Row.fetchOne(
                 db.cachedStatement(sql: "SELECT hlc, device_id FROM erased WHERE salt = ? AND hash = ?"),
                 arguments: [salt, Erasure.hash(userID, salt: salt)]

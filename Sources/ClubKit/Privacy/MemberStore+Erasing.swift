@@ -36,7 +36,9 @@ extension MemberStore {
             for identifier in ordered {
                 _ = try self.remember(Erasure.hash(identifier, salt: salt), salt, stamp, in: db)
             }
-            for identifier in ordered { _ = try self.forget(identifier, as: stamp, in: db) }
+            var joined: Set<Int64> = []
+            for identifier in ordered { _ = try self.forget(identifier, as: stamp, in: db, joined: &joined) }
+            try self.refreshJoined(joined, in: db)
             try self.forgetChanges(in: db)
             // The reason may tell who it was.
             try self.audit(
@@ -84,8 +86,14 @@ extension MemberStore {
 
     /// Removes what is held under an identifier, as of then.
     ///
+    /// - Parameter joined: takes the rows for ``refreshJoined(_:in:willChange:)``.
     /// - Returns: the ids of the rows of members that are gone.
-    func forget(_ identifier: String, as stamp: Stamp, in db: Database) throws -> [Int64] {
+    func forget(
+        _ identifier: String,
+        as stamp: Stamp,
+        in db: Database,
+        joined: inout Set<Int64>
+    ) throws -> [Int64] {
         try db.execute(
             sql: "DELETE FROM card WHERE (card_id = ?1 OR member_key = ?1) AND hlc <= ?2",
             arguments: [identifier, stamp.time]
@@ -109,7 +117,7 @@ extension MemberStore {
             facts.erase(stamp)
             if facts.exists {
                 try forgetVisits(of: row.id, facts, in: db)
-                try save(facts, of: row.id, in: db)
+                try save(facts, of: row.id, in: db, joined: &joined)
             } else {
                 try remove(row, facts, in: db)
                 removed.append(row.id)
@@ -121,22 +129,23 @@ extension MemberStore {
             sql: "SELECT \(MemberRow.columns) FROM member WHERE merged_into = ?",
             arguments: [identifier]
         ).map { row in try MemberRow(row) }
-        for other in others { try save(other.facts(), of: other.id, in: db) }
+        for other in others { try save(other.facts(), of: other.id, in: db, joined: &joined) }
         // Whoever had the visits of this member has them no more.
         if let target, let other = try Self.row(userID: target, in: db) {
-            try save(other.facts(), of: other.id, in: db)
+            try save(other.facts(), of: other.id, in: db, joined: &joined)
+            joined.insert(other.id)
         }
         return removed
     }
 
     /// Removes the row of somebody who was erased once and is gone again.
-    func removeErased(_ facts: MemberFacts, of id: Int64, in db: Database) throws {
+    func removeErased(_ facts: MemberFacts, of id: Int64, in db: Database, joined: inout Set<Int64>) throws {
         guard let row = try Self.row(id: id, in: db), let end = facts.end else { return }
         if try Self.erasure(of: row.member.userId, in: db).map({ $0 < end }) ?? true {
             let salt = erasureSalt
             _ = try remember(Erasure.hash(row.member.userId, salt: salt), salt, end, in: db)
         }
-        _ = try forget(row.member.userId, as: end, in: db)
+        _ = try forget(row.member.userId, as: end, in: db, joined: &joined)
         try forgetChanges(in: db)
     }
 

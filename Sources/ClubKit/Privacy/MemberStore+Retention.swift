@@ -116,25 +116,36 @@ extension MemberStore {
             )
             count += rows
         }
-        try remove("SELECT event_id \(old)", arguments, in: db)
+        try remove(UUID.fetchAll(db, sql: "SELECT event_id \(old)", arguments: arguments), in: db)
         try save(facts, of: id, in: db)
         return count
     }
 
     /// Removes visits that another device has removed and counted.
     func removeCounted(of id: Int64, _ facts: MemberFacts, in db: Database) throws {
-        let counted = """
-            FROM visit WHERE member_id = ?1 AND device_id = ?2 AND born = ?3 AND hlc <= ?4
-            """
-        for removal in facts.removals {
-            let arguments: StatementArguments = [id, removal.stamp.device, removal.born, removal.stamp.time]
-            try remove("SELECT event_id \(counted)", arguments, in: db)
+        struct Creation: Hashable {
+            var device: UUID
+            var born: Int64
         }
+        let removed = Dictionary(
+            facts.removals.map { (Creation(device: $0.stamp.device, born: $0.born), $0.stamp.time) },
+            uniquingKeysWith: max
+        )
+        var counted: [UUID] = []
+        let visits = try Row.fetchCursor(
+            db.cachedStatement(sql: "SELECT event_id, device_id, born, hlc FROM visit WHERE member_id = ?"),
+            arguments: [id]
+        )
+        while let visit = try visits.next() {
+            let creation = Creation(device: try visit.value(1), born: try visit.value(2))
+            let time: Int64 = try visit.value(3)
+            if let latest = removed[creation], time <= latest { counted.append(try visit.value(0)) }
+        }
+        try remove(counted, in: db)
     }
 
     /// Removes visits for good, whoever they were of.
-    private func remove(_ events: String, _ arguments: StatementArguments, in db: Database) throws {
-        let ids = try UUID.fetchAll(db, sql: events, arguments: arguments)
+    private func remove(_ ids: [UUID], in db: Database) throws {
         guard !ids.isEmpty else { return }
         try permittingChanges(in: db) {
             for id in ids {

@@ -91,6 +91,11 @@ struct MemberRow {
         return facts
     }
 
+    /// Whether it is the same member of whom the same is kept, in a form that has to be decoded.
+    func hasSameFacts(as other: MemberRow) -> Bool {
+        id == other.id && factsText != nil && factsText == other.factsText
+    }
+
     /// The custom fields. The schema lets only JSON objects in; what is damaged nevertheless must not keep a member's
     /// visits from being counted, and is found by ``MemberStore/check()``.
     static func fields(_ json: String) -> [String: FieldValue] {

@@ -169,7 +169,7 @@ extension MemberStore {
 
 extension MemberRow {
     /// The latest visit in microseconds since 1970, 0 without one.
-    fileprivate var latest: Int64 {
+    var latest: Int64 {
         // Exact, since the row has them as whole microseconds.
         Int64((member.timeStampOfLastVisit * Double(Timestamp.second)).rounded())
     }

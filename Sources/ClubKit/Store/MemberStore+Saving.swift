@@ -31,16 +31,16 @@ extension MemberStore {
     ///
     /// - Returns: the change's number, for `change_seq`.
     func noteChange(of id: Int64, in db: Database) throws -> Int64 {
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO change (member_id, before) SELECT id, CASE WHEN status = 0 THEN json_array(
-                    user_id, username, added_at, num_visits, last_visit_at,
-                    json(CASE WHEN json_valid(fields) THEN fields ELSE '{}' END), blocked, expires_at, visits_left,
-                    json(CASE WHEN json_valid(tags) THEN tags END)) END
-                FROM member WHERE id = ?
-                """
+        try db.run(
+            """
+            INSERT INTO change (member_id, before) SELECT id, CASE WHEN status = 0 THEN json_array(
+                user_id, username, added_at, num_visits, last_visit_at,
+                json(CASE WHEN json_valid(fields) THEN fields ELSE '{}' END), blocked, expires_at, visits_left,
+                json(CASE WHEN json_valid(tags) THEN tags END)) END
+            FROM member WHERE id = ?
+            """,
+            [id]
         )
-        try statement.execute(arguments: [id])
         return try numberOfChange(in: db)
     }
 
@@ -68,18 +68,38 @@ extension MemberStore {
     ///
     /// - Returns: the row's id.
     func insert(_ userID: String, _ facts: MemberFacts, in db: Database) throws -> Int64 {
+        var joined: Set<Int64> = []
+        let id = try insert(userID, facts, in: db, joined: &joined)
+        try refreshJoined(joined, in: db)
+        return id
+    }
+
+    /// The same, leaving what is summed up to whoever calls it (see ``refreshJoined(_:in:willChange:)``).
+    func insert(
+        _ userID: String,
+        _ facts: MemberFacts,
+        in db: Database,
+        joined: inout Set<Int64>
+    ) throws -> Int64 {
         let statement = try db.cachedStatement(
             sql: "INSERT INTO member (user_id, added_at, status, facts) VALUES (?, 0, 1, '{}')"
         )
         try statement.execute(arguments: [userID])
         let id = db.lastInsertedRowID
-        try save(facts, of: id, in: db)
+        try save(facts, of: id, in: db, joined: &joined)
         return id
     }
 
     /// Writes what was said of a member, and all that follows from it and from the ledger.
     func save(_ facts: MemberFacts, of id: Int64, in db: Database) throws {
-        if facts.erasure != nil, !facts.exists { return try removeErased(facts, of: id, in: db) }
+        var joined: Set<Int64> = []
+        try save(facts, of: id, in: db, joined: &joined)
+        try refreshJoined(joined, in: db)
+    }
+
+    /// The same, leaving what is summed up to whoever calls it (see ``refreshJoined(_:in:willChange:)``).
+    func save(_ facts: MemberFacts, of id: Int64, in db: Database, joined: inout Set<Int64>) throws {
+        if facts.erasure != nil, !facts.exists { return try removeErased(facts, of: id, in: db, joined: &joined) }
         let sequence = try noteChange(of: id, in: db)
         let shown = MemberProjection(facts, holder: try Self.holderOfIdentifier(id, in: db))
         let stored = try Row.fetchOne(
@@ -103,17 +123,19 @@ extension MemberStore {
             shown.origin.time, shown.origin.isLegacy ? nil : shown.origin.device, shown.ended, shown.claimVisits,
             shown.claimAt, try facts.isPlain ? nil : MemberRow.json(facts), sequence, id,
         ])
-        try refreshTotals(of: id, in: db)
+        try refreshTotals(of: id, in: db, joined: &joined)
         // Whom the member was joined to before has fewer visits now.
         if let former, former != shown.mergedInto, let row = try Self.row(userID: former, in: db) {
             try markChanged(row.id, in: db)
-            try refreshTotals(of: row.id, in: db)
+            joined.insert(row.id)
         }
-        if let ended: Int64 = try stored?.optional(1), ended != shown.ended { try releaseCards(of: id, in: db) }
+        if let ended: Int64 = try stored?.optional(1), ended != shown.ended {
+            try releaseCards(of: id, in: db, joined: &joined)
+        }
     }
 
     /// Lets go of members who were joined to one by a card that was the one's before the deletion.
-    private func releaseCards(of id: Int64, in db: Database) throws {
+    private func releaseCards(of id: Int64, in db: Database, joined: inout Set<Int64>) throws {
         let released = try Int64.fetchAll(
             db.cachedStatement(
                 sql: """
@@ -130,7 +152,7 @@ extension MemberStore {
                 continue
             }
             let facts = try row.facts()
-            if SystemValues(facts).mergedInto == nil { try save(facts, of: id, in: db) }
+            if SystemValues(facts).mergedInto == nil { try save(facts, of: id, in: db, joined: &joined) }
         }
     }
 
@@ -146,12 +168,34 @@ extension MemberStore {
 
     /// Computes a member's totals from facts and ledger. Whoever calls it has noted the change of that member.
     func refreshTotals(of id: Int64, in db: Database) throws {
+        var joined: Set<Int64> = []
+        try refreshTotals(of: id, in: db, joined: &joined)
+        try refreshJoined(joined, in: db)
+    }
+
+    /// The same, leaving what is summed up to whoever calls it (see ``refreshJoined(_:in:willChange:)``).
+    func refreshTotals(of id: Int64, in db: Database, joined: inout Set<Int64>) throws {
         guard let row = try Self.row(id: id, in: db) else { return }
         let totals = try Self.totals(of: row, in: db)
+        let isTarget =
+            try Bool.fetchOne(
+                db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into = ?)"),
+                arguments: [row.member.userId]
+            ) ?? false
+        var shown = (visits: totals.visits, latest: totals.latest)
+        // The visits of others are in the sum until it is computed anew.
+        if row.status == .present, isTarget || row.member.numVisits != row.ownVisits {
+            let others = max(0, row.member.numVisits &- row.ownVisits)
+            let (sum, overflow) = totals.visits.addingReportingOverflow(others)
+            shown.visits = overflow ? Int.max : sum
+            if row.latest > 0 { shown.latest = max(row.latest, totals.latest ?? 0) }
+            joined.insert(id)
+        } else if isTarget || row.mergedInto != nil {
+            joined.insert(id)
+        }
         try db.cachedStatement(
             sql: "UPDATE member SET own_visits = ?, num_visits = ?, last_visit_at = ?, visits_left = ? WHERE id = ?"
-        ).execute(arguments: [totals.visits, totals.visits, totals.latest, totals.left, id])
-        try refreshJoined(row, in: db)
+        ).execute(arguments: [totals.visits, shown.visits, shown.latest, totals.left, id])
     }
 
     /// What a member's row comes to by itself.
@@ -159,6 +203,34 @@ extension MemberStore {
         var visits: Int
         var latest: Int64?
         var left: Int?
+    }
+
+    /// So many claims are counted after by a question each.
+    private static let fewClaims = 8
+
+    /// The visits after moments that are asked for in their order: one way through the ledger, however many there are.
+    private struct LateVisits {
+        /// Earliest first.
+        private let times: [Int64]
+        private var passed = 0
+
+        init(of row: MemberRow, in db: Database) throws {
+            times = try Int64.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT at FROM visit WHERE member_id = ? AND born > ?
+                            AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
+                        ORDER BY at
+                        """
+                ),
+                arguments: [row.id, row.ended]
+            )
+        }
+
+        mutating func count(after time: Int64) -> Int {
+            while passed < times.count, times[passed] <= time { passed += 1 }
+            return times.count - passed
+        }
     }
 
     static func totals(of row: MemberRow, in db: Database) throws -> Totals {
@@ -191,8 +263,10 @@ extension MemberStore {
             arguments: [row.id, row.ended]
         )
         if let removed = facts.latestRemovedVisit { totals.latest = max(totals.latest ?? 0, removed) }
+        var late = try facts.claims.count > Self.fewClaims ? LateVisits(of: row, in: db) : nil
         for claim in facts.claims {
-            let (sum, overflow) = claim.visits.addingReportingOverflow(try count("at", claim.at))
+            let later = try late?.count(after: claim.at) ?? count("at", claim.at)
+            let (sum, overflow) = claim.visits.addingReportingOverflow(later)
             totals.visits = max(totals.visits, overflow ? Int.max : sum)
             totals.latest = max(totals.latest ?? claim.at, claim.at)
         }
@@ -207,95 +281,5 @@ extension MemberStore {
             totals.left = max(0, max(0, max(0, bought) - max(0, removed)) - (try count("hlc", first.stamp.time)))
         }
         return totals
-    }
-
-    // MARK: Members who were joined by a person
-
-    /// The member who stands for a row: itself, or whom it was joined to in the end.
-    static func representative(of row: MemberRow, in db: Database) throws -> MemberRow {
-        var chain = [row]
-        while let target = chain[chain.count - 1].exists ? chain[chain.count - 1].mergedInto : nil {
-            if let start = chain.firstIndex(where: { $0.member.userId == target }) {
-                // Two devices joined them both ways.
-                return chain[start...].min { $0.member.userId < $1.member.userId } ?? row
-            }
-            guard let next = try Self.row(userID: target, in: db), next.exists else { break }
-            chain.append(next)
-        }
-        return chain[chain.count - 1]
-    }
-
-    /// All rows that stand for the same member as this one.
-    static func joined(to row: MemberRow, in db: Database) throws -> [MemberRow] {
-        let rows = try Row.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    WITH RECURSIVE joined (user_id) AS (
-                        VALUES (?)
-                        UNION SELECT member.merged_into FROM joined JOIN member USING (user_id)
-                            WHERE member.merged_into IS NOT NULL
-                        UNION SELECT member.user_id FROM joined JOIN member ON member.merged_into = joined.user_id)
-                    SELECT \(MemberRow.columns) FROM member WHERE user_id IN joined
-                    """
-            ),
-            arguments: [row.member.userId]
-        ).map { row in try MemberRow(row) }
-        let representative = try representative(of: row, in: db).id
-        return try rows.filter { try self.representative(of: $0, in: db).id == representative }
-    }
-
-    /// Gives the visits of members who were joined to those whom they were joined to.
-    private func refreshJoined(_ row: MemberRow, in db: Database) throws {
-        let isJoined =
-            try Bool.fetchOne(
-                db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into = ?)"),
-                arguments: [row.member.userId]
-            ) ?? false
-        guard isJoined || row.mergedInto != nil else { return }
-        let component = try Row.fetchAll(
-            db,
-            sql: """
-                WITH RECURSIVE joined (user_id) AS (
-                    VALUES (?)
-                    UNION SELECT member.merged_into FROM joined JOIN member USING (user_id)
-                        WHERE member.merged_into IS NOT NULL
-                    UNION SELECT member.user_id FROM joined JOIN member ON member.merged_into = joined.user_id)
-                SELECT \(MemberRow.columns) FROM member WHERE user_id IN joined
-                """,
-            arguments: [row.member.userId]
-        ).map { row in try MemberRow(row) }
-        var sums: [Int64: (visits: Int, latest: Double)] = [:]
-        var standsFor: [Int64: Int64] = [:]
-        for one in component where one.exists {
-            let target = try Self.representative(of: one, in: db)
-            standsFor[one.id] = target.id
-            let own = try Self.totals(of: one, in: db)
-            var sum = sums[target.id] ?? (0, 0)
-            let (visits, overflow) = sum.visits.addingReportingOverflow(own.visits)
-            sum.visits = overflow ? Int.max : visits
-            sum.latest = max(sum.latest, own.latest.map(Timestamp.seconds) ?? 0)
-            sums[target.id] = sum
-        }
-        for one in component where one.exists {
-            let status: MemberRow.Status = standsFor[one.id] == one.id ? .present : .merged
-            let sum = sums[one.id] ?? (one.ownVisits, one.member.timeStampOfLastVisit)
-            let isSame =
-                status == one.status && sum.visits == one.member.numVisits
-                && sum.latest == one.member.timeStampOfLastVisit
-            if isSame { continue }
-            let sequence = try one.id == row.id ? nil : noteChange(of: one.id, in: db)
-            try db.execute(
-                sql: """
-                    UPDATE member SET status = ?, num_visits = ?, last_visit_at = ?,
-                        change_seq = coalesce(?, change_seq)
-                    WHERE id = ?
-                    """,
-                arguments: [
-                    status.rawValue, sum.visits,
-                    sum.latest == 0 ? nil : Timestamp.microseconds(Date(timeIntervalSince1970: sum.latest)), sequence,
-                    one.id,
-                ]
-            )
-        }
     }
 }

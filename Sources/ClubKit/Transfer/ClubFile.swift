@@ -18,8 +18,9 @@ enum ClubFile {
     /// The longest line, in bytes.
     static let longestLine = 4 * 1024 * 1024
 
-    /// How deep the JSON of a line may be nested, the record's own levels included.
-    static let depth = 64
+    /// How deep the JSON of a line may be nested: as deep as a value of any file, behind the six levels in which a
+    /// member's values stand.
+    static let depth = JSONReader.depth + 6
 
     /// How many creations, totals of files, sales of visits, removals of visits and values a member may have of each.
     static let mostParts = 10_000

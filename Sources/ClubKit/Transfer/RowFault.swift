@@ -47,7 +47,7 @@ struct RowFault: Error, Sendable, Hashable {
         }
     }
 
-    static let tooDeep = RowFault(nil, "expected values that are nested \(ClubFile.depth) levels deep at most")
+    static let tooDeep = RowFault(nil, "expected values that are nested \(JSONReader.depth) levels deep at most")
     static let noIdentifier = RowFault("userId", "expected an identifier; without one nobody can be found by it")
     static let badIdentifier = RowFault(
         "userId",
