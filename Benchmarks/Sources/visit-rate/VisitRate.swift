@@ -16,8 +16,8 @@ struct VisitRate {
 
     private static func run() async throws -> Int32 {
         let arguments = try Arguments(options: ["--rounds", "--block", "--members"])
-        let rounds = max(1, try arguments.number("--rounds", default: 11))
-        let block = max(1, try arguments.number("--block", default: 2000))
+        let rounds = max(1, try arguments.number("--rounds", default: 41))
+        let block = max(1, try arguments.number("--block", default: 250))
         let members = max(1, try arguments.number("--members", default: 1000))
         let folder = FileManager.default.currentDirectoryPath + "/.build/visit-rate-\(getpid())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -113,9 +113,9 @@ extension Database {
     /// The same as `inTransaction(.immediate)`, whose statements are made anew each time, which takes longer than to run
     /// them. The work must not go on after an error of SQLite, which may have ended the transaction.
     func inTapTransaction(_ work: () throws -> TransactionCompletion) throws {
-        try cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
+        try run("BEGIN IMMEDIATE TRANSACTION", [])
         do {
-            if try work() == .commit { return try cachedStatement(sql: "COMMIT TRANSACTION").execute() }
+            if try work() == .commit { return try run("COMMIT TRANSACTION", []) }
         } catch {
             try? rollback()
             throw error

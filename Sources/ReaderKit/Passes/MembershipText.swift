@@ -56,7 +56,10 @@ public enum MemberID {
     /// Whether a text may be an id: 1 to ``longest`` bytes without control characters, and without the invisible ones that
     /// make two ids look the same or turn their writing round.
     public static func isUsable(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= longest && !text.unicodeScalars.contains { $0.properties.isControl }
+        guard !text.isEmpty, text.utf8.count <= longest else { return false }
+        // Nearly all are plain ASCII, which needs no look at Unicode's tables.
+        return text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+            || !text.unicodeScalars.contains { $0.properties.isControl }
     }
 
     /// A name from a card: printable, trimmed, cut at ``longestName``.
