@@ -31,7 +31,9 @@ extension MemberStore {
 
     /// Changes custom values of members, and notes the step of the application's migrations that they have seen now.
     func storeRecords(_ edits: [String: [String: FieldValue]], version: UInt64) async throws(ClubError) {
-        try await write("migrate the members") { db in
+        let attempt = "migrate the members"
+        for values in edits.values { try values.refuseNUL(attempting: attempt) }
+        try await write(attempt) { db in
             for (userID, values) in edits.sorted(by: { $0.key < $1.key }) {
                 guard let row = try Self.row(userID: userID, in: db), row.status == .present else { continue }
                 let stamp = try self.nextStamp(in: db)

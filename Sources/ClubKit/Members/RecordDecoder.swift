@@ -111,17 +111,30 @@ struct RecordDecoder: Decoder {
 
     /// What went wrong and at which field, without the values that a decoding error quotes.
     static func summary(_ error: any Error) -> String {
-        func path(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
+        func place(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
             let keys = context.codingPath + (last.map { [$0] } ?? [])
-            return "'" + keys.map { PlainText.line($0.stringValue) }.joined(separator: ".") + "'"
+            guard !keys.isEmpty else { return "the record" }
+            let names = keys.map { $0.intValue.map(String.init) ?? PlainText.line($0.stringValue) }
+            return "the field '\(names.joined(separator: "."))'"
         }
         return switch error {
-        case DecodingError.typeMismatch(let type, let context): "the field \(path(context)) is no \(type)"
-        case DecodingError.valueNotFound(let type, let context): "the field \(path(context)) has no \(type)"
-        case DecodingError.keyNotFound(let key, let context): "the field \(path(context, key)) is missing"
-        case DecodingError.dataCorrupted(let context): "the field \(path(context)) is not valid"
+        case DecodingError.typeMismatch(let type, let context): "\(place(context)) is no \(words(for: type))"
+        case DecodingError.valueNotFound(_, let context): "\(place(context)) has no value"
+        case DecodingError.keyNotFound(let key, let context): "\(place(context, key)) is missing"
+        case DecodingError.dataCorrupted(let context): "\(place(context)) is not valid"
         default: "it threw \(type(of: error))"
         }
+    }
+
+    /// What people call a value that was to be of that type.
+    private static func words(for type: any Any.Type) -> String {
+        // JSONDecoder and this one name other types for what they wanted.
+        if type is any ExpressibleByDictionaryLiteral.Type { return "object" }
+        if type is any ExpressibleByArrayLiteral.Type { return "array" }
+        if type is any StringProtocol.Type { return "text" }
+        if type is Bool.Type { return "truth value" }
+        if type is any BinaryInteger.Type { return "whole number" }
+        return type is any Numeric.Type ? "number" : "value of the kind that is expected"
     }
 
     private static func number<T>(_ text: String, empty: T, _ parse: (String) -> T?) -> T? {

@@ -57,6 +57,7 @@ extension MergeBatch {
     /// Merges one row.
     mutating func apply(_ row: ImportedMember, isUntyped: Bool) throws -> ImportVerdict {
         guard MemberID.isUsable(row.userId) else { return .skipped(Self.unusableReason) }
+        if row.username?.hasNUL == true || row.fields.nameWithNUL != nil { return .skipped(RowFault.nul(nil).reason) }
         guard let userID = store.identifier(imported: row.userId) else { return .skipped(Self.otherKeyReason) }
         guard try erasure(of: userID) == nil else { return .skipped(Self.erasedReason) }
         guard let target = try target(of: userID) else {

@@ -57,6 +57,7 @@ extension MemberStore {
             let detail = "the identifier is empty, too long or not plain"
             throw ClubError(.invalidValue, attempting: attempt, detail: detail)
         }
+        try member.fields.filter { FieldKey.isCustom($0.key) }.refuseNUL(attempting: attempt)
         let userIDs = identifiers(member.userId)
         return try await write(attempt, committed: committed) { db in
             let former: MemberRow?
@@ -152,6 +153,7 @@ extension MemberStore {
             for name in Set(member.fields.keys).union(row.member.fields.keys).sorted() where FieldKey.isCustom(name) {
                 let value = member.fields[name] ?? .null
                 guard value != row.member.fields[name] ?? .null else { continue }
+                try [name: value].refuseNUL(attempting: attempt)
                 facts.set(name, value, stamp)
                 names.append(.string(name))
             }
@@ -194,6 +196,10 @@ extension MemberStore {
     ) async throws(ClubError) -> Member {
         let attempt = "change a member"
         let key = identifiers(key)
+        if let name = values.nameWithNUL {
+            let detail = "the text of '\(name.drop { $0 == "$" })' has a NUL character; remove it"
+            throw ClubError(.invalidValue, attempting: attempt, detail: detail)
+        }
         return try await write(attempt, committed: committed) { db in
             let row = try Self.member(key, attempt, in: db)
             let stamp = try self.nextStamp(in: db)

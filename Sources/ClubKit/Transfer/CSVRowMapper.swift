@@ -101,6 +101,10 @@ struct CSVRowMapper: Sendable {
             case .failure(let fault): return .time("timeStampOfLastVisit", fault)
             }
         }
+        // A NUL in a cell was found before; JSON can spell one.
+        for (index, _) in custom where index < fields.count && cell(index).contains(UInt8(ascii: "\\")) {
+            if CSVCell.container(cell(index))?.hasNUL == true { return .nul(self.name(index)) }
+        }
         var name = ImportBatch.OptionalText.absent
         if username >= 0 {
             let text = cell(username)

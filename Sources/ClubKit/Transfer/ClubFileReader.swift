@@ -78,6 +78,8 @@ struct ClubFileReader {
                 records.append((number, record))
             } catch let fault as RowFault {
                 faults.append((number, fault))
+            } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
+                faults.append((number, RowFault(nil, "the line is not valid JSON")))
             } catch {
                 faults.append((number, RowFault(nil, RecordDecoder.summary(error))))
             }

@@ -34,7 +34,7 @@ struct RowFault: Error, Sendable, Hashable {
         switch problem.kind {
         case .notUTF8:
             return RowFault(column, "the text is not UTF-8 (perhaps Windows-1252); save the file as UTF-8")
-        case .nul: return RowFault(column, "the text has a NUL character; remove it")
+        case .nul: return .nul(column)
         case .unterminatedQuote:
             return RowFault(column, "the quote is never closed; close it, or write a quote in quotes as two")
         case .textBehindQuote:
@@ -45,6 +45,10 @@ struct RowFault: Error, Sendable, Hashable {
         case .tooManyFields:
             return RowFault(column, "the row has more than \(limits.fields) fields; quote texts with delimiters")
         }
+    }
+
+    static func nul(_ column: String?) -> RowFault {
+        RowFault(column.map(PlainText.line), "the text has a NUL character; remove it")
     }
 
     static let tooDeep = RowFault(nil, "expected values that are nested \(JSONReader.depth) levels deep at most")

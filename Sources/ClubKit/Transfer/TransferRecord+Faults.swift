@@ -70,9 +70,51 @@ extension MemberFacts {
     }
 }
 
+extension MemberFacts {
+    /// The first value of which a version, or the name, has a NUL.
+    fileprivate var nameWithNUL: String? {
+        values.filter { name, versions in name.hasNUL || versions.contains { $0.value.hasNUL } }.keys.min()
+    }
+
+    /// Whether all that the member was said to be joined to can be somebody's identifier.
+    fileprivate var isJoinedToUsable: Bool {
+        (values[SystemValues.Name.mergedInto] ?? []).allSatisfy { version in
+            if case .string(let userID) = version.value { MemberID.isUsable(userID) } else { true }
+        }
+    }
+}
+
 extension TransferRecord {
+    /// The part of the record that has a NUL. Identifiers have none if they are usable.
+    private var partWithNUL: String? {
+        func first(_ texts: KeyValuePairs<String, String?>) -> String? {
+            texts.first { $0.value?.hasNUL == true }?.key
+        }
+        switch self {
+        case .member(let person): return person.facts.nameWithNUL
+        case .card(let card): return first(["blocked": card.blocked])
+        case .visit(let visit):
+            return first([
+                "reader": visit.reader, "backend": visit.backend, "reason": visit.reason, "actor": visit.actor,
+            ])
+        case .undo(let undo): return first(["reason": undo.reason, "actor": undo.actor])
+        case .erasure: return nil
+        case .audit(let entry):
+            return first(["actor": entry.actor, "action": entry.action, "subject": entry.subject])
+                ?? (entry.detail?.nameWithNUL == nil ? nil : "detail")
+        }
+    }
+
     /// Why the record cannot be taken, although it could be decoded.
-    var fault: RowFault? {
+    var fault: RowFault? { textFault ?? valueFault }
+
+    private var textFault: RowFault? {
+        if let part = partWithNUL { return .nul(part) }
+        guard case .member(let person) = self, !person.facts.isJoinedToUsable else { return nil }
+        return RowFault(SystemValues.Name.mergedInto, RowFault.badIdentifier.reason)
+    }
+
+    private var valueFault: RowFault? {
         func isTime(_ time: Int64) -> Bool { (0...Timestamp.latest).contains(time) }
         let time = RowFault("at", "expected microseconds since 1970, up to the year 9999")
         switch self {

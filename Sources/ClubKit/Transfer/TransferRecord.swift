@@ -179,7 +179,7 @@ extension TransferRecord: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard let key = container.allKeys.first, container.allKeys.count == 1 else {
-            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "no record of a known kind"))
+            throw RowFault(nil, "expected one record of a kind that is known")
         }
         switch key {
         case .member: self = .member(try container.decode(Person.self, forKey: key))

@@ -96,14 +96,10 @@ struct UserListReader: RowReader {
         let addedAt = try time(take("timeStampAdded"), "timeStampAdded")
         let visits = try visits(take("numVisits"))
         let lastVisitAt = try time(take("timeStampOfLastVisit"), "timeStampOfLastVisit")
-        for (key, value) in values where holdsNUL(value) {
-            throw RowFault(key, "the text has a NUL character; remove it")
-        }
+        if let key = values.nameWithNUL { throw .nul(key) }
         if saysName {
             if let name = text(name) {
-                guard !name.utf8.contains(0) else {
-                    throw RowFault("username", "the text has a NUL character; remove it")
-                }
+                if name.hasNUL { throw .nul("username") }
                 username = .text(batch.text(name.utf8))
             } else if name == .null {
                 username = .null
@@ -173,15 +169,6 @@ struct UserListReader: RowReader {
         switch Array(text.utf8).withUnsafeBufferPointer({ NumberText.visits($0, comma: false) }) {
         case .success(let value): return value
         case .failure(let fault): throw .visits("numVisits", fault)
-        }
-    }
-
-    private static func holdsNUL(_ value: FieldValue) -> Bool {
-        switch value {
-        case .null, .bool, .int, .double: false
-        case .string(let text): text.utf8.contains(0)
-        case .array(let values): values.contains(where: holdsNUL)
-        case .object(let values): values.contains { $0.key.utf8.contains(0) || holdsNUL($0.value) }
         }
     }
 }

@@ -11,28 +11,9 @@ struct ClubFileLimitTests {
         directory = try TemporaryDirectory()
     }
 
-    /// Reads a file of these lines, which is whole and has a checksum of its own.
-    ///
-    /// - Returns: the places of the lines that were taken, and why the others were not.
     private func read(_ lines: [String]) throws -> (taken: [Int], reasons: [String]) {
-        let path = directory.file("hostile.clubkit")
-        try? FileManager.default.removeItem(atPath: path)
-        let output = try OutputFile(path, overwrite: false, hashed: true)
-        let header = ClubFile.Header(device: UUIDSource.uuid(5), exportedAt: "", clock: 0)
-        try output.write { $0 += (try? ClubFile.line(header)) ?? Data() }
-        for line in lines { try output.write { $0 += Array("\n\(line)".utf8) } }
-        try output.write { $0.append(0x0A) }
-        let sums = ClubFile.Trailer.Sums(
-            records: lines.count,
-            members: 0,
-            visits: 0,
-            sha256: try output.checksum().hex
-        )
-        try output.write { $0 += ((try? ClubFile.line(ClubFile.Trailer(end: sums))) ?? Data()) + [0x0A] }
-        _ = try output.finish(overwrite: false)
-        var reader = try ClubFileReader(FileSource(path)) { _ in }
-        let (records, faults) = try reader.next(lines.count)
-        return (records.map { $0.line - 2 }, faults.map(\.fault.reason))
+        let (taken, faults) = try directory.readRecords(lines)
+        return (taken, faults.map(\.reason))
     }
 
     private static func member(_ parts: String) -> String {

@@ -110,6 +110,35 @@ extension TemporaryDirectory {
         return file(name)
     }
 
+    /// Writes a club's file of these lines, which is whole and has a checksum of its own.
+    func writeRecords(_ lines: [String], to name: String = "hostile.clubkit") throws -> String {
+        let path = file(name)
+        try? FileManager.default.removeItem(atPath: path)
+        let output = try OutputFile(path, overwrite: false, hashed: true)
+        let header = ClubFile.Header(device: UUIDSource.uuid(5), exportedAt: "", clock: 0)
+        try output.write { $0 += (try? ClubFile.line(header)) ?? Data() }
+        for line in lines { try output.write { $0 += Array("\n\(line)".utf8) } }
+        try output.write { $0.append(0x0A) }
+        let sums = ClubFile.Trailer.Sums(
+            records: lines.count,
+            members: 0,
+            visits: 0,
+            sha256: try output.checksum().hex
+        )
+        try output.write { $0 += ((try? ClubFile.line(ClubFile.Trailer(end: sums))) ?? Data()) + [0x0A] }
+        _ = try output.finish(overwrite: false)
+        return path
+    }
+
+    /// Reads a club's file of these lines.
+    ///
+    /// - Returns: the places of the lines that were taken, and why the others were not.
+    func readRecords(_ lines: [String]) throws -> (taken: [Int], faults: [RowFault]) {
+        var reader = try ClubFileReader(FileSource(writeRecords(lines))) { _ in }
+        let (records, faults) = try reader.next(lines.count)
+        return (records.map { $0.line - 2 }, faults.map(\.fault))
+    }
+
     /// The names of all files, sorted.
     func names(_ folder: String = "") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path + "/" + folder).sorted()
