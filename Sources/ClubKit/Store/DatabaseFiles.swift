@@ -39,7 +39,7 @@ enum DatabaseFiles {
     /// Whether a path names one of the database's files, by whatever name, so that nothing may be written there.
     static func own(_ file: String, ofDatabase path: String) -> Bool {
         var status = stat()
-        guard stat(file, &status) == 0 else { return [path, path + "-wal", path + "-shm"].contains(file) }
+        guard stat(file, &status) == 0 else { return [path, path + "-wal", path + "-shm"].contains(whole(file)) }
         return [path, path + "-wal", path + "-shm"].contains { name in
             var other = stat()
             return stat(name, &other) == 0 && other.st_dev == status.st_dev && other.st_ino == status.st_ino
@@ -68,8 +68,24 @@ enum DatabaseFiles {
     }
 
     /// The path from the root, not to depend on the current directory later on.
-    static func whole(_ path: String) -> String {
+    static func absolute(_ path: String) -> String {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+
+    /// The path from the root without symbolic links, as SQLite names the logs of a database. Of what is not there yet,
+    /// or is a link to nothing, only the folder is resolved.
+    static func whole(_ path: String) -> String {
+        let path = absolute(path)
+        if let file = resolved(path) { return file }
+        let (folder, file) = (FileSteps.folder(of: path), (path as NSString).lastPathComponent)
+        guard !path.hasSuffix("/"), let folder = resolved(folder) else { return path }
+        return folder == "/" ? "/" + file : folder + "/" + file
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let name = realpath(path, nil) else { return nil }
+        defer { Foundation.free(name) }
+        return String(validatingCString: name)
     }
 
     /// Whether anything has that name, also a link to nothing.
@@ -87,6 +103,10 @@ enum DatabaseFiles {
         init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
+            self.init(status)
+        }
+
+        init(_ status: stat) {
             (device, number) = (status.st_dev, status.st_ino)
         }
     }
@@ -125,7 +145,7 @@ enum DatabaseFiles {
         }
     }
 
-    // MARK: Putting a repaired file into the place of a damaged one
+    // MARK: Copies
 
     /// A name that nothing has: the one given, or with a number at its end.
     static func free(_ path: String) -> String {
@@ -142,9 +162,6 @@ enum DatabaseFiles {
     static func stamp(_ date: Date) -> String {
         date.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
     }
-
-    /// The name of a repaired file until nothing is left of the damaged one.
-    static func repaired(_ path: String) -> String { path + ".repaired" }
 
     /// Copies a file byte by byte into a new one of mode 0600, and writes it through to the disk.
     static func copy(_ file: String, to place: String, _ attempt: String) throws(ClubError) {
@@ -166,52 +183,6 @@ enum DatabaseFiles {
         } catch {
             throw failure(attempt, error.code)
         }
-    }
-
-    /// Keeps everybody else, in this process too, from using a database that SQLite cannot lock since it is damaged.
-    ///
-    /// - Returns: a descriptor; the lock ends with ``release(_:)``.
-    static func lock(_ path: String, _ attempt: String) throws(ClubError) -> Int32 {
-        let file = open(path, O_RDWR | O_CLOEXEC)
-        guard file >= 0 else { throw failure(attempt) }
-        // All bytes that SQLite locks: whoever uses the file has one of them. Of the kind that belongs to the
-        // descriptor, since one that belongs to the process would not conflict with this process's own.
-        var range = flock()
-        range.l_type = Int16(F_WRLCK)
-        range.l_whence = Int16(SEEK_SET)
-        range.l_start = 0x4000_0000
-        range.l_len = 512
-        let setOwnedByDescriptor: Int32 = 37  // F_OFD_SETLK
-        guard fcntl(file, setOwnedByDescriptor, &range) == 0 else {
-            // The descriptor stays open: closing it would end the locks that SQLite has on it in this process.
-            throw ClubError(.busy, attempting: attempt, detail: "it is in use")
-        }
-        return file
-    }
-
-    /// Ends a lock. Of a file that was replaced the beginning is made unusable, for those who were waiting for it.
-    static func release(_ lock: Int32, spoiling: Bool) {
-        if spoiling { _ = pwrite(lock, [UInt8](repeating: 0, count: 16), 16, 0) }
-        close(lock)
-    }
-
-    /// Puts a repaired file into its place, if there is one: after the last step that could fail, or when that was
-    /// cut off.
-    static func finishReplacing(_ path: String, _ attempt: String) throws(ClubError) {
-        guard exists(repaired(path)) else { return }
-        let lock: Int32? = exists(path) ? try Self.lock(path, attempt) : nil
-        try replace(path, attempt)
-        if let lock { release(lock, spoiling: true) }
-    }
-
-    /// Puts the repaired file into its place. The log of the damaged one goes first: it does not fit the other.
-    static func replace(_ path: String, _ attempt: String) throws(ClubError) {
-        for file in [path + "-wal", path + "-shm"] where unlink(file) != 0 && errno != ENOENT {
-            throw failure(attempt)
-        }
-        FileSteps.synchroniseFolder(of: path)
-        guard rename(repaired(path), path) == 0 else { throw failure(attempt) }
-        FileSteps.synchroniseFolder(of: path)
     }
 
     static func failure(_ attempt: String, _ code: Int32 = errno) -> ClubError {

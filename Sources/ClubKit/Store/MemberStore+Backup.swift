@@ -40,7 +40,7 @@ extension MemberStore {
         guard !DatabaseFiles.exists(place) else { throw ClubError(.fileExists, attempting: attempt) }
         let folder = try WorkFolder(beside: place, attempt)
         defer { folder.remove() }
-        let file = folder.path + "/club.sqlite"
+        let file = folder.path + "/copy.sqlite"
         let cancelling = Cancelling()
         let pages: Int
         do {
@@ -113,7 +113,10 @@ extension MemberStore {
                     // Another process may have been faster.
                     if try stored(copyMark, in: db) != nil {
                         try db.execute(sql: "UPDATE meta SET value = ? WHERE key = 'deviceID'", arguments: [fresh])
-                        try db.execute(sql: "DELETE FROM meta WHERE key = ?", arguments: [copyMark])
+                        try db.execute(
+                            sql: "DELETE FROM meta WHERE key IN (?, ?)",
+                            arguments: [copyMark, Replacement.key]
+                        )
                     }
                     return .commit
                 }

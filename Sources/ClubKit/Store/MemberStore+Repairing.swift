@@ -110,6 +110,8 @@ extension MemberStore {
         guard case .file(let name) = location else { return RepairReport() }
         let path = DatabaseFiles.whole(name)
         try DatabaseFiles.requireFile(path, repairAttempt)
+        // Of what a repair before this one has finished, the log may be gone from its place already.
+        try DatabaseFiles.finishReplacing(path, repairAttempt)
         guard DatabaseFiles.hasContent(path) else {
             throw ClubError(.cannotOpen, attempting: repairAttempt, detail: "there is no such file, or it is empty")
         }

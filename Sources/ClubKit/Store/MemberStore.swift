@@ -8,8 +8,11 @@ import GRDB
 package final class MemberStore: Sendable {
     let database: any DatabaseWriter
 
-    /// The path of the file, or `nil` in memory.
+    /// The path of the file, without symbolic links, or `nil` in memory.
     package let path: String?
+
+    /// The path that was asked for, which may lead over links.
+    private let place: String?
 
     /// Which file it is.
     private let identity: DatabaseFiles.Identity?
@@ -47,10 +50,10 @@ package final class MemberStore: Sendable {
         }
         let migrator = DatabaseSchema.migrator(deviceID: makeUUID())
         switch location {
-        case .memory: path = nil
+        case .memory: (path, place) = (nil, nil)
         case .file(let file):
             let whole = DatabaseFiles.whole(file)
-            path = whole
+            (path, place) = (whole, DatabaseFiles.absolute(file))
             try DatabaseFiles.requireFile(whole, "open the member database")
             try DatabaseFiles.finishReplacing(whole, "open the member database")
             try DatabaseFiles.prepare(whole)
@@ -91,6 +94,7 @@ package final class MemberStore: Sendable {
     init(_ store: MemberStore, on copy: any DatabaseWriter) {
         database = copy
         path = nil
+        place = nil
         identity = nil
         deviceID = store.deviceID
         clock = store.clock
@@ -196,7 +200,7 @@ package final class MemberStore: Sendable {
     /// Makes sure that what was just committed can be found again: a file that was deleted or moved while it is open
     /// takes everything, and is lost when it is closed.
     func confirmPlace(_ attempt: String) throws(ClubError) {
-        guard let path, DatabaseFiles.Identity(path) != identity else { return }
+        guard let place, DatabaseFiles.Identity(place) != identity else { return }
         throw ClubError(
             .cannotOpen,
             attempting: attempt,

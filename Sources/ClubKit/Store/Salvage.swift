@@ -31,34 +31,26 @@ struct Salvage {
         let lock = try DatabaseFiles.lock(path, attempt)
         var isReplaced = false
         defer { DatabaseFiles.release(lock, spoiling: isReplaced) }
+        try DatabaseFiles.requireNothingRepaired(path, attempt)
         let folder = try WorkFolder(beside: path, attempt)
         defer { folder.remove() }
 
         // SQLite works on a copy, since it writes to what it opens.
         let old = folder.path + "/old.sqlite"
         let new = folder.path + "/new.sqlite"
-        try copyFiles(to: old)
+        try DatabaseFiles.copyWithLog(path, to: old, attempt)
         var report = try await rebuild(old, new, context)
 
         let kept = DatabaseFiles.free(path + DatabaseFiles.damaged + DatabaseFiles.stamp(clock()))
-        try copyFiles(to: kept)
+        try DatabaseFiles.copyWithLog(path, to: kept, attempt)
         report.isNewFile = true
         report.keptFile = kept
-        try DatabaseFiles.synchronise(new, attempt)
-        guard rename(new, DatabaseFiles.repaired(path)) == 0 else { throw DatabaseFiles.failure(attempt) }
-        FileSteps.synchroniseFolder(of: path)
+        try Replacement(of: path, kept: kept, attempt).mark(new, attempt)
+        try DatabaseFiles.publish(new, as: DatabaseFiles.repaired(path), attempt)
         // From here on, whoever opens the database does the rest if it is cut off.
         try DatabaseFiles.replace(path, attempt)
         isReplaced = true
         return report
-    }
-
-    private func copyFiles(to place: String) throws(ClubError) {
-        try DatabaseFiles.copy(path, to: place, attempt)
-        if DatabaseFiles.hasContent(path + "-wal") {
-            try DatabaseFiles.copy(path + "-wal", to: place + "-wal", attempt)
-        }
-        FileSteps.synchroniseFolder(of: place)
     }
 
     private func rebuild(

@@ -273,7 +273,7 @@ struct RepairTests {
         #expect(try await club.receive(tap("member 7", at: 50_000)).outcome.isCounted, "seed \(seed)")
         let findings = try await club.check()
         #expect(findings.isEmpty, "seed \(seed): \(findings)")
-        #expect(try names(".club-") == [])
+        #expect(try names(".clubkit-work-") == [])
     }
 
     @Test("A file whose beginning is gone")
@@ -380,20 +380,6 @@ struct RepairTests {
         let missing = await #expect(throws: ClubError.self) { try await club.repair() }
         #expect(missing?.kind == .cannotOpen)
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
-    }
-
-    @Test("A replacement that was cut off is finished at the next opening")
-    func cutOff() async throws {
-        let (bytes, members) = try await closedFile(members: 20)
-        // The log of the damaged file, which does not fit the repaired one.
-        try Data(repeating: 1, count: 5000).write(to: URL(fileURLWithPath: path + "-wal"))
-        try bytes.write(to: URL(fileURLWithPath: path + ".repaired"))
-        chmod(path + ".repaired", 0o600)
-        try Data(repeating: 7, count: 9000).write(to: URL(fileURLWithPath: path))
-        let club = try await open()
-        #expect(try await club.members(sortedBy: .userId) == members)
-        #expect(try await club.check() == [])
-        #expect(try names("club.sqlite.repaired") == [])
     }
 
     @Test("A damaged database of the first schema is repaired and brought to the second")
