@@ -164,7 +164,7 @@ struct NULTests {
     @Test("What else is said of a member has no NUL either")
     func others() async throws {
         let club = try await openClub()
-        try await club.receive(tap("U1", name: "An\0na"))
+        _ = try await club.receive(tap("U1", name: "An\0na"))
         #expect(try await club.update("U1") { $0.username = "Be\0a" }.username == "Be a")
         let noted = await #expect(throws: ClubError.self) { try await club.setNotes("no\0te", on: "U1") }
         #expect(noted?.kind == .invalidValue)
