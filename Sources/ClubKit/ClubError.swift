@@ -93,6 +93,8 @@ public struct ClubError: Error, Sendable, Hashable {
         case .diskFull: "Make room on the file system; nothing that was acknowledged is lost."
         case .busy: "Close the other program that uses the database, or try again when it has finished."
         case .corrupt: "Stop using the file, keep a copy of it, and restore the latest backup."
+        case .notADatabase where code?.name == "SQLITE_NOTADB":
+            "Check the path. If this was the club's database, its beginning is damaged: repair it, which keeps a copy."
         case .notADatabase: "Check the path; to begin a new database, choose a file that does not exist yet."
         case .newerSchema: "Update this software; the database was not changed."
         case .wrongIdentifierKey:

@@ -42,7 +42,7 @@ struct Check: ToolCommand {
                 let findings = try await club.check()
                 return (findings, (try? await club.memberCount()) ?? 0)
             }
-        } catch let error as ClubError where error.kind == .corrupt {
+        } catch let error as ClubError where error.kind == .corrupt || error.code?.name == "SQLITE_NOTADB" {
             // So damaged that it cannot even be opened.
             findings = [IntegrityFinding(.error, .damaged, "\(error)")]
         }

@@ -89,11 +89,14 @@ extension Club {
 
     /// Says that two members are two persons, so that ``duplicates(limit:)`` names them no more, here and on devices
     /// that merge with this one.
+    ///
+    /// - Returns: whether that is news; nothing is written otherwise.
+    @discardableResult
     public func dismissDuplicate(
         _ key: String,
         _ other: String,
         by context: ActionContext = ActionContext()
-    ) async throws(ClubError) {
+    ) async throws(ClubError) -> Bool {
         try await openStore("dismiss a duplicate").dismissDuplicate(key, other, context)
     }
 }

@@ -139,10 +139,16 @@ extension MemberStore {
     }
 
     /// Keeps that two members are two persons, as a fact that merges.
-    package func dismissDuplicate(_ key: String, _ other: String, _ context: ActionContext) async throws(ClubError) {
+    ///
+    /// - Returns: whether that is news.
+    package func dismissDuplicate(
+        _ key: String,
+        _ other: String,
+        _ context: ActionContext
+    ) async throws(ClubError) -> Bool {
         let attempt = "dismiss a duplicate"
         let (key, other) = (identifier(key), identifier(other))
-        try await write(attempt) { db in
+        return try await write(attempt) { db in
             let (first, second) = Self.ordered(
                 try Self.member(key, attempt, in: db),
                 try Self.member(other, attempt, in: db)
@@ -150,6 +156,7 @@ extension MemberStore {
             guard first.id != second.id else {
                 throw ClubError(.invalidValue, attempting: attempt, detail: "both are the same member")
             }
+            guard try !Self.areDistinct(first, second) else { return false }
             let stamp = try self.nextStamp(in: db)
             try self.change(first, in: db) {
                 $0.set(Self.distinction(first.member.userId, from: second.member.userId), .bool(true), stamp)
@@ -161,6 +168,7 @@ extension MemberStore {
                 detail: ["distinctFrom": .string(second.member.userId)],
                 in: db
             )
+            return true
         }
     }
 }

@@ -82,7 +82,8 @@ extension MergeBatch {
         note(facts.latestTime)
         let values = (said.value("username"), said.fields)
         func conflicts(with shown: Member) -> [FieldDifference] {
-            said.exists ? Self.conflicts(of: values, with: shown, isUntyped: false) : []
+            guard said.exists else { return [] }
+            return Self.conflicts(of: values, with: shown, isUntyped: false) + Self.conflicts(of: said, with: facts)
         }
         guard facts != before else {
             let conflicts = conflicts(with: target.member)

@@ -1,3 +1,6 @@
+import Foundation
+import ReaderKit
+
 /// What a merge changes of a member besides the values that lists show.
 extension MergeBatch {
     /// What has changed in whether somebody is a member, is let in, and in what the desk keeps of them. The names are
@@ -18,6 +21,23 @@ extension MergeBatch {
         return changes
     }
 
+    /// What the club keeps of a member on which others say something else than what counts after all. What they do not
+    /// speak of is no conflict, nor that they have no notes.
+    static func conflicts(of said: MemberFacts, with facts: MemberFacts) -> [FieldDifference] {
+        let (imported, stored) = (SystemValues(said), SystemValues(facts))
+        var conflicts: [FieldDifference] = []
+        func compare(_ name: String, _ stored: FieldValue?, _ imported: FieldValue?) {
+            guard said.value(name) != nil, stored != imported else { return }
+            conflicts.append(FieldDifference(name, stored: stored, imported: imported))
+        }
+        compare(SystemValues.Name.blocked, stored.blocked.map { .string($0) }, imported.blocked.map { .string($0) })
+        compare(SystemValues.Name.expires, stored.expires, imported.expires)
+        if let notes = imported.notes {
+            compare(SystemValues.Name.notes, stored.notes.map { .string($0) }, .string(notes))
+        }
+        return conflicts
+    }
+
     private static func state(of facts: MemberFacts) -> String {
         facts.exists ? "member" : facts.erasure != nil ? "erased" : "deleted"
     }
@@ -25,7 +45,7 @@ extension MergeBatch {
 
 extension SystemValues {
     fileprivate var expires: FieldValue? {
-        expiresAt.map { .double(Double($0) / Double(Timestamp.second)) }
+        expiresAt.map { .string(ISO8601.text(Timestamp.date($0))) }
     }
 
     fileprivate var bought: FieldValue? {
@@ -33,6 +53,6 @@ extension SystemValues {
     }
 
     fileprivate var tagList: FieldValue? {
-        tags.isEmpty ? nil : .string(tags.joined(separator: ", "))
+        tags.isEmpty ? nil : .array(tags.map { .string($0) })
     }
 }

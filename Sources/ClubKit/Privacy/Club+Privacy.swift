@@ -2,6 +2,21 @@ import Foundation
 
 /// What members may ask for: to see what is held on them, and that it is forgotten.
 extension Club {
+    /// A member by ``Member/userId`` or any of their cards, also one who was deleted, as far as something is held.
+    package func heldMember(withUserID userID: String) async throws(ClubError) -> Member? {
+        try await openStore("look up a member").heldMember(withUserID: userID)
+    }
+
+    /// The visits of a member, newest first, also of one who was deleted.
+    package func heldVisits(of key: String, limit: Int) async throws(ClubError) -> [Visit] {
+        try await openStore("list a member's visits").visits(of: key, limit: limit, held: true)
+    }
+
+    /// What a member's values were before, also of one who was deleted.
+    package func heldFormerValues(of key: String, limit: Int) async throws(ClubError) -> [FormerValue] {
+        try await openStore("list a member's former values").formerValues(of: key, limit: limit, held: true)
+    }
+
     /// Writes all that is held on a member, and on whoever was joined to them, into a new directory: `member.json` with
     /// everything, and `visits.csv` with the visits. Only this user may read them. Of a member who was deleted it is what
     /// is still held.

@@ -84,7 +84,7 @@ extension MemberStore {
     }
 
     private func disclosure(of row: MemberRow, in db: Database) throws -> [UInt8] {
-        let rows = try Self.joined(to: row, in: db)
+        let rows = try Self.held(with: row, in: db)
         let ids = rows.map { String($0.id) }.joined(separator: ",")
         func time(_ microseconds: Int64) -> String { ISO8601.text(Timestamp.date(microseconds)) }
         func time(_ stamp: Stamp) -> String { ISO8601.text(stamp.date) }
@@ -125,7 +125,8 @@ extension MemberStore {
         let disclosure = Disclosure(
             disclosedAt: ISO8601.text(clock()),
             records: records,
-            cards: try Self.cards(of: row, in: db).map { .init(id: $0.id, blocked: $0.blocked) },
+            cards: try Self.cards(of: rows, first: row.member.userId, in: db)
+                .map { .init(id: $0.id, blocked: $0.blocked) },
             visits: try entries(
                 """
                 SELECT visit.at, reader, source, visit.reason, visit.actor, undo.at IS NOT NULL, undo.reason, undo.actor
@@ -152,7 +153,7 @@ extension MemberStore {
     }
 
     private func visitTable(of row: MemberRow, in db: Database) throws -> [UInt8] {
-        let ids = try Self.joined(to: row, in: db).map { String($0.id) }.joined(separator: ",")
+        let ids = try Self.held(with: row, in: db).map { String($0.id) }.joined(separator: ",")
         var text = "at,reader,source,counted,reason,by\r\n"
         let rows = try Row.fetchCursor(
             db,

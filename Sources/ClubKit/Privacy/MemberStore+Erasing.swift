@@ -18,7 +18,7 @@ extension MemberStore {
         let told: @Sendable ((changed: Changed, isNews: Bool)) -> Void = { if $0.isNews { committed($0.changed) } }
         let member = try await write(attempt, committed: told) { db -> (changed: Changed, isNews: Bool) in
             let row = try Self.heldRow(keys, attempt, in: db)
-            let rows = try Self.joined(to: row, in: db)
+            let rows = try Self.held(with: row, in: db)
             let stamp = try self.nextStamp(in: db)
             var identifiers = Set(rows.map { Array($0.member.userId.utf8) })
             for one in rows {

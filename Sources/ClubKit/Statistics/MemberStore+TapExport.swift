@@ -13,10 +13,10 @@ extension MemberStore {
         file path: String,
         overwrite: Bool,
         _ context: ActionContext,
-        _ isCancelled: () -> Bool,
+        _ isCancelled: @escaping () -> Bool,
         progress: ((TransferProgress) -> Void)?
     ) throws(TransferError) -> TapExportReport {
-        let output = try OutputFile(path, overwrite: overwrite, beside: self.path)
+        let output = try OutputFile(path, overwrite: overwrite, beside: self.path, isCancelled: isCancelled)
         var report = TapExportReport(file: path)
         var failure: TransferError?
         do throws(ClubError) {

@@ -22,8 +22,13 @@ extension MemberStore {
 
     /// The cards of a member and of whoever was joined to them.
     static func cards(of row: MemberRow, in db: Database) throws -> [MemberDetails.Card] {
+        try cards(of: joined(to: row, in: db), first: row.member.userId, in: db)
+    }
+
+    /// The cards of members who are one, that one first.
+    static func cards(of members: [MemberRow], first: String, in db: Database) throws -> [MemberDetails.Card] {
         var cards: [String: String?] = [:]
-        for one in try joined(to: row, in: db) {
+        for one in members {
             let userID = one.member.userId
             // Its own identifier is a card, unless somebody else has it now.
             cards.updateValue(nil, forKey: userID)
@@ -44,19 +49,22 @@ extension MemberStore {
             }
         }
         let sorted = cards.map { MemberDetails.Card(id: $0.key, blocked: $0.value) }.sorted { $0.id < $1.id }
-        return sorted.filter { $0.id == row.member.userId } + sorted.filter { $0.id != row.member.userId }
+        return sorted.filter { $0.id == first } + sorted.filter { $0.id != first }
     }
 
     /// The visits of a member, newest first, those that were undone too.
     ///
     /// - Parameters:
     ///   - limit: how many at most.
-    package func visits(of key: String, limit: Int) async throws(ClubError) -> [Visit] {
+    ///   - isHeld: whether it is also what is left of members who were deleted.
+    package func visits(of key: String, limit: Int, held isHeld: Bool = false) async throws(ClubError) -> [Visit] {
         let attempt = "list a member's visits"
         let key = identifiers(key)
         return try await read(attempt) { db in
-            let row = try Self.member(key, attempt, in: db)
-            let rows = try Self.joined(to: row, in: db)
+            let rows =
+                isHeld
+                ? try Self.held(with: Self.heldRow(key, attempt, in: db), in: db)
+                : try Self.joined(to: Self.member(key, attempt, in: db), in: db)
             var visits: [Visit] = []
             for one in rows {
                 let cursor = try Row.fetchCursor(
@@ -65,7 +73,7 @@ extension MemberStore {
                         SELECT \(VisitRow.columns) FROM visit LEFT JOIN undo USING (event_id)
                         WHERE member_id = ? AND born > ? ORDER BY visit.at DESC, visit.hlc DESC LIMIT ?
                         """,
-                    arguments: [one.id, one.ended, limit]
+                    arguments: [one.id, isHeld && !one.exists ? -1 : one.ended, limit]
                 )
                 while let row = try cursor.next() { visits.append(try Visit(row, userID: one.member.userId)) }
             }
@@ -80,8 +88,12 @@ extension MemberStore {
         return try await read("read the audit log") { db in
             var subjects: [String] = []
             if let key {
-                let row = try Self.found(key, in: db)
-                subjects = try row.map { try Self.joined(to: $0, in: db).map(\.member.userId) } ?? key
+                do {
+                    let row = try Self.heldRow(key, "read the audit log", in: db)
+                    subjects = try Self.held(with: row, in: db).map(\.member.userId)
+                } catch let error as ClubError where error.kind == .noSuchMember {
+                    subjects = key
+                }
             }
             let list = databaseQuestionMarks(count: subjects.count)
             let rows = try Row.fetchAll(

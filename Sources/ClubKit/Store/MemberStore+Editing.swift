@@ -186,7 +186,9 @@ extension MemberStore {
         }.member
     }
 
-    /// Sets one of the values that the club itself keeps of a member.
+    /// Sets one of the values that the club itself keeps of a member. Where all are so already nothing is written: who
+    /// lets somebody in who is not blocked has heard of no block, and must not overrule another kiosk's. A block is said
+    /// anew.
     package func set(
         _ values: [String: FieldValue],
         of key: String,
@@ -200,8 +202,17 @@ extension MemberStore {
             let detail = "the text of '\(name.drop { $0 == "$" })' has a NUL character; remove it"
             throw ClubError(.invalidValue, attempting: attempt, detail: detail)
         }
-        return try await write(attempt, committed: committed) { db in
+        return try await write(attempt, committed: news(committed)) { db -> Outcome in
             let row = try Self.member(key, attempt, in: db)
+            let facts = try row.facts()
+            let isNews = values.contains { name, value in
+                if name == SystemValues.Name.blocked, value != .null { return true }
+                let stored = facts.value(name) ?? .null
+                // Notes that were emptied are none.
+                if name == SystemValues.Name.notes, stored.isNothing, value.isNothing { return false }
+                return stored != value.normalized
+            }
+            guard isNews else { return Outcome(changed: try self.changed(row.id, attempt, in: db), isNews: false) }
             let stamp = try self.nextStamp(in: db)
             try self.change(row, in: db) { facts in
                 for (name, value) in values {
@@ -214,8 +225,8 @@ extension MemberStore {
             let detail = values.filter { $0.key != SystemValues.Name.notes }
                 .reduce(into: [:]) { $0[String($1.key.dropFirst())] = $1.value }
             try self.audit(action, of: row.member.userId, context, detail: detail, in: db)
-            return try self.changed(row.id, attempt, in: db)
-        }.member
+            return Outcome(changed: try self.changed(row.id, attempt, in: db), isNews: true)
+        }.changed.member
     }
 
     /// Adds visits that were bought, or ends the limit.
@@ -383,16 +394,22 @@ extension MemberStore {
             throw ClubError(.invalidValue, attempting: attempt, detail: detail)
         }
         let (cards, key) = (identifiers(card), identifiers(key))
-        return try await write(attempt, committed: committed) { db in
+        return try await write(attempt, committed: news(committed)) { db -> Outcome in
             let card = try Self.cardKey(cards, in: db)
             let row = try Self.member(key, attempt, in: db)
             if case .member(let holder, _) = try Self.holder(of: card, in: db), holder.id != row.id {
                 throw ClubError(.memberExists, attempting: attempt, detail: "the card belongs to another member")
             }
+            if action == .blockedCard || action == .unblockedCard {
+                let stored = try Self.blocked(card, in: db)
+                // Who blocks without saying why does not know better than who said it.
+                let isSame = stored == blocked.map(PlainText.line) || blocked == "" && stored != nil
+                guard !isSame else { return Outcome(changed: try self.changed(row.id, attempt, in: db), isNews: false) }
+            }
             try self.setCard(card, of: row.member.userId, blocked: blocked, in: db)
             try self.audit(action, of: row.member.userId, context, detail: ["card": .string(card)], in: db)
-            return try self.changed(row.id, attempt, in: db)
-        }.member
+            return Outcome(changed: try self.changed(row.id, attempt, in: db), isNews: true)
+        }.changed.member
     }
 
     /// Gives a member another card in place of one that is blocked from now on.
@@ -419,6 +436,12 @@ extension MemberStore {
             try self.audit(.replacedCard, of: row.member.userId, context, detail: detail, in: db)
             return try self.changed(row.id, attempt, in: db)
         }.member
+    }
+
+    /// Why a card of a member who is there is blocked, if it is.
+    private static func blocked(_ card: String, in db: Database) throws -> String? {
+        guard case .member(_, true) = try holder(of: card, in: db) else { return nil }
+        return try String.fetchOne(db, sql: "SELECT blocked FROM card WHERE card_id = ?", arguments: [card])
     }
 
     private func setCard(_ card: String, of userID: String, blocked: String?, in db: Database) throws {

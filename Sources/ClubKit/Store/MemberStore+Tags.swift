@@ -24,21 +24,26 @@ extension MemberStore {
             case .all(let tags): (clean(tags), Set<String>(), true)
             case .some(let added, let removed): (clean(added), clean(removed).subtracting(clean(added)), false)
             }
-        return try await write(attempt, committed: committed) { db in
+        return try await write(attempt, committed: news(committed)) { db -> Outcome in
             let row = try Self.member(key, attempt, in: db)
+            let former = Set(SystemValues(try row.facts()).tags)
+            // Whoever replaces the list says nothing new of what stays, and nobody takes away what is not there; whoever
+            // names a tag that is there says it anew, also if another device says otherwise meanwhile.
+            let gone = isWhole ? former.subtracting(added) : removed.intersection(former)
+            let new = isWhole ? added.subtracting(former) : added
+            guard !gone.isEmpty || !new.isEmpty else {
+                return Outcome(changed: try self.changed(row.id, attempt, in: db), isNews: false)
+            }
             let stamp = try self.nextStamp(in: db)
             var now: [String] = []
             try self.change(row, in: db) { facts in
-                // Whoever replaces the list says nothing new of what stays; whoever names a tag does, also if another
-                // device says otherwise meanwhile.
-                let former = Set(SystemValues(facts).tags)
-                for tag in isWhole ? former.subtracting(added) : removed { facts.setTag(tag, false, stamp) }
-                for tag in isWhole ? added.subtracting(former) : added { facts.setTag(tag, true, stamp) }
+                for tag in gone { facts.setTag(tag, false, stamp) }
+                for tag in new { facts.setTag(tag, true, stamp) }
                 now = SystemValues(facts).tags
             }
             let detail: [String: FieldValue] = ["tags": .array(now.map { .string($0) })]
             try self.audit(.tagged, of: row.member.userId, context, detail: detail, in: db)
-            return try self.changed(row.id, attempt, in: db)
-        }.member
+            return Outcome(changed: try self.changed(row.id, attempt, in: db), isNews: true)
+        }.changed.member
     }
 }

@@ -20,13 +20,22 @@ package final class FileSource: ByteSource {
     package let path: String
     package let size: Int?
     private let descriptor: Int32
+    private let isCancelled: @Sendable () -> Bool
+    private let mustWait: Atomic<Bool>
     /// What was looked at and not read yet.
     private let ahead = Mutex<[UInt8]>([])
 
     /// Opens a file, or a pipe.
-    package init(_ path: String) throws(TransferError) {
+    ///
+    /// - Parameter isCancelled: asked while a pipe is waited for.
+    package init(
+        _ path: String,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws(TransferError) {
         self.path = path
-        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        self.isCancelled = isCancelled
+        // Opening a named pipe, and reading from one, would wait for its writer, where no cancellation is heard.
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw TransferError(errno: errno, file: path, writing: false) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
@@ -38,6 +47,7 @@ package final class FileSource: ByteSource {
             close(descriptor)
             throw TransferError(errno: EISDIR, file: path, writing: false)
         }
+        mustWait = Atomic(status.st_mode & S_IFMT != S_IFREG)
         size = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
         // A hint only.
         _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
@@ -64,15 +74,28 @@ package final class FileSource: ByteSource {
             return count
         }
         while filled < buffer.count {
+            // Until a writer has come, a named pipe reads as at its end.
+            if mustWait.exchange(false, ordering: .relaxed) { try wait() }
             let count = Foundation.read(descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled)
             if count == 0 { break }
             if count < 0 {
                 if errno == EINTR { continue }
+                if errno == EAGAIN {
+                    mustWait.store(true, ordering: .relaxed)
+                    continue
+                }
                 throw TransferError(errno: errno, file: path, writing: false)
             }
             filled += count
         }
         return filled
+    }
+
+    /// Waits until there is something to read, or no writer any more.
+    private func wait() throws(TransferError) {
+        guard PipeWait.isReady(descriptor, Int16(POLLIN), unless: isCancelled) else {
+            throw TransferError(.cancelled, file: path)
+        }
     }
 
     /// Goes back to the beginning.

@@ -27,7 +27,7 @@ extension Club {
         let store = try openStore("import members", path)
         let changed = updatedByMerging
         let report = try await TransferQueue.run { isCancelled throws(TransferError) in
-            let source = try FileSource(path)
+            let source = try FileSource(path, isCancelled: isCancelled)
             var format = options.format
             if format == nil {
                 format = try TransferFormat.detect(path: path, start: source.peek(TransferFormat.lookahead))

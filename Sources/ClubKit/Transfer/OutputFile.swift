@@ -11,6 +11,7 @@ final class OutputFile {
     private(set) var count = 0
 
     private let descriptor: Int32
+    private let isCancelled: () -> Bool
     /// The name until then; `nil` for what is no regular file and is written in place.
     private var temporary: String?
     private var buffer: [UInt8] = []
@@ -23,14 +24,17 @@ final class OutputFile {
     ///   - path: the file. A pipe or device is written in place.
     ///   - database: the database that is read, whose files are never replaced.
     ///   - hashed: whether to compute the checksum of what is written.
+    ///   - isCancelled: asked while the reader of a pipe is waited for.
     /// - Throws: ``TransferError/Kind/exists`` unless it may be replaced.
     init(
         _ path: String,
         overwrite: Bool,
         beside database: String? = nil,
-        hashed: Bool = false
+        hashed: Bool = false,
+        isCancelled: @escaping () -> Bool = { false }
     ) throws(TransferError) {
         self.path = path
+        self.isCancelled = isCancelled
         if let database, DatabaseFiles.own(path, ofDatabase: database) {
             throw TransferError(.exists, file: path, detail: "it is the member database itself")
         }
@@ -40,7 +44,10 @@ final class OutputFile {
             guard status.st_mode & S_IFMT != S_IFDIR else {
                 throw TransferError(errno: EISDIR, file: path, writing: true)
             }
-            descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+            let isPipe = status.st_mode & S_IFMT == S_IFIFO
+            descriptor =
+                isPipe ? PipeWait.open(path, unless: isCancelled) : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+            if descriptor < 0, errno == ECANCELED { throw TransferError(.cancelled, file: path) }
             guard descriptor >= 0 else { throw TransferError(errno: errno, file: path, writing: true) }
             return
         }
@@ -79,6 +86,11 @@ final class OutputFile {
             while written < bytes.count, let base = bytes.baseAddress {
                 let count = put(base + written, bytes.count - written)
                 if count < 0, errno == EINTR { continue }
+                if count < 0, errno == EAGAIN {
+                    if PipeWait.isReady(descriptor, Int16(POLLOUT), unless: isCancelled) { continue }
+                    failure = ECANCELED
+                    return
+                }
                 guard count > 0 else {
                     failure = errno
                     return
@@ -86,6 +98,7 @@ final class OutputFile {
                 written += count
             }
         }
+        if failure == ECANCELED { throw TransferError(.cancelled, file: path) }
         if let failure { throw TransferError(errno: failure, file: path, writing: true) }
         buffer.removeAll(keepingCapacity: true)
     }

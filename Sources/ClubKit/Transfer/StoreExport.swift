@@ -21,7 +21,8 @@ struct StoreExport: Sendable {
             path,
             overwrite: options.overwrite || isUnique,
             beside: store.path,
-            hashed: options.format == .clubkit
+            hashed: options.format == .clubkit,
+            isCancelled: isCancelled
         )
         let progress: (TransferProgress) throws -> Void = { state in
             if isCancelled() { throw TransferError(.cancelled, file: path) }

@@ -135,7 +135,12 @@ struct MembersEdit: ToolCommand {
     }
 
     func perform() async throws {
-        try await database.change(member, output.output, { "Changed \($0.caption)." }) { club in
+        try await database.change(
+            member,
+            output.output,
+            { "Changed \($0.caption)." },
+            unchanged: { "\($0.caption) is so already; nothing was changed." }
+        ) { club in
             try await club.update(member, by: action.context) { [name, fields, removedFields] member in
                 if let name { member.username = name }
                 for field in fields { member.fields[field.name] = field.value(replacing: member.fields[field.name]) }
@@ -175,7 +180,12 @@ struct MembersNotes: ToolCommand {
             }
             notes = content.trimmingCharacters(in: .newlines)
         }
-        try await database.change(member, output.output, { "Changed the notes on \($0.caption)." }) { [notes] club in
+        try await database.change(
+            member,
+            output.output,
+            { "Changed the notes on \($0.caption)." },
+            unchanged: { "The notes on \($0.caption) are so already; nothing was changed." }
+        ) { [notes] club in
             try await club.setNotes(notes, on: member, by: action.context)
         }
     }
@@ -214,7 +224,14 @@ struct MembersTags: ToolCommand {
     }
 
     func perform() async throws {
-        try await database.change(member, output.output, { "Changed the tags of \($0.caption)." }) { club in
+        // A tag that is named is said anew.
+        let unchanged: (Member) -> String = { "The tags of \($0.caption) are so already; nothing was changed." }
+        try await database.change(
+            member,
+            output.output,
+            { "Changed the tags of \($0.caption)." },
+            unchanged: clear || add.isEmpty ? unchanged : nil
+        ) { club in
             if clear { return try await club.setTags(add, of: member, by: action.context) }
             return try await club.changeTags(of: member, adding: add, removing: remove, by: action.context)
         }

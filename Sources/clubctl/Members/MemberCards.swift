@@ -47,7 +47,12 @@ struct MembersCards: AsyncParsableCommand {
         var card: String
 
         func perform() async throws {
-            try await database.change(card, output.output, { "Blocked the card \(card) of \($0.caption)." }) { club in
+            try await database.change(
+                card,
+                output.output,
+                { "Blocked the card \(card) of \($0.caption)." },
+                unchanged: { "The card \(card) of \($0.caption) was blocked already." }
+            ) { club in
                 try await club.blockCard(card, by: action.context)
             }
         }
@@ -67,8 +72,12 @@ struct MembersCards: AsyncParsableCommand {
         var card: String
 
         func perform() async throws {
-            try await database.change(card, output.output, { "The card \(card) of \($0.caption) can be used again." }) {
-                club in
+            try await database.change(
+                card,
+                output.output,
+                { "The card \(card) of \($0.caption) can be used again." },
+                unchanged: { "The card \(card) of \($0.caption) was not blocked." }
+            ) { club in
                 try await club.unblockCard(card, by: action.context)
             }
         }

@@ -127,15 +127,19 @@ struct MemberTable: Sendable {
 /// Options and steps that commands about one member have in common.
 extension DatabaseOptions {
     /// Changes a member, and shows them as they are then.
+    ///
+    /// - Parameter unchanged: what to say if they are as they were, where that means that nothing was written.
     func change(
         _ key: String,
         _ out: Output,
         _ message: (Member) -> String,
         more: (MemberDetails) -> String = { _ in "" },
+        unchanged: ((Member) -> String)? = nil,
         _ work: (Club) async throws -> Member
     ) async throws {
         try await out.tellingErrors {
             try await withClub { club in
+                let before = unchanged == nil ? nil : try await club.details(of: key)
                 let member: Member
                 do {
                     member = try await work(club)
@@ -143,7 +147,9 @@ extension DatabaseOptions {
                     throw MissingMember(key: key)
                 }
                 guard let details = try await club.details(of: member.userId) else { return }
-                try out.result(MemberLine(details: details), text: message(member) + more(details))
+                var said = message(member)
+                if let unchanged, before == details { said = unchanged(member) }
+                try out.result(MemberLine(details: details), text: said + more(details))
             }
         }
     }

@@ -9,7 +9,8 @@ struct MembersDisclose: ToolCommand {
         commandName: "disclose",
         abstract: "Writes all that is held on a member into a new folder, for the member.",
         discussion: """
-            member.json has everything, visits.csv the visits. Only this user may read them.
+            member.json has everything, visits.csv the visits. Only this user may read them. Of a member who was deleted \
+            it is what is still held.
 
             JSON keys of a file: file.
             """
@@ -31,7 +32,7 @@ struct MembersDisclose: ToolCommand {
         let out = output.output
         try await out.tellingErrors {
             try await database.withClub { club in
-                guard try await club.member(withUserID: member) != nil else { throw MissingMember(key: member) }
+                guard try await club.heldMember(withUserID: member) != nil else { throw MissingMember(key: member) }
                 let files = try await club.disclose(
                     member,
                     to: URL(fileURLWithPath: folder, isDirectory: true),
@@ -50,8 +51,8 @@ struct MembersErase: ToolCommand {
         abstract: "Erases all that is known of a member, for ever.",
         discussion: """
             Name, fields, notes, cards and visits go; no file and no other kiosk brings them back. A card that is \
-            presented later is that of somebody new. Backups, exported files and what 'check --repair' kept of the \
-            database are not reached: delete those yourself.
+            presented later is that of somebody new. What is left of a member who was deleted goes too. Backups, \
+            exported files and what 'check --repair' kept of the database are not reached: delete those yourself.
 
             JSON keys: erased (the userId); copies, if there are any (what a repair kept beside the database).
             """
@@ -73,7 +74,9 @@ struct MembersErase: ToolCommand {
         let out = output.output
         try await out.tellingErrors {
             try await database.withClub { club in
-                guard let found = try await club.member(withUserID: member) else { throw MissingMember(key: member) }
+                guard let found = try await club.heldMember(withUserID: member) else {
+                    throw MissingMember(key: member)
+                }
                 let visits = Count.text(found.numVisits, "visit")
                 try await confirmation.ask(
                     "Erase \(found.caption) with \(visits), for ever? Nothing brings them back.",

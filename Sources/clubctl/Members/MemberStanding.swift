@@ -47,7 +47,12 @@ struct MembersUnblock: ToolCommand {
     var member: String
 
     func perform() async throws {
-        try await database.change(member, output.output, { "\($0.caption) may come in again." }) { club in
+        try await database.change(
+            member,
+            output.output,
+            { "\($0.caption) may come in again." },
+            unchanged: { "\($0.caption) was not blocked." }
+        ) { club in
             try await club.unblock(member, by: action.context)
         }
     }
@@ -93,7 +98,12 @@ struct MembersExpiry: ToolCommand {
         // The last second of a day, so that whoever reads the date sees that day.
         let end = DateArgument(argument: date).map { $0.start == $0.end ? $0.end : $0.end.addingTimeInterval(-1) }
         let words = end.map { "ends at \(LocalTime.text($0.timeIntervalSince1970))" } ?? "has no end"
-        try await database.change(member, output.output, { "The membership of \($0.caption) \(words)." }) { club in
+        try await database.change(
+            member,
+            output.output,
+            { "The membership of \($0.caption) \(words)." },
+            unchanged: { "The membership of \($0.caption) \(words), as before." }
+        ) { club in
             try await club.setExpiry(of: member, to: end, by: action.context)
         }
     }

@@ -83,10 +83,11 @@ struct MembersDistinct: ToolCommand {
             try await database.withClub { club in
                 guard let first = try await club.member(withUserID: member) else { throw MissingMember(key: member) }
                 guard let second = try await club.member(withUserID: other) else { throw MissingMember(key: other) }
-                try await club.dismissDuplicate(member, other, by: action.context)
+                let isNews = try await club.dismissDuplicate(member, other, by: action.context)
+                let before = isNews ? "" : ", as was said before"
                 try out.result(
                     Line(distinct: [first.userId, second.userId]),
-                    text: "\(first.caption) and \(second.caption) are two persons."
+                    text: "\(first.caption) and \(second.caption) are two persons\(before)."
                 )
             }
         }

@@ -149,6 +149,8 @@ struct MembersHistory: ToolCommand {
             the name, a custom field or the notes were before event "formerValue", at (until when; 1970 if that is not \
             known), userId, name (username, a field, or $notes), value (null if it had been taken away), saidAt (if that \
             is known), device (on which it was said; none if a file said it). The last few of each value are kept.
+
+            Of a member who was deleted it shows what is still held.
             """
     )
 
@@ -167,17 +169,17 @@ struct MembersHistory: ToolCommand {
         let out = output.output
         try await out.tellingErrors {
             try await database.withClub { club in
-                guard let found = try await club.member(withUserID: member) else {
+                guard let found = try await club.heldMember(withUserID: member) else {
                     throw MissingMember(key: member)
                 }
-                let visits = try await club.visits(of: member, limit: limit).map { visit in
+                let visits = try await club.heldVisits(of: member, limit: limit).map { visit in
                     (visit.at, HistoryLine(visit), visit.text.onOneLine)
                 }
                 // That a visit was recorded or undone is told by the visit.
                 let told: Set<AuditEntry.Action> = [.recordedVisit, .undidVisit]
                 let entries = try await club.auditLog(of: member, limit: limit).filter { !told.contains($0.action) }
                     .map { ($0.at, HistoryLine($0), $0.text(naming: false)) }
-                let former = try await club.formerValues(of: member, limit: limit).map { value in
+                let former = try await club.heldFormerValues(of: member, limit: limit).map { value in
                     (value.end, HistoryLine(value), value.text.onOneLine)
                 }
                 let lines = (visits + entries + former).enumerated()

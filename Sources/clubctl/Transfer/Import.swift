@@ -23,8 +23,8 @@ struct Import: ToolCommand {
 
             JSON: for each row event "row", row (line or element of the file), userId, outcome (created, changed, \
             kept, skipped, malformed), changes and conflicts (field, stored, imported; of a club's file also $state, \
-            $blocked, $expires, $visitsBought, $notes, $tags, $mergedInto), record (card, visit, undo, erasure, audit: \
-            what other rows of a club's file are), column and reason (what is wrong); then event "report" with file, \
+            $blocked, $expires as ISO 8601, $visitsBought, $notes, $tags as a list, $mergedInto), \
+            record (card, visit, undo, erasure, audit: what other rows of a club's file are), column and reason (what is wrong); then event "report" with file, \
             format, dryRun, columns (column, field), total, created, changed, kept, conflicting, skipped, malformed, records, newRecords (other rows of a club's file), notes; if it was \
             interrupted, event "interrupted" with file, rows.
 
@@ -225,17 +225,23 @@ private struct ImportText {
         return counts
     }
 
+    /// A value for people; texts of a list, such as tags, stand one after another.
+    private static func cell(_ value: FieldValue?) -> String {
+        guard case .array(let values) = value else { return value?.cellText ?? "-" }
+        return values.map { $0.cellText ?? "-" }.joined(separator: ", ")
+    }
+
     private static func text(_ row: ImportedRow) -> String {
         var text = "row \(row.row): \(row.outcome.rawValue)"
         if let id = row.userId { text += " \(id)" }
         if let record = row.record, row.outcome == .changed { text += "; new \(record)" }
         if let reason = row.reason { text += ": " + (row.column.map { "\($0): " } ?? "") + reason }
         for change in row.changes {
-            let (stored, imported) = (change.stored?.cellText ?? "-", change.imported?.cellText ?? "-")
+            let (stored, imported) = (cell(change.stored), cell(change.imported))
             text += "; \(change.field) '\(stored)' becomes '\(imported)'"
         }
         for conflict in row.conflicts {
-            let (stored, imported) = (conflict.stored?.cellText ?? "-", conflict.imported?.cellText ?? "-")
+            let (stored, imported) = (cell(conflict.stored), cell(conflict.imported))
             text += "; \(conflict.field) is '\(stored)' here, '\(imported)' in the file"
         }
         return text.onOneLine
