@@ -246,13 +246,20 @@ extension Club {
     /// Makes one member of two who are the same person: all that leads to `key` leads to `target` from now on, who has
     /// the visits of both.
     ///
-    /// - Returns: the member who remains.
+    /// What was said of the one who joins is said of the one who remains: a block, if that one is not blocked; the end
+    /// of the membership, if that one has none; the visits left, on top, if that one's are limited; tags; and notes,
+    /// on a new line. Name and custom fields stay, and an end and no limit on visits do. The report says what was
+    /// carried over and what was not.
+    ///
+    /// It is said once, at the joining: what another kiosk, which does not know of it, says of the one who joined later
+    /// does not hold for the one who remains, and two kiosks that join the same two before they exchange records both
+    /// add the visits left.
     @discardableResult
     public func join(
         _ key: String,
         to target: String,
         by context: ActionContext = ActionContext()
-    ) async throws(ClubError) -> Member {
+    ) async throws(ClubError) -> JoinReport {
         try await openStore("join two members").join(key, to: target, context, committed: updated(.merge))
     }
 }

@@ -169,10 +169,16 @@ struct ClubMembersToolTests {
         #expect(refused.status == 64)
         #expect(refused.messages.contains("--yes"))
         #expect(try await club.json("members", "list").count == 2)
+        _ = try await club.json("members", "block", "B", "--reason", "unpaid")
         let merged = try await club.json("members", "merge", "A", "B", "--yes")
         #expect(merged.first?["userId"] as? String == "A")
         #expect(merged.first?["username"] as? String == "Anna")
         #expect(merged.first?["numVisits"] as? Int == 3)
+        let joined = merged.first?["$joined"] as? [String: Any]
+        #expect(joined?["carried"] as? [String] == ["blocked"])
+        #expect((merged.first?["$status"] as? [String: Any])?["blocked"] as? String == "unpaid")
+        let entry = try await club.json("audit").first { $0["action"] as? String == "joined" }
+        #expect((entry?["detail"] as? [String: Any])?["carried"] as? [String] == ["blocked"])
         #expect(try await club.json("members", "show", "B").first?["userId"] as? String == "A")
         #expect(try await club.json("members", "list").count == 1)
         #expect(try await club.json("members", "history", "A").filter { $0["event"] as? String == "visit" }.count == 3)

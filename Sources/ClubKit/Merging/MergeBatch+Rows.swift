@@ -74,6 +74,7 @@ extension MergeBatch {
         }
         let before = try target.facts()
         guard before.erasure == nil else { return .skipped(Self.erasedReason) }
+        let row = try withoutVisitsOfOthers(row, target)
         var facts = before
         facts.join(row.facts(knowing: isUntyped ? target.member.fields : nil, believedUpTo: limit))
         guard facts.exists else { return .skipped(Self.deletedReason) }

@@ -258,37 +258,6 @@ extension MemberStore {
         }.member
     }
 
-    /// Makes one member of two: everything that the second is known by leads to the first, whose visits are those of
-    /// both.
-    package func join(
-        _ key: String,
-        to target: String,
-        _ context: ActionContext,
-        committed: @escaping @Sendable (Changed) -> Void
-    ) async throws(ClubError) -> Member {
-        let attempt = "join two members"
-        let (key, target) = (identifiers(key), identifiers(target))
-        return try await write(attempt, committed: committed) { db in
-            let row = try Self.member(key, attempt, in: db)
-            let target = try Self.member(target, attempt, in: db)
-            guard row.id != target.id else {
-                throw ClubError(.invalidValue, attempting: attempt, detail: "both are the same member")
-            }
-            let stamp = try self.nextStamp(in: db)
-            try self.change(row, in: db) {
-                $0.set(SystemValues.Name.mergedInto, .string(target.member.userId), stamp)
-            }
-            try self.audit(
-                .joined,
-                of: row.member.userId,
-                context,
-                detail: ["into": .string(target.member.userId)],
-                in: db
-            )
-            return try self.changed(target.id, attempt, in: db)
-        }.member
-    }
-
     // MARK: Visits
 
     /// Counts a visit that no card told of.

@@ -278,10 +278,13 @@ struct MembersMerge: ToolCommand {
         commandName: "merge",
         abstract: "Makes one member of two who are the same person.",
         discussion: """
-            The second joins the first: its cards lead to the first from then on, who has the visits of both. The name \
-            and the fields of the first stay.
+            The second joins the first: its cards lead to the first from then on, who has the visits of both. A block, \
+            the end of the membership, tags and notes of the second are carried over, and what is left of its pack if \
+            the first has one. The first keeps its own name, fields, end of membership and reason of a block, and stays \
+            without a limit if it has none. What was carried over and what was not is said, and kept in the audit log.
 
-            \(MemberLine.keys)
+            \(MemberLine.keys) Besides, $joined with carried and notCarried (of \
+            \(JoinReport.Part.allCases.map(\.rawValue).joined(separator: ", "))) and fieldsNotCarried.
             """
     )
 
@@ -296,21 +299,51 @@ struct MembersMerge: ToolCommand {
 
     func perform() async throws {
         let out = output.output
-        try await database.change(member, out, { "Merged; \($0.caption) has \(Count.text($0.numVisits, "visit"))." }) {
-            club in
-            guard let target = try await club.member(withUserID: member) else { throw MissingMember(key: member) }
-            guard let joining = try await club.member(withUserID: other) else { throw MissingMember(key: other) }
-            if target.userId == joining.userId {
-                throw ToolFailure("Both are the same member, \(target.caption).", exit: ToolExit.failure)
+        try await out.tellingErrors {
+            try await database.withClub { club in
+                guard let target = try await club.member(withUserID: member) else { throw MissingMember(key: member) }
+                guard let joining = try await club.member(withUserID: other) else { throw MissingMember(key: other) }
+                if target.userId == joining.userId {
+                    throw ToolFailure("Both are the same member, \(target.caption).", exit: ToolExit.failure)
+                }
+                try await confirmation.ask(
+                    """
+                    Merge \(joining.caption), \(Count.text(joining.numVisits, "visit")), into \(target.caption), \
+                    \(Count.text(target.numVisits, "visit"))?
+                    """,
+                    out
+                )
+                let report = try await club.join(other, to: member, by: action.context)
+                guard let details = try await club.details(of: report.member.userId) else { return }
+                try out.result(MemberLine(details: details, joined: report), text: report.text)
             }
-            try await confirmation.ask(
-                """
-                Merge \(joining.caption), \(Count.text(joining.numVisits, "visit")), into \(target.caption), \
-                \(Count.text(target.numVisits, "visit"))?
-                """,
-                out
-            )
-            return try await club.join(other, to: member, by: action.context)
+        }
+    }
+}
+
+extension JoinReport {
+    /// Sentences for people.
+    fileprivate var text: String {
+        func list(_ parts: [String]) -> String { parts.joined(separator: ", ") }
+        var text = "Merged; \(member.caption) has \(Count.text(member.numVisits, "visit"))."
+        if !carried.isEmpty { text += " Carried over: \(list(carried.map(\.words)))." }
+        let others =
+            notCarried.map { $0 == .blocked ? "the other reason of a block" : $0.words }
+            + fieldsNotCarried.map { "the field '\($0.onOneLine)'" }
+        if !others.isEmpty { text += " Not carried over: \(list(others))." }
+        return text
+    }
+}
+
+extension JoinReport.Part {
+    fileprivate var words: String {
+        switch self {
+        case .blocked: "the block"
+        case .expires: "the end of the membership"
+        case .visitsLeft: "the visits left"
+        case .tags: "the tags"
+        case .notes: "the notes"
+        case .username: "the name"
         }
     }
 }

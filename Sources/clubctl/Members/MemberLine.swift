@@ -10,6 +10,8 @@ import ToolSupport
 /// keeps of the member is the object `$status`, a name that no custom field can have.
 struct MemberLine: Encodable, Sendable {
     var details: MemberDetails
+    /// What became of somebody who was just joined to the member.
+    var joined: JoinReport?
 
     /// The keys, for help texts.
     static let keys = """
@@ -20,6 +22,7 @@ struct MemberLine: Encodable, Sendable {
 
     private enum CodingKeys: String, CodingKey {
         case status = "$status"
+        case joined = "$joined"
     }
 
     private struct Status: Encodable {
@@ -36,6 +39,12 @@ struct MemberLine: Encodable, Sendable {
         var blocked: String?
     }
 
+    private struct Joined: Encodable {
+        var carried: [JoinReport.Part]
+        var notCarried: [JoinReport.Part]
+        var fieldsNotCarried: [String]
+    }
+
     func encode(to encoder: any Encoder) throws {
         try details.member.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -48,6 +57,10 @@ struct MemberLine: Encodable, Sendable {
             cards: details.cards.map { Card(id: $0.id, blocked: $0.blocked) }
         )
         try container.encode(status, forKey: .status)
+        let joined = joined.map {
+            Joined(carried: $0.carried, notCarried: $0.notCarried, fieldsNotCarried: $0.fieldsNotCarried)
+        }
+        try container.encodeIfPresent(joined, forKey: .joined)
     }
 
     /// All of it, for people.

@@ -288,7 +288,7 @@ struct EditingTests {
         for (key, at) in [("A", 0), ("A", 60), ("B", 30), ("B", 300)] as [(String, Double)] {
             _ = try await club.receive(tap(key, at: at))
         }
-        let one = try await club.join("A", to: "B", by: desk)
+        let one = try await club.join("A", to: "B", by: desk).member
         #expect(one.userId == "B")
         #expect(one.numVisits == 4)
         #expect(one.timeStampOfLastVisit == start.timeIntervalSince1970 + 300)
@@ -311,7 +311,7 @@ struct EditingTests {
         for key in ["B", "C", "D"] { _ = try await club.receive(tap(key, at: 60)) }
         try await club.join("A", to: "B", by: desk)
         try await club.join("C", to: "D", by: desk)
-        let one = try await club.join("B", to: "C", by: desk)
+        let one = try await club.join("B", to: "C", by: desk).member
         #expect(one.userId == "D")
         #expect(one.numVisits == 4)
         for key in ["A", "B", "C", "D"] { #expect(try await club.member(withUserID: key) == one) }

@@ -143,7 +143,7 @@ struct RepairTests {
         #expect(try await club.member(withUserID: "recovered-6")?.numVisits == 3)
         // A person can say who it was.
         _ = try await club.receive(tap("member 5", at: 20_000))
-        #expect(try await club.join("recovered-6", to: "member 5").numVisits == 4)
+        #expect(try await club.join("recovered-6", to: "member 5").member.numVisits == 4)
         #expect(try await club.check() == [])
     }
 

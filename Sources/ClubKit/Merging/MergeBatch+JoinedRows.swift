@@ -1,0 +1,66 @@
+import Foundation
+import GRDB
+
+/// Rows of files of a member who stands for several.
+extension MergeBatch {
+    /// The row without the visits of others: of a member to whom others were joined a file tells the total of all, which
+    /// as a claim of that one's alone would count the others twice.
+    ///
+    /// What is no more than is counted up to the row's last visit says nothing new. A file of a kiosk that has not heard
+    /// of the joining tells of the member's own visits, and is read the same way, since nothing in it tells which it is:
+    /// what it knows beyond this device's total of all is taken in, what is below it is not. Kiosks that exchange club
+    /// files (``TransferFormat/clubkit``) lose and double nothing.
+    func withoutVisitsOfOthers(_ row: ImportedMember, _ target: MemberRow) throws -> ImportedMember {
+        guard hasJoined, target.exists, let total = row.numVisits, try isTarget(target) else { return row }
+        let group = try MemberStore.joined(to: target, in: db).filter(\.exists)
+        guard group.count > 1, try MemberStore.representative(of: target, in: db).id == target.id else { return row }
+        let time = row.lastVisitAt ?? 0
+        var others = 0
+        var own = 0
+        for one in group {
+            let visits = try MemberStore.visits(of: one, upTo: time, in: db)
+            if one.id == target.id { own = visits } else { others = Self.sum(others, visits) }
+        }
+        var row = row
+        row.numVisits = total > Self.sum(others, own) ? total - others : nil
+        return row
+    }
+
+    /// Whether somebody was joined to the member, or has one of their cards.
+    private func isTarget(_ row: MemberRow) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into = ?)"),
+            arguments: [row.member.userId]
+        ) ?? false
+    }
+
+    fileprivate static func sum(_ one: Int, _ other: Int) -> Int {
+        let (sum, overflow) = one.addingReportingOverflow(other)
+        return overflow ? Int.max : sum
+    }
+}
+
+extension MemberStore {
+    /// What a row by itself came to at a moment. Visits that were removed count, since it is not known when each was.
+    fileprivate static func visits(of row: MemberRow, upTo time: Int64, in db: Database) throws -> Int {
+        let facts = try row.facts()
+        let times = try Int64.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT at FROM visit WHERE member_id = ? AND born > ? AND at <= ?
+                        AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
+                    ORDER BY at
+                    """
+            ),
+            arguments: [row.id, row.ended, time]
+        )
+        var most = MergeBatch.sum(times.count, facts.removedVisits)
+        var passed = 0
+        // Earliest first, as they are kept.
+        for claim in facts.claims where claim.at <= time {
+            while passed < times.count, times[passed] <= claim.at { passed += 1 }
+            most = max(most, MergeBatch.sum(claim.visits, times.count - passed))
+        }
+        return most
+    }
+}
