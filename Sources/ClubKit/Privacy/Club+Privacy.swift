@@ -12,6 +12,11 @@ extension Club {
         try await openStore("list a member's visits").visits(of: key, limit: limit, held: true)
     }
 
+    /// What was done with a member, newest first, also with one who was deleted.
+    package func heldAuditLog(of key: String, limit: Int) async throws(ClubError) -> [AuditEntry] {
+        try await openStore("read the audit log").auditLog(of: key, limit: limit, held: true)
+    }
+
     /// What a member's values were before, also of one who was deleted.
     package func heldFormerValues(of key: String, limit: Int) async throws(ClubError) -> [FormerValue] {
         try await openStore("list a member's former values").formerValues(of: key, limit: limit, held: true)

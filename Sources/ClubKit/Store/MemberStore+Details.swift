@@ -83,17 +83,22 @@ extension MemberStore {
     }
 
     /// What was done with a member, newest first; with everything, if no member is named.
-    package func auditLog(of key: String?, limit: Int) async throws(ClubError) -> [AuditEntry] {
+    ///
+    /// - Parameter isHeld: whether it is also of members who were joined and are deleted.
+    package func auditLog(
+        of key: String?,
+        limit: Int,
+        held isHeld: Bool = false
+    ) async throws(ClubError) -> [AuditEntry] {
         let key = key.map { identifiers($0) }
         return try await read("read the audit log") { db in
             var subjects: [String] = []
             if let key {
-                do {
-                    let row = try Self.heldRow(key, "read the audit log", in: db)
-                    subjects = try Self.held(with: row, in: db).map(\.member.userId)
-                } catch let error as ClubError where error.kind == .noSuchMember {
-                    subjects = key
-                }
+                let rows =
+                    isHeld
+                    ? try Self.held(with: Self.heldRow(key, "read the audit log", in: db), in: db)
+                    : try Self.found(key, in: db).map { try Self.joined(to: $0, in: db) }
+                subjects = rows?.map(\.member.userId) ?? key
             }
             let list = databaseQuestionMarks(count: subjects.count)
             let rows = try Row.fetchAll(

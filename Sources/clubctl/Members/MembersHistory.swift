@@ -177,7 +177,7 @@ struct MembersHistory: ToolCommand {
                 }
                 // That a visit was recorded or undone is told by the visit.
                 let told: Set<AuditEntry.Action> = [.recordedVisit, .undidVisit]
-                let entries = try await club.auditLog(of: member, limit: limit).filter { !told.contains($0.action) }
+                let entries = try await club.heldAuditLog(of: member, limit: limit).filter { !told.contains($0.action) }
                     .map { ($0.at, HistoryLine($0), $0.text(naming: false)) }
                 let former = try await club.heldFormerValues(of: member, limit: limit).map { value in
                     (value.end, HistoryLine(value), value.text.onOneLine)

@@ -47,7 +47,7 @@ struct HeldMemberTests {
         let directory = try TemporaryDirectory()
         let club = try await club(directory.file())
         #expect(try await club.heldVisits(of: key, limit: 9).count == 3)
-        let actions = try await club.auditLog(of: key).map(\.action)
+        let actions = try await club.heldAuditLog(of: key, limit: 99).map(\.action)
         for action in [AuditEntry.Action.deleted, .joined, .recordedVisit] { #expect(actions.contains(action)) }
         _ = try await club.heldFormerValues(of: key, limit: 9)
         let files = try await club.disclose(key, to: URL(fileURLWithPath: directory.file("folder")))
