@@ -58,9 +58,13 @@ struct ClubFilesToolTests {
     func killedBackup() async throws {
         _ = try await club.json("members", "add", "A", "--field", "notes=" + String(repeating: "x", count: 60_000))
         let folder = (club.database as NSString).deletingLastPathComponent
-        let left = folder + "/.club-Zz19aX"
-        try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
-        try FileManager.default.copyItem(atPath: club.database, toPath: left + "/club.sqlite")
+        let left = folder + "/.clubkit-work-Zz19aX"
+        try FileManager.default.createDirectory(
+            atPath: left,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700]
+        )
+        try FileManager.default.copyItem(atPath: club.database, toPath: left + "/copy.sqlite")
         _ = try await club.json("backup", folder + "/copy.sqlite")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder)
         #expect(names.contains("copy.sqlite"))

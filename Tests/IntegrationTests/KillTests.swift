@@ -226,7 +226,7 @@ struct KillTests {
         remove(copy)
         try await run(arguments)
         let folder = (copy as NSString).deletingLastPathComponent
-        let left = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix(".club-") }
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix(".clubkit-work-") }
         #expect(left == [])
     }
 

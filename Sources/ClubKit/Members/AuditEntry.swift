@@ -17,6 +17,9 @@ public struct AuditEntry: Sendable, Hashable {
     /// Particulars, such as the reason, by name.
     public var detail: [String: FieldValue]
 
+    /// The particulars that are identifiers of members or cards.
+    static let identifiers: Set<String> = ["card", "old", "new", "into", "distinctFrom"]
+
     /// The device on which it was done.
     public var device: UUID
 

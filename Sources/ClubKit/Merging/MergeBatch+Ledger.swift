@@ -23,8 +23,8 @@ extension MergeBatch {
             actor: visit.actor.map(PlainText.line)
         )
         // One tap may have been given to two devices before they heard of one another.
-        let former = try standing(of: visit.eventID)
-        if let former, mode == .addOnly || !entry.standing(of: userID).precedes(former.standing) { return .kept }
+        let former = try precedence(of: visit.eventID)
+        if let former, mode == .addOnly || !entry.precedence(of: userID).precedes(former.precedence) { return .kept }
         var row = try MemberStore.row(userID: userID, in: db)
         let facts: MemberFacts
         if let row {
@@ -59,7 +59,7 @@ extension MergeBatch {
     }
 
     /// By what the visit that is in the ledger stands, and whose it is.
-    private func standing(of eventID: UUID) throws -> (standing: Standing, memberID: Int64)? {
+    private func precedence(of eventID: UUID) throws -> (precedence: Precedence, memberID: Int64)? {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
@@ -71,7 +71,7 @@ extension MergeBatch {
         )
         guard let row else { return nil }
         let at: Int64 = try row.value(5)
-        let standing = Standing(
+        let precedence = Precedence(
             born: try row.value(1),
             stamp: Stamp(time: try row.value(2), device: try row.value(3)),
             texts: [
@@ -79,7 +79,7 @@ extension MergeBatch {
                 try row.optional(9), try row.optional(10),
             ]
         )
-        return (standing, try row.value(0))
+        return (precedence, try row.value(0))
     }
 
     mutating func apply(_ undo: TransferRecord.Undo) throws -> ImportVerdict {
@@ -98,12 +98,12 @@ extension MergeBatch {
         )
         if let stored {
             let at: Int64 = try stored.value(2)
-            let former = Standing(
+            let former = Precedence(
                 stamp: Stamp(time: try stored.value(0), device: try stored.value(1)),
                 texts: [String(at), try stored.optional(3), try stored.optional(4)]
             )
             // Of two devices that undid the same visit, the first did.
-            guard Standing(stamp: undo.stamp, texts: [String(undo.at), reason, actor]).precedes(former) else {
+            guard Precedence(stamp: undo.stamp, texts: [String(undo.at), reason, actor]).precedes(former) else {
                 return .kept
             }
         }
@@ -120,8 +120,8 @@ extension MergeBatch {
 }
 
 extension VisitRow {
-    fileprivate func standing(of userID: String) -> Standing {
-        Standing(
+    fileprivate func precedence(of userID: String) -> Precedence {
+        Precedence(
             born: born,
             stamp: stamp,
             texts: [userID, String(at), source.rawValue, reader, backend, reason, actor]

@@ -143,8 +143,7 @@ extension MergeBatch {
             let blocked: String? = try stored.optional(1)
             let isNewer =
                 stamp == card.stamp
-                ? Array((key + "\n" + (blocked ?? "")).utf8)
-                    .lexicographicallyPrecedes(Array((userID + "\n" + (card.blocked ?? "")).utf8))
+                ? Precedence(texts: [userID, card.blocked]).precedes(Precedence(texts: [key, blocked]))
                 : stamp < card.stamp
             guard isNewer else { return .kept }
         }
@@ -213,8 +212,7 @@ extension MergeBatch {
             return .skipped(Self.timeReason)
         }
         if let fault = fault(of: entry.stamp.time) { return .skipped(fault) }
-        var entry = entry
-        if let subject = entry.subject { entry.subject = store.identifier(imported: subject) }
+        guard var entry = store.translated(entry) else { return .skipped(Self.otherKeyReason) }
         if mode == .addOnly {
             // What was not done is not told as done.
             guard let subject = entry.subject, let row = try target(of: subject), progress.hasCreated(row.id) else {
@@ -241,7 +239,8 @@ extension MergeBatch {
                 """
         ).execute(arguments: key + [entry.subject, detail, actor])
         if db.changesCount > 0 { return true }
-        // Two devices with one identifier may say two things of one moment. Of these, what was forgotten comes first.
+        // Two devices with one identifier may say two things of one moment. What one of them does not say takes nothing
+        // from what the other does: whoever was erased is taken out of the log by the erasure.
         let stored = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
@@ -252,8 +251,8 @@ extension MergeBatch {
             arguments: key
         )
         guard let stored else { return false }
-        let former = Standing(texts: [try stored.optional(0), try stored.optional(1), try stored.optional(2)])
-        guard Standing(texts: [entry.subject, detail, actor]).precedes(former) else { return false }
+        let former = Precedence(said: [try stored.optional(0), try stored.optional(1), try stored.optional(2)])
+        guard Precedence(said: [entry.subject, detail, actor]).precedes(former) else { return false }
         try store.permittingChanges(in: db) {
             try db.cachedStatement(
                 sql: """

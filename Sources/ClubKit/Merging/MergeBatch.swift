@@ -103,9 +103,7 @@ struct MergeBatch {
     mutating func touchVisits(of row: MemberRow) throws {
         guard dirty.insert(row.id).inserted else { return }
         touch(row)
-        let sequence = try store.noteChange(of: row.id, in: db)
-        try db.cachedStatement(sql: "UPDATE member SET change_seq = ? WHERE id = ?")
-            .execute(arguments: [sequence, row.id])
+        try store.markChanged(row.id, in: db)
     }
 
     /// A row that is there no more needs no totals.
@@ -140,8 +138,17 @@ struct MergeBatch {
     /// Whether more than ``mostJoined`` would be connected if a member were joined to another, or had that one's card.
     mutating func isTooMany(_ userID: String, joinedTo target: String?) throws -> Bool {
         guard let target, target != userID else { return false }
-        if progress.crowded.contains(target) || progress.crowded.contains(userID) { return true }
-        let connected = try String.fetchAll(
+        if progress.crowded.contains(target) { return true }
+        guard try connected(userID, target).count > Self.mostJoined else { return false }
+        // Asked once for those to whom nobody can be joined any more.
+        let there = try connected(target, target)
+        if there.count >= Self.mostJoined { progress.crowded.formUnion(there) }
+        return true
+    }
+
+    /// Who is joined to either, in whatever way, as far as they are not too many.
+    private func connected(_ one: String, _ other: String) throws -> [String] {
+        try String.fetchAll(
             db.cachedStatement(
                 sql: """
                     WITH RECURSIVE joined (user_id) AS (
@@ -152,12 +159,8 @@ struct MergeBatch {
                     SELECT user_id FROM joined LIMIT ?3
                     """
             ),
-            arguments: [userID, target, Self.mostJoined + 1]
+            arguments: [one, other, Self.mostJoined + 1]
         )
-        guard connected.count > Self.mostJoined else { return false }
-        progress.crowded.formUnion(connected)
-        progress.crowded.remove(userID)
-        return true
     }
 
     /// Whose card an identifier is, if it is somebody's.

@@ -28,8 +28,13 @@ enum Erasure {
 
     /// The same for people, in the audit log.
     static func text(_ identifier: String, salt: Data) -> String {
-        "erased:" + hash(identifier, salt: salt).prefix(16).hex.lowercased()
+        textPrefix + hash(identifier, salt: salt).prefix(16).hex.lowercased()
     }
+
+    /// Whether that stands for an identifier that was erased.
+    static func isText(_ text: String) -> Bool { text.hasPrefix(textPrefix) }
+
+    private static let textPrefix = "erased:"
 }
 
 extension MemberStore {

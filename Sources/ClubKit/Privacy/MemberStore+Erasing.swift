@@ -231,6 +231,24 @@ extension MemberStore {
         return translated
     }
 
+    /// An entry of the audit log with its identifiers as they are kept here.
+    ///
+    /// - Returns: `nil` if one was hidden under another key.
+    func translated(_ entry: TransferRecord.Audit) -> TransferRecord.Audit? {
+        guard identifierKey != nil else { return entry }
+        var translated = entry
+        if let subject = entry.subject, !Erasure.isText(subject) {
+            guard let identifier = identifier(imported: subject) else { return nil }
+            translated.subject = identifier
+        }
+        for (name, value) in entry.detail ?? [:] where AuditEntry.identifiers.contains(name) {
+            guard case .string(let text) = value, !Erasure.isText(text) else { continue }
+            guard let identifier = identifier(imported: text) else { return nil }
+            translated.detail?[name] = .string(identifier)
+        }
+        return translated
+    }
+
     /// Creates the row of a member whom it tells whole, and who has no visits in the ledger.
     func insertPlain(_ userID: String, _ facts: MemberFacts, _ sequence: Int64, in db: Database) throws -> Int64 {
         let claim = facts.claims.first

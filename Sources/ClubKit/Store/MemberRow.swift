@@ -34,6 +34,8 @@ struct MemberRow {
     var visitsLeft: Int?
     /// The total of this row alone, without those who were joined to it.
     var ownVisits: Int
+    /// The latest visit in microseconds since 1970, 0 without one: exact, whatever the file has.
+    var latest: Int64
     /// The newest creation that was not ended; what a visit names. Without a meaning for somebody who is gone.
     var origin: Stamp
     /// The time of the latest deletion, -1 without one.
@@ -56,6 +58,7 @@ struct MemberRow {
         addedAt = try row.value(3)
         storedFields = try row.value(6)
         member = try Member(row)
+        latest = try row.optional(5) ?? 0
         guard let status = Status(rawValue: try row.value(7)) else {
             throw ClubError(.corrupt, attempting: "read the member database", detail: "'status' holds no usable value")
         }
@@ -68,7 +71,8 @@ struct MemberRow {
         let device: UUID? = try row.optional(14)
         origin = Stamp(time: try row.value(13), device: device ?? Stamp.legacyDevice)
         ended = try row.value(15)
-        if let visits: Int = try row.optional(16) { claim = (visits, try row.value(17)) }
+        // One without the other, in a damaged file, says nothing.
+        if let visits: Int = try row.optional(16), let at: Int64 = try row.optional(17) { claim = (visits, at) }
         factsText = try row.optional(18)
     }
 

@@ -168,12 +168,6 @@ extension MemberStore {
 }
 
 extension MemberRow {
-    /// The latest visit in microseconds since 1970, 0 without one.
-    var latest: Int64 {
-        // Exact, since the row has them as whole microseconds.
-        Int64((member.timeStampOfLastVisit * Double(Timestamp.second)).rounded())
-    }
-
     /// Whether the row has these values.
     fileprivate func shows(_ shown: MemberProjection, tags: String?) throws -> Bool {
         try member.username == shown.username && member.fields == shown.fields.filter { $0.value != .null }

@@ -12,12 +12,17 @@ extension MemberStore {
             guard seen.insert(next.id).inserted else {
                 // Two devices joined them both ways.
                 let start = chain.firstIndex { $0.id == next.id } ?? 0
-                return chain[start...].min { $0.member.userId < $1.member.userId } ?? row
+                return chain[start...].min(by: precedes) ?? row
             }
             chain.append(next)
             last = next
         }
         return last
+    }
+
+    /// Who of a circle stands for all; identifiers that Swift takes for equal may be different bytes.
+    private static func precedes(_ one: MemberRow, _ other: MemberRow) -> Bool {
+        one.member.userId.utf8.lexicographicallyPrecedes(other.member.userId.utf8)
     }
 
     /// All rows that stand for the same member as this one.
@@ -60,7 +65,7 @@ extension MemberStore {
                 } else if visited[at] == start {
                     // Two devices joined them both ways.
                     let circle = path[(path.firstIndex(of: at) ?? 0)...]
-                    representative = circle.min { rows[$0].member.userId < rows[$1].member.userId } ?? at
+                    representative = circle.min { precedes(rows[$0], rows[$1]) } ?? at
                 } else {
                     visited[at] = start
                     path.append(at)

@@ -51,7 +51,8 @@ extension MemberStore {
         if let notices: String = try row.optional(6) {
             receipt.notices = (try? JSONDecoder().decode([Receipt.Notice].self, from: Data(notices.utf8))) ?? []
         }
-        if let memberID: Int64 = try row.optional(7), var member = try Self.row(id: memberID, in: db)?.member {
+        if let memberID: Int64 = try row.optional(7), let owner = try Self.row(id: memberID, in: db) {
+            var member = try (owner.exists ? representative(of: owner, in: db) : owner).member
             member.numVisits = try row.optional(8) ?? 0
             let latest: Int64? = try row.optional(9)
             member.timeStampOfLastVisit = latest.map(Timestamp.seconds) ?? 0

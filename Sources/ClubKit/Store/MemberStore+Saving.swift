@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// The only place where rows of `member` are written.
+/// Where rows of `member` are written, but for what must be fast: a tap, and an import of new members.
 extension MemberStore {
     /// How many changes lists may be behind before they have to compare everything.
     package static let keptChanges: Int64 = 10_000

@@ -165,12 +165,22 @@ extension Rescue {
         if nameless > 0 { lost.append("\(nameless) members whose identifiers made no sense") }
         if code != SQLITE_DONE { noteUnknownMembers() }
         guard !named.isEmpty else { return }
+        // Only theirs: that nobody knows when a member came is what many files say.
+        try target.execute("CREATE TEMP TABLE named (id INTEGER PRIMARY KEY)")
+        guard let insert = target.statement("INSERT OR IGNORE INTO named (id) VALUES (?)") else { return }
+        for id in named {
+            insert.bind(.int(id), at: 1)
+            _ = insert.step()
+            insert.reset()
+        }
         try target.execute(
             """
             UPDATE member SET added_at = coalesce((SELECT min(at) FROM visit WHERE member_id = member.id), 0),
                 (origin_hlc, origin_device) =
                     (SELECT hlc, device_id FROM visit WHERE member_id = member.id ORDER BY hlc, device_id LIMIT 1)
-            WHERE added_at = 0 AND EXISTS (SELECT 1 FROM visit WHERE member_id = member.id)
+            WHERE id IN (SELECT id FROM named) AND added_at = 0
+                AND EXISTS (SELECT 1 FROM visit WHERE member_id = member.id);
+            DROP TABLE named
             """
         )
     }

@@ -55,7 +55,8 @@ struct StatementRow: StoredRow {
 
 /// The statements of a tap, without what GRDB does for statements of any kind. Nobody observes transactions here.
 extension Database {
-    /// Runs a statement, which is kept for the next time, and reads the first row of what it gives.
+    /// Runs a statement, which is kept for the next time, and reads the first row of what it gives. Whoever writes so is in
+    /// a transaction.
     ///
     /// - Parameter read: must not run the same statement again.
     func first<Value>(
@@ -65,14 +66,22 @@ extension Database {
     ) throws -> Value? {
         let statement = try cachedStatement(sql: sql)
         let handle = statement.sqliteStatement
-        defer { sqlite3_reset(handle) }
+        assert(values.count == sqlite3_bind_parameter_count(handle))
+        var isReset = false
+        defer { if !isReset { sqlite3_reset(handle) } }
         for (index, value) in values.enumerated() {
             let code = Self.bind(value?.databaseValue ?? .null, to: handle, at: Int32(index + 1))
             guard code == SQLITE_OK else { throw failure(code, sql) }
         }
         let code = sqlite3_step(handle)
         switch code {
-        case SQLITE_ROW: return try read(StatementRow(statement: statement))
+        case SQLITE_ROW:
+            let value = try read(StatementRow(statement: statement))
+            // A statement that writes and gives rows ends here, and may fail here.
+            isReset = true
+            let code = sqlite3_reset(handle)
+            guard code == SQLITE_OK else { throw failure(code, sql) }
+            return value
         case SQLITE_DONE: return nil
         default: throw failure(code, sql)
         }
@@ -110,12 +119,18 @@ extension Database {
         }
     }
 
-    /// The same as `inTransaction(.immediate)`, whose statements are made anew each time, which takes longer than to run
-    /// them. The work must not go on after an error of SQLite, which may have ended the transaction.
+    /// Runs work in a transaction that writes from its beginning, with statements that are kept: to make them anew, as
+    /// `inTransaction` does, takes longer than to run them.
+    ///
+    /// The work must not go on after an error of SQLite, which may have ended the transaction. A task that is cancelled
+    /// meanwhile ends the statement under way, or none.
     func inTapTransaction(_ work: () throws -> TransactionCompletion) throws {
         try run("BEGIN IMMEDIATE TRANSACTION", [])
         do {
-            if try work() == .commit { return try run("COMMIT TRANSACTION", []) }
+            if try work() == .commit {
+                guard isInsideTransaction else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+                return try run("COMMIT TRANSACTION", [])
+            }
         } catch {
             try? rollback()
             throw error

@@ -11,10 +11,11 @@ final class WorkFolder: Sendable {
     /// A descriptor of the folder, which has the lock.
     private let lock: Int32
 
-    private static let prefix = ".club-"
+    /// Nobody else calls a folder so, nor a database in it: what is removed as left behind is nobody's club.
+    private static let prefix = ".clubkit-work-"
 
     /// Databases that are made in it, without what SQLite puts behind their names.
-    private static let databases = ["club.sqlite", "old.sqlite", "new.sqlite"]
+    private static let databases = ["copy.sqlite", "old.sqlite", "new.sqlite"]
 
     /// Makes a folder beside that place. It is there until ``remove()``.
     init(beside place: String, _ attempt: String) throws(ClubError) {
@@ -40,7 +41,9 @@ final class WorkFolder: Sendable {
             let lock = open(folder + name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard lock >= 0 else { continue }
             var status = stat()
-            if fstat(lock, &status) == 0, status.st_uid == geteuid(), flock(lock, LOCK_EX | LOCK_NB) == 0 {
+            if fstat(lock, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o777 == 0o700,
+                flock(lock, LOCK_EX | LOCK_NB) == 0
+            {
                 remove(folder + name)
             }
             close(lock)
@@ -63,7 +66,9 @@ final class WorkFolder: Sendable {
         // On a file system without locks nobody can have it either, and nothing is taken for left behind.
         let isTaken = flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
         var (mine, there) = (stat(), stat())
-        guard !isTaken, fstat(lock, &mine) == 0, stat(path, &there) == 0, mine.st_ino == there.st_ino else {
+        guard !isTaken, fstat(lock, &mine) == 0, lstat(path, &there) == 0,
+            (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
+        else {
             close(lock)
             return nil
         }

@@ -179,9 +179,14 @@ struct MergeLimitTests {
         #expect(verdicts.count { $0 == .skipped(MergeBatch.joinedReason) } == 1)
         #expect(verdicts.last == .skipped(MergeBatch.joinedReason))
         #expect(try device.merge([Self.member("X"), Self.member("Y", into: "X")]) == [.created, .created])
+        // Those who could not be joined to them may be joined to others, in the same import too.
+        let few = [
+            Self.member("V"), Self.member("U", into: "V"), Self.member("U2", into: "T"), Self.member("W", into: "V"),
+        ]
+        #expect(try device.merge(few) == [.created, .created, .skipped(MergeBatch.joinedReason), .created])
         let card = TransferRecord.Card(cardId: "X", userId: "T", blocked: nil, stamp: Self.stamp(-50))
         #expect(try device.merge([.card(card)]) == [.skipped(MergeBatch.joinedReason)])
-        #expect(try await device.store.members(sortedBy: .userId).map(\.userId) == ["T", "X"])
+        #expect(try await device.store.members(sortedBy: .userId).map(\.userId) == ["T", "V", "X"])
         #expect(try await device.store.check() == [])
     }
 

@@ -60,8 +60,12 @@ struct DatabasePathTests {
 
     // MARK: Folders of those who were killed
 
-    private func leave(_ name: String, _ files: [String]) throws {
-        try FileManager.default.createDirectory(atPath: directory.file(name), withIntermediateDirectories: false)
+    private func leave(_ name: String, _ files: [String], mode: Int = 0o700) throws {
+        try FileManager.default.createDirectory(
+            atPath: directory.file(name),
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: mode]
+        )
         for file in files { try Data([1]).write(to: URL(fileURLWithPath: directory.file(name) + "/" + file)) }
     }
 
@@ -71,14 +75,16 @@ struct DatabasePathTests {
         try await club.open()
         _ = try await club.receive(tap("A"))
         func fill() throws {
-            try leave(".club-aaaaaa", ["club.sqlite", "club.sqlite-journal"])
-            try leave(".club-bbbbbb", ["old.sqlite", "old.sqlite-wal", "new.sqlite", "new.sqlite-shm"])
-            try leave(".club-cccccc", [])
+            try leave(".clubkit-work-aaaaaa", ["copy.sqlite", "copy.sqlite-journal"])
+            try leave(".clubkit-work-bbbbbb", ["old.sqlite", "old.sqlite-wal", "new.sqlite", "new.sqlite-shm"])
+            try leave(".clubkit-work-cccccc", [])
         }
-        try leave(".club-letter", ["club.sqlite", "letter"])
-        try leave(".club-long-name", ["club.sqlite"])
+        try leave(".clubkit-work-letter", ["copy.sqlite", "letter"])
+        try leave(".clubkit-work-long-name", ["copy.sqlite"])
+        try leave(".clubkit-work-shared", ["copy.sqlite"], mode: 0o755)
+        try leave(".club-backup", ["club.sqlite"])
         let folder = try WorkFolder(beside: path, "test")
-        try Data([1]).write(to: URL(fileURLWithPath: folder.path + "/club.sqlite"))
+        try Data([1]).write(to: URL(fileURLWithPath: folder.path + "/copy.sqlite"))
         let stays = try names()
 
         try fill()
@@ -94,7 +100,7 @@ struct DatabasePathTests {
         try await club.erase("A")
         #expect(try names() == stays)
 
-        #expect(FileManager.default.fileExists(atPath: folder.path + "/club.sqlite"))
+        #expect(FileManager.default.fileExists(atPath: folder.path + "/copy.sqlite"))
         folder.remove()
         #expect(try names() == stays.filter { !folder.path.hasSuffix($0) })
         try await club.close()
@@ -107,7 +113,7 @@ struct DatabasePathTests {
             for _ in 0..<50 {
                 group.addTask {
                     let folder = try WorkFolder(beside: path, "test")
-                    let file = folder.path + "/club.sqlite"
+                    let file = folder.path + "/copy.sqlite"
                     try Data([1]).write(to: URL(fileURLWithPath: file))
                     WorkFolder.removeLeftovers(beside: path)
                     #expect(FileManager.default.fileExists(atPath: file))

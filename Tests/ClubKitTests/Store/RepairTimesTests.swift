@@ -43,6 +43,37 @@ struct RepairTimesTests {
     }
 
     @Test(
+        "Totals that make no sense are found, and computed again",
+        arguments: [
+            "UPDATE member SET last_visit_at = \(Int64.max) WHERE user_id = 'member 1'",
+            "UPDATE member SET last_visit_at = \(Int64.min) WHERE user_id = 'member 1'",
+            "UPDATE member SET last_visit_at = last_visit_at + 1 WHERE user_id = 'member 3'",
+            "UPDATE member SET claim_visits = 5 WHERE user_id = 'member 1'",
+            "UPDATE member SET claim_visits = 5 WHERE user_id = 'member 3'",
+            "UPDATE member SET claim_at = 5 WHERE user_id = 'member 3'",
+        ]
+    )
+    func totals(sql: String) async throws {
+        let club = try await filled()
+        let members = try await club.members(sortedBy: .userId)
+        try await damage(club, sql)
+        #expect(try await !club.check().isEmpty)
+        _ = try await club.repair()
+        #expect(try await club.check() == [])
+        #expect(try await club.members(sortedBy: .userId) == members)
+    }
+
+    @Test("The latest visit of members who are one is exact, up to the end of time")
+    func exact() async throws {
+        let club = try await openClub(.test(clock: { Date(timeIntervalSince1970: 253_402_300_799) }))
+        for key in ["A", "B"] {
+            _ = try await club.receive(tap(key, at: 253_402_300_799.999_991 - start.timeIntervalSince1970))
+        }
+        _ = try await club.join("B", to: "A")
+        #expect(try await club.check() == [])
+    }
+
+    @Test(
         "A clock that shows no possible time is found, and set to what the records and the machine's clock say",
         arguments: [
             "UPDATE clock SET hlc = \(Int64.max)", "UPDATE clock SET hlc = \(Int64.max - 1)",
