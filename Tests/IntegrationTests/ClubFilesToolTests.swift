@@ -3,7 +3,7 @@ import GRDB
 import Testing
 
 /// What stands at the place of the club's database, and beside it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ClubFilesToolTests {
     private let club: ClubTool
 

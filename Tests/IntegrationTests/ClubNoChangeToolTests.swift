@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What is so already, what is left of somebody who was deleted, and what waits for somebody else.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ClubNoChangeToolTests {
     private let club: ClubTool
 

@@ -106,18 +106,21 @@ extension MemberStore {
         func stored(_ key: String, in db: Database) throws -> String? {
             try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [key])
         }
-        if try database.read({ try stored(copyMark, in: $0) }) != nil {
+        func isMarked(_ db: Database) throws -> Bool {
+            try stored(copyMark, in: db) != nil || stored(Replacement.key, in: db) != nil
+        }
+        if try database.read(isMarked) {
             let fresh = makeUUID().uuidString
             try database.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
                     // Another process may have been faster.
                     if try stored(copyMark, in: db) != nil {
                         try db.execute(sql: "UPDATE meta SET value = ? WHERE key = 'deviceID'", arguments: [fresh])
-                        try db.execute(
-                            sql: "DELETE FROM meta WHERE key IN (?, ?)",
-                            arguments: [copyMark, Replacement.key]
-                        )
                     }
+                    try db.execute(
+                        sql: "DELETE FROM meta WHERE key IN (?, ?)",
+                        arguments: [copyMark, Replacement.key]
+                    )
                     return .commit
                 }
             }

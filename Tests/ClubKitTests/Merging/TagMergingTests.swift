@@ -141,7 +141,12 @@ struct TagMergingTests {
                         uniqueKeysWithValues: Set(tags).symmetricDifference(before).map { ($0, tags.contains($0)) }
                     )
                 case .some(let added, let removed):
-                    Dictionary(uniqueKeysWithValues: Set(added + removed).map { ($0, added.contains($0)) })
+                    // To take away what is not there says nothing.
+                    Dictionary(
+                        uniqueKeysWithValues: Set(added + removed.filter(before.contains)).map {
+                            ($0, added.contains($0))
+                        }
+                    )
                 }
             for (tag, isThere) in now {
                 let stamp = try #require(facts.values["$tag:" + tag]?.first?.stamp, "seed \(seed)")

@@ -6,7 +6,7 @@ import Testing
 @testable import ClubKit
 
 /// What is left of members who were deleted.
-@Suite("Members who are held", .timeLimit(.minutes(5)))
+@Suite("Members who are held", .timeLimit(.minutes(10)))
 struct HeldMemberTests {
     /// Two members who were joined, and deleted then.
     private func club(_ path: String) async throws -> Club {

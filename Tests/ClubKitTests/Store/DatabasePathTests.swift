@@ -5,7 +5,7 @@ import Testing
 @testable import ClubKit
 
 /// What stands at the place of a database and beside it.
-@Suite("Files at and beside the database", .timeLimit(.minutes(5)))
+@Suite("Files at and beside the database", .timeLimit(.minutes(10)))
 struct DatabasePathTests {
     private let directory: TemporaryDirectory
     private var path: String { directory.file() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ClubKit
 
-@Suite("What is said of a member is carried over when they are joined to another", .timeLimit(.minutes(5)))
+@Suite("What is said of a member is carried over when they are joined to another", .timeLimit(.minutes(10)))
 struct JoiningTests {
     private static let soon = start.addingTimeInterval(86_400)
     private static let later = start.addingTimeInterval(864_000)

@@ -4,7 +4,7 @@ import Testing
 @testable import ClubKit
 
 /// A club's own files over members of whom some are one.
-@Suite(.timeLimit(.minutes(5))) struct JoinedRoundTripTests {
+@Suite(.timeLimit(.minutes(10))) struct JoinedRoundTripTests {
     let directory: TemporaryDirectory
 
     init() throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import ClubKit
 
 /// Pipes at whose other end nobody is yet.
-@Suite("Pipes", .timeLimit(.minutes(2)))
+@Suite("Pipes", .timeLimit(.minutes(10)))
 struct PipeTests {
     private let directory: TemporaryDirectory
 
