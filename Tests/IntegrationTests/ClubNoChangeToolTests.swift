@@ -55,15 +55,18 @@ struct ClubNoChangeToolTests {
         #expect(mkfifo(pipe, 0o600) == 0)
         for command in [["import", pipe], ["export", pipe, "--force"]] {
             let tool = try Tool.clubctl.start(command + ["--database", club.database])
-            // Signals are listened for before the database is opened.
-            while FileManager.default.contents(atPath: "/proc/\(tool.identifier)/maps")
-                .map({ String(decoding: $0, as: UTF8.self).contains("club.sqlite-shm") }) == false
-            {
-                await Task.yield()
-            }
+            // As soon as it takes signals: from then on none is lost.
+            while try !takesSignals(tool.identifier) { try await Task.sleep(for: .milliseconds(5)) }
             tool.kill(signal)
             #expect(await tool.finish().status == 130, "\(command)")
         }
+    }
+
+    /// Whether a process has a handler for SIGINT, the second bit of those that it catches.
+    private func takesSignals(_ process: Int32) throws -> Bool {
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let caught = try #require(status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") })
+        return try #require(UInt64(caught.dropFirst(7).drop { $0 == "\t" || $0 == " " }, radix: 16)) & 2 != 0
     }
 
     @Test("A pipe that somebody writes is imported, and one that somebody reads is exported to")

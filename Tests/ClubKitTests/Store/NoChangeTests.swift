@@ -26,10 +26,6 @@ struct NoChangeTests {
         Case(testDescription: "no expiry", isNewsFirst: false) { try await $0.setExpiry(of: "A", to: nil, by: desk) },
         Case(testDescription: "notes") { try await $0.setNotes("tea", on: "A", by: desk) },
         Case(testDescription: "no notes", isNewsFirst: false) { try await $0.setNotes("", on: "A", by: desk) },
-        Case(testDescription: "edit") { try await $0.update("A", by: desk) { $0.fields["city"] = "Bonn" } },
-        Case(testDescription: "no field", isNewsFirst: false) {
-            try await $0.update("A", by: desk) { $0.fields["x"] = nil }
-        },
         Case(testDescription: "all tags") { try await $0.setTags(["gold"], of: "A", by: desk) },
         Case(testDescription: "a tag that is named", isNewsAgain: true) {
             try await $0.changeTags(of: "A", adding: ["gold"], by: desk)

@@ -136,7 +136,7 @@ struct ReplacementTests {
 
     @Test(
         "Whatever else has the name of a repaired file is left alone, and the database is opened",
-        arguments: Stranger.allCases
+        arguments: Stranger.allCases.filter { $0 != .otherDamage }
     )
     func stranger(stranger: Stranger) async throws {
         try await make(stranger)
