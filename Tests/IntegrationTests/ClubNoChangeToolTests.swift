@@ -55,18 +55,18 @@ struct ClubNoChangeToolTests {
         #expect(mkfifo(pipe, 0o600) == 0)
         for command in [["import", pipe], ["export", pipe, "--force"]] {
             let tool = try Tool.clubctl.start(command + ["--database", club.database])
-            // As soon as it takes signals: from then on none is lost.
-            while try !takesSignals(tool.identifier) { try await Task.sleep(for: .milliseconds(5)) }
+            // As soon as it takes the signal: from then on it is not lost.
+            while try !takes(signal, tool.identifier) { try await Task.sleep(for: .milliseconds(5)) }
             tool.kill(signal)
             #expect(await tool.finish().status == 130, "\(command)")
         }
     }
 
-    /// Whether a process has a handler for SIGINT, the second bit of those that it catches.
-    private func takesSignals(_ process: Int32) throws -> Bool {
+    /// Whether a process has a handler for a signal: 1 is the lowest bit of those that it catches.
+    private func takes(_ signal: Int32, _ process: Int32) throws -> Bool {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let caught = try #require(status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") })
-        return try #require(UInt64(caught.dropFirst(7).drop { $0 == "\t" || $0 == " " }, radix: 16)) & 2 != 0
+        return try #require(UInt64(caught.dropFirst(7).drop { $0 == "\t" || $0 == " " }, radix: 16)) >> UInt64(signal - 1) & 1 != 0
     }
 
     @Test("A pipe that somebody writes is imported, and one that somebody reads is exported to")

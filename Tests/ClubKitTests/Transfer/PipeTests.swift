@@ -78,8 +78,9 @@ struct PipeTests {
             let file = open(path, O_WRONLY)
             for text in ["userId\nA\n", "B\n", "C\n"] {
                 _ = Array(text.utf8).withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-                // Nothing depends on how long the pause is.
-                Thread.sleep(forTimeInterval: 0.02)
+                // Until the reader has taken it, and waits for more.
+                var left: Int32 = 1
+                while ioctl(file, UInt(FIONREAD), &left) == 0, left > 0 { sched_yield() }
             }
             close(file)
         }
