@@ -143,26 +143,30 @@ extension MemberStore {
                 row.member.userId == before.userId && row.member.username == before.username
                 && row.member.fields == before.fields && row.member.timeStampAdded == before.timeStampAdded
             guard isSame else { return (nil, nil) }
+            let said = Self.changes(from: row.member, to: member)
+            try said.refuseNUL(attempting: attempt)
+            guard !said.isEmpty else { return (row.member, nil) }
             let stamp = try self.nextStamp(in: db)
-            var names: [FieldValue] = []
-            var facts = try row.facts()
-            if member.username != row.member.username {
-                facts.set("username", member.username.map { .string(PlainText.line($0)) } ?? .null, stamp)
-                names.append(.string("username"))
+            try self.change(row, in: db) { facts in
+                for (name, value) in said { facts.set(name, value, stamp) }
             }
-            for name in Set(member.fields.keys).union(row.member.fields.keys).sorted() where FieldKey.isCustom(name) {
-                let value = member.fields[name] ?? .null
-                guard value != row.member.fields[name] ?? .null else { continue }
-                try [name: value].refuseNUL(attempting: attempt)
-                facts.set(name, value, stamp)
-                names.append(.string(name))
-            }
-            guard !names.isEmpty else { return (row.member, nil) }
-            try self.save(facts, of: row.id, in: db)
+            let names = said.keys.sorted().map { FieldValue.string($0) }
             try self.audit(.edited, of: row.member.userId, context, detail: ["fields": .array(names)], in: db)
             let changed = try self.changed(row.id, attempt, in: db)
             return (changed.member, changed)
         }.0
+    }
+
+    /// The name and the custom fields that are others than they were, as they are kept.
+    private static func changes(from before: Member, to after: Member) -> [String: FieldValue] {
+        var said: [String: FieldValue] = [:]
+        let name = after.username.map(PlainText.line)
+        if name != before.username { said["username"] = name.map { .string($0) } ?? .null }
+        for name in Set(after.fields.keys).union(before.fields.keys) where FieldKey.isCustom(name) {
+            let value = (after.fields[name] ?? .null).normalized
+            if value != (before.fields[name] ?? .null).normalized { said[name] = value }
+        }
+        return said
     }
 
     /// Deletes a member and whoever was joined to them.

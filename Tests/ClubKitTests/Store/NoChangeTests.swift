@@ -34,6 +34,12 @@ struct NoChangeTests {
             try await $0.changeTags(of: "A", adding: [], removing: ["gold"], by: desk)
         },
         Case(testDescription: "a block", isNewsAgain: true) { try await $0.block("A", by: desk) },
+        Case(testDescription: "edit") { try await $0.update("A", by: desk) { $0.fields["town"] = "Bern" } },
+        Case(testDescription: "name") { try await $0.update("A", by: desk) { $0.username = "Ann\nLee" } },
+        Case(testDescription: "number") { try await $0.update("A", by: desk) { $0.fields["age"] = .double(7) } },
+        Case(testDescription: "no field", isNewsFirst: false) {
+            try await $0.update("A", by: desk) { $0.fields["town"] = .null }
+        },
         Case(testDescription: "distinct") { try await $0.dismissDuplicate("A", "B", by: desk) },
     ]
 
