@@ -54,6 +54,24 @@ struct ClubFilesToolTests {
         #expect(other.messages.contains("\(kept)\n"), "\(other.messages)")
     }
 
+    @Test("Whoever makes a new database by a mistyped path is told so")
+    func newDatabases() async throws {
+        let file = try club.scratch.write("userId\nA\n", to: "members.csv")
+        let commands: [[String]] = [["members", "add", "B"], ["import", file], ["import", file, "--merge"]]
+        for (index, command) in commands.enumerated() {
+            let path = club.scratch.file("new-\(index).sqlite")
+            let first = try await Tool.clubctl.start(command + ["--json", "--database", path]).finish()
+            #expect(first.status == 0)
+            #expect(first.messages == "There was no database at \(path): a new one was made.\n")
+            #expect(!first.output.contains("new one"))
+            let second = try await Tool.clubctl.start(command + ["--database", path]).finish()
+            #expect(!second.messages.contains("new one"), "\(second.messages)")
+        }
+        let dry = try await club.run("import", file, "--dry-run")
+        #expect(dry.messages.contains("There is no database at \(club.database)"))
+        #expect(!FileManager.default.fileExists(atPath: club.database))
+    }
+
     @Test("A backup that was killed leaves nothing after the next one")
     func killedBackup() async throws {
         _ = try await club.json("members", "add", "A", "--field", "notes=" + String(repeating: "x", count: 60_000))

@@ -60,7 +60,7 @@ struct MembersAdd: ToolCommand {
         commandName: "add",
         abstract: "Adds a member who has not been here yet.",
         discussion: """
-            The database is created if it is missing. Exit code 1 if there is such a member already.
+            The database is created if it is missing, and standard error says so. Exit code 1 if there is such a member already.
 
             \(MemberLine.keys)
 

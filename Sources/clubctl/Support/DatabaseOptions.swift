@@ -33,9 +33,14 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         return path
     }
 
+    /// Whether there is no file yet.
+    private var isMissing: Bool {
+        if case .file(let path) = location { !FileManager.default.fileExists(atPath: path) } else { false }
+    }
+
     /// A club that is not open, on a database which must exist already.
     func closedClub() throws -> Club {
-        if case .file(let path) = location, !FileManager.default.fileExists(atPath: path) {
+        if isMissing {
             throw ToolFailure(
                 "could not open \(path): there is no such database. Check --database; 'clubctl kiosk' creates one.",
                 exit: ToolExit.noInput
@@ -51,17 +56,20 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         return try await Self.closing(club, work)
     }
 
-    /// Works with a club that is open on the database, which is created if it is missing, and closes it.
+    /// Works with a club that is open on the database, which is created if it is missing, and closes it. A person is
+    /// told that it was created: the path may be mistyped.
     func withNewClub<Result>(_ work: (Club) async throws -> Result) async throws -> Result {
-        try await Self.closing(try await open(), work)
+        let isNew = isMissing || emptyFile != nil
+        let club = try await open()
+        if isNew { Output.tell("There was no database at \(path): a new one was made.") }
+        return try await Self.closing(club, work)
     }
 
     /// Works with a club whose database is created if it is missing, unless nothing is to be changed: then an empty club
     /// in memory stands for it.
     func withClub<Result>(dryRun: Bool, _ work: (Club) async throws -> Result) async throws -> Result {
-        guard dryRun, case .file(let path) = location, !FileManager.default.fileExists(atPath: path) else {
-            return try await withNewClub(work)
-        }
+        guard dryRun, isMissing else { return try await withNewClub(work) }
+        Output.tell("There is no database at \(path): this is what would be imported into a new one.")
         let club = Self.club(.memory)
         try await club.open()
         return try await Self.closing(club, work)
