@@ -27,11 +27,17 @@ package struct Output: Sendable {
         do {
             try await work()
         } catch {
-            if isJSON, !(error is ExitCode), !(error is CancellationError) {
-                try result(FailureLine(error: ErrorLine(error)), text: "")
+            // A wrong use of the tool is told by whoever parses its arguments.
+            if isJSON, !(error is ExitCode), !(error is CancellationError), !(error is ValidationError) {
+                try failure(ErrorLine(error))
             }
             throw error
         }
+    }
+
+    /// Prints a failure as a line of JSON.
+    func failure(_ error: ErrorLine) throws {
+        try write(Self.json(FailureLine(error: error)))
     }
 
     private struct FailureLine: Encodable {

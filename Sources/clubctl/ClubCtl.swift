@@ -19,4 +19,8 @@ struct ClubCtl: AsyncParsableCommand {
             Audit.self,
         ]
     )
+
+    static func main() async {
+        await runTool()
+    }
 }

@@ -19,4 +19,8 @@ struct ReaderCtl: AsyncParsableCommand {
             CaptureCommands.self, DescribeATR.self, DescribeUID.self,
         ]
     )
+
+    static func main() async {
+        await runTool()
+    }
 }

@@ -1,0 +1,45 @@
+import ArgumentParser
+import Foundation
+
+extension AsyncParsableCommand {
+    /// Runs the tool, of which this is the root command, on the arguments of the process.
+    ///
+    /// Arguments that are wrong are told as ArgumentParser does, with exit code 64. If `--json` is among them they are
+    /// a line `{"error":…}` too, as every other error is: the parser ends before the command could know of `--json`.
+    package static func runTool() async {
+        // A reader of our output that goes away is a write error with a code, not a signal that ends the process.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try await asyncParseAsRoot(nil)
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            var error = error
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            let options = arguments.prefix { $0 != "--" }
+            // Help and versions end this way too, with 0.
+            if exitCode(for: error) != .success, options.contains("--json") {
+                // A command that has only other commands does not know the option, which is not what is wrong.
+                if message(for: error).contains("'--json'") {
+                    let others = options.filter { $0 != "--json" } + arguments[options.endIndex...]
+                    if let other = await fault(others) { error = other }
+                }
+                try? Output(json: true).failure(ErrorLine(code: "usage", message(for: error)))
+            }
+            exit(withError: error)
+        }
+    }
+
+    /// What is wrong with arguments.
+    private static func fault(_ arguments: [String]) async -> (any Error)? {
+        do {
+            _ = try await asyncParseAsRoot(arguments)
+            return nil
+        } catch {
+            return exitCode(for: error) == .success ? nil : error
+        }
+    }
+}
