@@ -101,6 +101,15 @@ struct ReceivingTests {
         #expect(try await club.hasReceived(event.id))
     }
 
+    @Test("A tap whose visit came by a merge is one that the club has")
+    func hasReceivedByMerge() async throws {
+        let (first, second) = (try MergeDevice(1), try MergeDevice(2))
+        let receipt = try await first.tap("A", at: start)
+        #expect(try await !second.store.hasReceived(receipt.eventID))
+        try second.merge(await first.records())
+        #expect(try await second.store.hasReceived(receipt.eventID))
+    }
+
     @Test("The time of the last visit is the latest one, also when the clock was set back")
     func lastVisit() async throws {
         let club = try await openClub()

@@ -147,7 +147,7 @@ extension MemberStore {
         _ context: ActionContext
     ) async throws(ClubError) -> Bool {
         let attempt = "dismiss a duplicate"
-        let (key, other) = (identifier(key), identifier(other))
+        let (key, other) = (identifiers(key), identifiers(other))
         return try await write(attempt) { db in
             let (first, second) = Self.ordered(
                 try Self.member(key, attempt, in: db),

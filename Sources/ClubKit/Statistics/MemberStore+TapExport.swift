@@ -46,13 +46,9 @@ extension MemberStore {
         }
         if let failure { throw failure }
         if isCancelled() { throw TransferError(.cancelled, file: path) }
-        // Not necessary: what is in a database that cannot be written can be exported all the same.
-        _ = try? database.write { [report] db in
-            let detail: [String: FieldValue] = ["format": .string("visits"), "rows": .int(report.rows)]
-            try audit(.exported, of: nil, context, detail: detail, in: db)
-        }
         report.file = try output.finish(overwrite: overwrite)
         report.bytes = output.count
+        report.auditFailure = auditExport(["format": .string("visits"), "rows": .int(report.rows)], context)
         return report
     }
 }

@@ -12,6 +12,9 @@ public struct TapExportReport: Sendable, Hashable, Encodable {
     /// The size of the file.
     public var bytes = 0
 
+    /// Why the export is not in the audit log, such as a full disk; `nil` if it is there.
+    public var auditFailure: String?
+
     /// A report of nothing yet.
     public init(file: String) {
         self.file = file

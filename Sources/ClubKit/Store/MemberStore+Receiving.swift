@@ -50,12 +50,15 @@ extension MemberStore {
         }
     }
 
-    /// Whether there is a receipt for a tap.
+    /// Whether a tap was recorded, here or by a device whose visits are here.
     package func hasReceived(_ eventID: UUID) async throws(ClubError) -> Bool {
         try await read("look up a tap") { db in
             try Bool.fetchOne(
                 db,
-                sql: "SELECT EXISTS (SELECT 1 FROM receipt WHERE event_id = ?)",
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM receipt WHERE event_id = ?1)
+                        OR EXISTS (SELECT 1 FROM visit WHERE event_id = ?1)
+                    """,
                 arguments: [eventID]
             ) ?? false
         }

@@ -21,6 +21,9 @@ public struct ExportReport: Sendable, Hashable, Encodable {
     /// Those of ``columns`` that were asked for and that no member has.
     public var emptyColumns: [String] = []
 
+    /// Why the export is not in the audit log, such as a full disk; `nil` if it is there.
+    public var auditFailure: String?
+
     /// A report.
     public init(file: String, format: TransferFormat, members: Int, rows: Int, bytes: Int, columns: [String]) {
         self.file = file

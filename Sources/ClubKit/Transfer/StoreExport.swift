@@ -71,24 +71,27 @@ struct StoreExport: Sendable {
             throw TransferError(error, file: path)
         }
         if let failure { throw failure }
-        try audit(store, report)
         report.file = try output.finish(overwrite: options.overwrite && !isUnique, unique: isUnique)
         report.bytes = output.count
+        report.auditFailure = store.auditExport(
+            ["format": .string(report.format.rawValue), "members": .int(report.members)],
+            context
+        )
         return report
     }
+}
 
-    /// Writes down who exported how much, unless the database cannot be written: what is in it can be saved all the same.
-    private func audit(_ store: MemberStore, _ report: ExportReport) throws(TransferError) {
+extension MemberStore {
+    /// Writes down who exported how much. An export stands without it: what is in a database that cannot be written can
+    /// be saved all the same.
+    ///
+    /// - Returns: why it is not in the audit log, if it is not.
+    func auditExport(_ detail: [String: FieldValue], _ context: ActionContext) -> String? {
         do {
-            try store.database.write { db in
-                let detail: [String: FieldValue] = [
-                    "format": .string(report.format.rawValue), "members": .int(report.members),
-                ]
-                try store.audit(.exported, of: nil, context, detail: detail, in: db)
-            }
+            try database.write { try audit(.exported, of: nil, context, detail: detail, in: $0) }
+            return nil
         } catch {
-            let error = ClubError(error, attempting: "write the audit log")
-            guard error.kind == .readOnly else { throw TransferError(error, file: report.file) }
+            return ClubError(error, attempting: "write the audit log").description
         }
     }
 }

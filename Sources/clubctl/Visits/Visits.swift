@@ -59,6 +59,7 @@ struct VisitsExport: ToolCommand {
                     )
                 }
                 bar.end()
+                if let failure = report.auditFailure { out.message("Not in the audit log: \(failure)") }
                 let text = """
                     Wrote \(Count.text(report.rows, "row")) to \(Destination.name(file)), \
                     \(Count.grouped(report.counted)) of them counted visits.

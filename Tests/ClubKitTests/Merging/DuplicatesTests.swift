@@ -60,6 +60,8 @@ struct DuplicatesTests {
         try await club.join("04A1B2C3", to: "C3B2A104")
         try await club.dismissDuplicate("M-2001", "M-1001", by: ActionContext(actor: "desk"))
         #expect(try await club.duplicates().isEmpty)
+        // As it is printed on a card.
+        try await club.dismissDuplicate("c3:b2:a1:04", "M-1001")
         // Another device that merges hears of it.
         let other = try MergeDevice(2)
         let records = try await club.openStore("test").read("test") { db in try MergeDump.records(in: db) }

@@ -229,6 +229,28 @@ import Testing
         #expect(entry.detail == ["format": "csv", "members": 3, "reason": "newsletter"])
     }
 
+    @Test("An export stands though another program keeps the audit log from being written, and says so")
+    func exportsBesideALock() async throws {
+        let path = directory.file("club.sqlite")
+        let club = Club(configuration: .test(.file(path: path), busyTimeout: .milliseconds(50)))
+        try await club.open()
+        _ = try await club.receive(tap("A"))
+        let other = try RawDatabase(path)
+        try other.execute("BEGIN IMMEDIATE")
+        let members = try await club.exportMembers(
+            to: directory.file("x.csv"),
+            options: ExportOptions(format: .csv)
+        )
+        let taps = try await club.exportTaps(to: directory.file("taps.csv"))
+        try other.execute("COMMIT")
+        #expect(members.rows == 1 && taps.rows == 1)
+        #expect(members.auditFailure?.hasPrefix("could not write the audit log") == true)
+        #expect(taps.auditFailure?.hasPrefix("could not write the audit log") == true)
+        #expect(FileManager.default.fileExists(atPath: members.file) && FileManager.default.fileExists(atPath: taps.file))
+        #expect(try await club.exportTaps(to: directory.file("more.csv")).auditFailure == nil)
+        try await club.close()
+    }
+
     @Test func needsAnOpenClub() async throws {
         let club = Club(configuration: .test())
         await #expect {
