@@ -104,7 +104,7 @@ struct ReceivingTests {
     @Test("A tap whose visit came by a merge is one that the club has")
     func hasReceivedByMerge() async throws {
         let (first, second) = (try MergeDevice(1), try MergeDevice(2))
-        let receipt = try await first.tap("A", at: start)
+        let receipt = try #require(await first.tap("A", at: start))
         #expect(try await !second.store.hasReceived(receipt.eventID))
         try second.merge(await first.records())
         #expect(try await second.store.hasReceived(receipt.eventID))
