@@ -15,8 +15,9 @@ struct ClubFileExport {
 
     /// Writes all of the store.
     ///
+    /// - Parameter tooLong: gets whose records are longer than a line may be, so that nobody takes them.
     /// - Returns: how many members there are, and how many records in all.
-    func write(_ db: Database) throws -> (members: Int, records: Int) {
+    func write(_ db: Database, tooLong: inout [String]) throws -> (members: Int, records: Int) {
         var total = 0
         for table in ["erased", "member", "card", "visit", "undo", "audit"] {
             total += try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table)") ?? 0
@@ -27,7 +28,7 @@ struct ClubFileExport {
         // Erasures first, so that those who were erased are known when their old records come, and members before
         // what belongs to them.
         try erasures(db, &count)
-        let members = try members(db, &count)
+        let members = try members(db, &count, &tooLong)
         try cards(db, &count)
         let visits = try visits(db, &count)
         try undoings(db, &count)
@@ -68,7 +69,7 @@ struct ClubFileExport {
 
     // MARK: Members
 
-    private func members(_ db: Database, _ count: inout Count) throws -> Int {
+    private func members(_ db: Database, _ count: inout Count, _ tooLong: inout [String]) throws -> Int {
         // Whom nothing was said of is only there to be joined to what others say.
         let rows = try RawRows(
             db,
@@ -79,6 +80,7 @@ struct ClubFileExport {
         )
         var members = 0
         while try rows.next() {
+            let before = output.count
             try output.write { text in
                 text.append(contentsOf: #"{"member":{"#.utf8)
                 if rows.isNull(8) {
@@ -90,6 +92,9 @@ struct ClubFileExport {
                 text.append(contentsOf: #","userId":"#.utf8)
                 JSONText.append(rows.bytes(0), to: &text)
                 text.append(contentsOf: "}}\n".utf8)
+            }
+            if output.count - before > ClubFile.longestLine {
+                tooLong.append(String(decoding: rows.bytes(0), as: UTF8.self))
             }
             members += 1
             try step(&count)

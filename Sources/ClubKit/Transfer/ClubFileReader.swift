@@ -1,13 +1,10 @@
-import Crypto
 import Foundation
 import ReaderKit
 
 /// Reads a club's file: once to see that it is whole and unchanged, then again for its records.
 struct ClubFileReader {
     private let source: FileSource
-    private var window: ByteWindow
-    private var number = 0
-    private var digest = SHA256()
+    private var lines: ClubFileLines
     private var order = RecordOrder()
 
     /// What the first line tells.
@@ -21,40 +18,31 @@ struct ClubFileReader {
     /// - Parameter progress: told the bytes that were looked at; throwing ends it.
     init(_ source: FileSource, progress: (Int) throws(TransferError) -> Void) throws(TransferError) {
         self.source = source
-        try source.rewind()
-        window = ByteWindow(source)
-        header = try Self.header(window: &window, &digest, source.path)
-        var lines = 1
-        var last: [UInt8] = []
-        while let line = try Self.line(&window, source.path, lines + 1) {
-            if !last.isEmpty { digest.update(data: last) }
-            last = line
-            lines += 1
-            if lines.isMultiple(of: 10_000) { try progress(window.offset) }
-        }
         let path = source.path
+        lines = try ClubFileLines(source)
+        header = try Self.header(&lines, path)
+        var last: [UInt8] = []
+        while let line = try lines.next() {
+            last = if case .bytes(let bytes) = line { bytes } else { [] }
+            if lines.count.isMultiple(of: 10_000) { try progress(lines.offset) }
+        }
         guard let trailer = try? JSONDecoder().decode(ClubFile.Trailer.self, from: Data(last)).end else {
             let detail = "expected a line with the checksum at the end"
-            throw TransferError(.truncated, file: path, line: lines, detail: detail)
+            throw TransferError(.truncated, file: path, line: lines.count, detail: detail)
         }
-        guard trailer.records == lines - 2 else {
-            let detail = "there are \(lines - 2) records, not \(trailer.records)"
+        guard trailer.records == lines.count - 2 else {
+            let detail = "there are \(lines.count - 2) records, not \(trailer.records)"
             throw TransferError(.altered, file: path, detail: detail)
         }
-        guard digest.finalize().elementsEqual((try? Hex.decode(trailer.sha256)) ?? []) else {
+        guard lines.sumBefore == (try? Hex.decode(trailer.sha256)) else {
             throw TransferError(.altered, file: path, detail: "the checksum differs")
         }
         self.trailer = trailer
-        try source.rewind()
-        window = ByteWindow(source)
-        digest = SHA256()
-        guard try Self.header(window: &window, &digest, path) == header else {
-            throw TransferError(.altered, file: path)
-        }
-        number = 1
+        lines = try ClubFileLines(source)
+        guard try Self.header(&lines, path) == header else { throw TransferError(.altered, file: path) }
     }
 
-    var offset: Int { window.offset }
+    var offset: Int { lines.offset }
 
     /// The next records, up to so many, each with its line; nothing at the end.
     ///
@@ -65,13 +53,13 @@ struct ClubFileReader {
         var records: [(line: Int, record: TransferRecord)] = []
         var faults: [(row: Int, fault: RowFault)] = []
         let decoder = JSONDecoder()
-        while records.count + faults.count < count, number - 1 < trailer.records {
-            guard let line = try Self.line(&window, source.path, number + 1) else {
-                throw TransferError(.altered, file: source.path, line: number + 1)
+        while records.count + faults.count < count, lines.count - 1 < trailer.records {
+            guard let line = try lines.next() else {
+                throw TransferError(.altered, file: source.path, line: lines.count + 1)
             }
-            digest.update(data: line)
-            number += 1
+            let number = lines.count
             do {
+                guard case .bytes(let line) = line else { throw RowFault.tooLong }
                 guard JSONDepth.isWithin(ClubFile.depth, line) else { throw RowFault.tooDeep }
                 let record = try decoder.decode(TransferRecord.self, from: Data(line))
                 if let fault = record.fault ?? order.fault(of: record) { throw fault }
@@ -84,22 +72,18 @@ struct ClubFileReader {
                 faults.append((number, RowFault(nil, RecordDecoder.summary(error))))
             }
         }
-        if number - 1 == trailer.records {
-            guard digest.finalize().elementsEqual((try? Hex.decode(trailer.sha256)) ?? []) else {
-                throw TransferError(.altered, file: source.path, detail: "it changed while it was read")
-            }
+        if lines.count - 1 == trailer.records, lines.sum != (try? Hex.decode(trailer.sha256)) {
+            throw TransferError(.altered, file: source.path, detail: "it changed while it was read")
         }
         return (records, faults)
     }
 
-    private static func header(
-        window: inout ByteWindow,
-        _ digest: inout SHA256,
-        _ path: String
-    ) throws(TransferError) -> ClubFile.Header {
+    private static func header(_ lines: inout ClubFileLines, _ path: String) throws(TransferError) -> ClubFile.Header {
         let expected = "expected the first line of a club's file"
-        guard let line = try line(&window, path, 1) else { throw TransferError(.truncated, file: path, line: 1) }
-        digest.update(data: line)
+        guard let first = try lines.next() else { throw TransferError(.truncated, file: path, line: 1) }
+        guard case .bytes(let line) = first else {
+            throw TransferError(.malformed, file: path, line: 1, detail: expected)
+        }
         // What any version has.
         struct Start: Decodable {
             var format: String
@@ -116,33 +100,5 @@ struct ClubFileReader {
             throw TransferError(.malformed, file: path, line: 1, detail: expected)
         }
         return header
-    }
-
-    /// The next line with its end, or `nil` behind the last one. A line without an end was cut off.
-    private static func line(
-        _ window: inout ByteWindow,
-        _ path: String,
-        _ number: Int
-    ) throws(TransferError) -> [UInt8]? {
-        while true {
-            let line = window.withBytes { bytes in
-                bytes.firstIndex(of: 0x0A).map { Array(bytes[...$0]) }
-            }
-            if let line {
-                window.take(line.count)
-                return line
-            }
-            if window.isAtEnd {
-                guard window.start == window.end else {
-                    throw TransferError(.truncated, file: path, line: number, detail: "the last line has no end")
-                }
-                return nil
-            }
-            guard window.end - window.start <= ClubFile.longestLine else {
-                let detail = "the line is longer than \(ClubFile.longestLine) bytes"
-                throw TransferError(.malformed, file: path, line: number, detail: detail)
-            }
-            try window.fill()
-        }
     }
 }

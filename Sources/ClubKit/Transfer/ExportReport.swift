@@ -21,6 +21,9 @@ public struct ExportReport: Sendable, Hashable, Encodable {
     /// Those of ``columns`` that were asked for and that no member has.
     public var emptyColumns: [String] = []
 
+    /// Whose records in a club's file are longer than one may be, so that whoever imports it skips them.
+    public var tooLong: [String] = []
+
     /// Why the export is not in the audit log, such as a full disk; `nil` if it is there.
     public var auditFailure: String?
 

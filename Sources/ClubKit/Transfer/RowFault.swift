@@ -51,6 +51,7 @@ struct RowFault: Error, Sendable, Hashable {
         RowFault(column.map(PlainText.line), "the text has a NUL character; remove it")
     }
 
+    static let tooLong = RowFault(nil, "expected a line of \(ClubFile.longestLine) bytes at most; shorten the values")
     static let tooDeep = RowFault(nil, "expected values that are nested \(JSONReader.depth) levels deep at most")
     static let noIdentifier = RowFault("userId", "expected an identifier; without one nobody can be found by it")
     static let badIdentifier = RowFault(

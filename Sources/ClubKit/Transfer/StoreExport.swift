@@ -47,7 +47,7 @@ struct StoreExport: Sendable {
                             output: output,
                             progress: progress
                         )
-                        (report.members, report.rows) = try export.write(db)
+                        (report.members, report.rows) = try export.write(db, tooLong: &report.tooLong)
                     } else {
                         let export = MemberExport(
                             format: options.format,

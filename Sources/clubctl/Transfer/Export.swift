@@ -74,6 +74,9 @@ struct Export: ToolCommand {
                 for name in report.emptyColumns {
                     out.message("No member has a value '\(name.onOneLine)': its column is empty. Check --columns.")
                 }
+                for userId in report.tooLong {
+                    out.message("\(userId.onOneLine) holds too much for other kiosks to take: shorten the values.")
+                }
                 if let failure = report.auditFailure { out.message("Not in the audit log: \(failure)") }
                 let text = "Wrote \(Count.text(report.members, "member")) to \(Destination.name(file))."
                 if file == "-" { out.message(text) } else { try out.result(report, text: text) }

@@ -70,6 +70,43 @@ import Testing
         }
     }
 
+    @Test("A line that is too long is passed over, and what stands before and behind it is taken")
+    func passesOverLongLines() throws {
+        let card = #"{"card":{"cardId":"C","stamp":[5,"\#(UUIDSource.uuid(5).uuidString)"],"userId":"U"}}"#
+        func padded(_ count: Int) -> String { card + String(repeating: " ", count: count - card.utf8.count) }
+        // With its end.
+        let most = ClubFile.longestLine - 1
+        let lengths = [card.utf8.count, most, most + 1, 2 * most, 3 * most + 7, card.utf8.count, most + 2]
+        let (taken, faults) = try directory.readRecords(lengths.map(padded))
+        #expect(taken == [0, 1, 5])
+        #expect(faults == Array(repeating: .tooLong, count: 4))
+        let path = try directory.writeRecords([card, padded(2 * most)])
+        let bytes = try content(of: path)
+        for (place, kind) in [(bytes.count - 200, TransferError.Kind.truncated), (most, .truncated)] {
+            let cut = try directory.write(Array(bytes[..<place]), to: "cut.clubkit")
+            #expect { _ = try read(cut) } throws: { ($0 as? TransferError)?.kind == kind }
+        }
+        var changed = bytes
+        changed[most] = 0x09
+        let altered = try directory.write(changed, to: "changed.clubkit")
+        #expect { _ = try read(altered) } throws: { ($0 as? TransferError)?.kind == .altered }
+    }
+
+    @Test("An export says whose record nobody can take")
+    func tellsLongRecords() async throws {
+        let text = String(repeating: "x", count: 1_000_000)
+        for round in 0..<5 { try await club.update("U3") { $0.fields["photo"] = .string("\(round)" + text) } }
+        let path = directory.file("long.clubkit")
+        let options = ExportOptions(format: .clubkit)
+        #expect(try await club.exportMembers(to: path, options: options).tooLong == [])
+        for name in ["a", "b"] { try await club.update("U3") { $0.fields[name] = .string(text) } }
+        let other = directory.file("longer.clubkit")
+        #expect(try await club.exportMembers(to: other, options: options).tooLong == ["U3"])
+        let device = try await openClub()
+        let report = try await device.importMembers(from: other)
+        #expect(report.malformed == 1 && report.created == 1)
+    }
+
     @Test func isTheSameBytesEachTime() async throws {
         let again = directory.file("again.clubkit")
         // The audit log says that something was exported, so the club is asked twice after that.
