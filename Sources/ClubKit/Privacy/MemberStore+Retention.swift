@@ -64,11 +64,13 @@ extension MemberStore {
         let before = try row.facts()
         var facts = before
         let first = SystemValues(before).packs.first?.stamp.time ?? Int64.max
+        // What is kept is looked at once for each device, not for each old visit.
         let old = """
-            FROM visit WHERE member_id = ?1 AND (at < ?2 OR hlc < ?3) AND hlc < coalesce(
-                (SELECT min(later.hlc) FROM visit AS later WHERE later.member_id = ?1
-                    AND later.device_id = visit.device_id AND later.at >= ?2 AND later.hlc >= ?3),
-                9223372036854775807)
+            FROM visit LEFT JOIN (
+                SELECT device_id AS device, min(hlc) AS first FROM visit INDEXED BY visit_by_member
+                WHERE member_id = ?1 AND at >= ?2 AND hlc >= ?3 GROUP BY +device_id
+            ) AS kept ON kept.device = visit.device_id
+            WHERE member_id = ?1 AND (at < ?2 OR hlc < ?3) AND hlc < coalesce(kept.first, 9223372036854775807)
             """
         let arguments: StatementArguments = [id, limit, limit / 1000 << 16]
         let groups = try Row.fetchAll(
