@@ -190,7 +190,7 @@ extension MergeBatch {
                 UNION SELECT subject FROM audit WHERE subject IS NOT NULL
                 """
         )
-        var erased: [(String, Stamp)] = []
+        var erased: [(identifier: String, stamp: Stamp)] = []
         while let identifier = try identifiers.next() {
             for (salt, hashes) in found {
                 if let stamp = hashes[Erasure.hash(identifier, salt: salt)] { erased.append((identifier, stamp)) }
@@ -202,7 +202,9 @@ extension MergeBatch {
         for (identifier, stamp) in erased {
             for id in try store.forget(identifier, as: stamp, in: db, joined: &joined) { forget(id) }
         }
-        if !erased.isEmpty { try store.forgetChanges(in: db) }
+        guard !erased.isEmpty else { return }
+        try store.forgetEntries(of: erased, in: db)
+        try store.forgetChanges(in: db)
     }
 
     // MARK: The audit log

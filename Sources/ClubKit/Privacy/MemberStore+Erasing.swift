@@ -38,6 +38,7 @@ extension MemberStore {
             }
             var joined: Set<Int64> = []
             for identifier in ordered { _ = try self.forget(identifier, as: stamp, in: db, joined: &joined) }
+            try self.forgetEntries(of: ordered.map { ($0, stamp) }, in: db)
             try self.refreshJoined(joined, in: db)
             try self.forgetChanges(in: db)
             // The reason may tell who it was.
@@ -84,7 +85,7 @@ extension MemberStore {
         return true
     }
 
-    /// Removes what is held under an identifier, as of then.
+    /// Removes what is held under an identifier, as of then, but for the audit log (see ``forgetEntries(of:in:)``).
     ///
     /// - Parameter joined: takes the rows for ``refreshJoined(_:in:willChange:)``.
     /// - Returns: the ids of the rows of members that are gone.
@@ -99,11 +100,12 @@ extension MemberStore {
             arguments: [identifier, stamp.time]
         )
         try permittingChanges(in: db) {
-            // The text stands in the particulars as a JSON string.
+            // The text stands in the particulars as a JSON string. What devices wrote down by themselves that had not
+            // heard of the erasure goes too, whenever that was.
             try db.execute(
                 sql: """
                     UPDATE audit SET subject = NULL, detail = NULL
-                    WHERE hlc <= ?2 AND (subject = ?1
+                    WHERE (hlc <= ?2 OR action = 'merged') AND (subject = ?1
                         OR EXISTS (SELECT 1 FROM json_each(detail) WHERE type = 'text' AND atom = ?1))
                     """,
                 arguments: [identifier, stamp.time]
@@ -138,6 +140,36 @@ extension MemberStore {
         return removed
     }
 
+    /// Takes identifiers out of the entries of the audit log up to then, with one pass over the log for all of them.
+    func forgetEntries(of erased: [(identifier: String, stamp: Stamp)], in db: Database) throws {
+        struct Erased: Encodable {
+            var identifier: String
+            var time: Int64
+        }
+        guard !erased.isEmpty else { return }
+        let list = try MemberRow.json(erased.map { Erased(identifier: $0.identifier, time: $0.stamp.time) })
+        try permittingChanges(in: db) {
+            // In the particulars an identifier stands as a JSON string. The order of the joins is said, since SQLite
+            // does not know how many entries there are.
+            try db.execute(
+                sql: """
+                    WITH gone (identifier, time) AS MATERIALIZED (
+                            SELECT value ->> 'identifier', value ->> 'time' FROM json_each(?)),
+                        named (device, moment, done, what) AS (
+                            SELECT device_id, hlc, at, audit.action FROM gone
+                                CROSS JOIN audit ON subject = identifier AND hlc <= time
+                            UNION SELECT device_id, hlc, at, audit.action FROM audit
+                                CROSS JOIN json_each(detail) AS part
+                                CROSS JOIN gone ON identifier = part.atom AND hlc <= time
+                            WHERE part.type = 'text')
+                    UPDATE audit SET subject = NULL, detail = NULL FROM named
+                    WHERE device_id = device AND hlc = moment AND at = done AND action = what
+                    """,
+                arguments: [list]
+            )
+        }
+    }
+
     /// Removes the row of somebody who was erased once and is gone again.
     func removeErased(_ facts: MemberFacts, of id: Int64, in db: Database, joined: inout Set<Int64>) throws {
         guard let row = try Self.row(id: id, in: db), let end = facts.end else { return }
@@ -146,6 +178,7 @@ extension MemberStore {
             _ = try remember(Erasure.hash(row.member.userId, salt: salt), salt, end, in: db)
         }
         _ = try forget(row.member.userId, as: end, in: db, joined: &joined)
+        try forgetEntries(of: [(row.member.userId, end)], in: db)
         try forgetChanges(in: db)
     }
 
