@@ -40,7 +40,6 @@ struct GapReader {
             SELECT \(list) FROM \(table) \(isRowid ? "NOT INDEXED" : "") WHERE \(key) >= ?1 AND \(key) <= ?2 ORDER BY \(key)
             """
         guard let up = source.statement(select), let down = source.statement(select + " DESC") else { return false }
-        var gaps: [Gap] = []
         let all: Gap
         switch order {
         case .int(let first):
@@ -49,13 +48,17 @@ struct GapReader {
             let high = [UInt8](repeating: 0xFF, count: 17)
             all = Gap(low: .bytes([]), high: .bytes(high), smallest: UInt64.max / UInt64(mostRows))
         }
-        guard var gap = narrowed(all, up, down, copier) else { return true }
+        let (low, isWhole) = read(up, all, copier, isRising: true)
+        if isWhole, copier.ignored == 0 { return true }
+        var gap = all
+        if let low { gap.low = low.key }
+        if let high = read(down, gap, copier, isRising: false).last { gap.high = max(gap.low, high.key) }
         if case .int(let low) = gap.low, case .int(.max) = gap.high {
             // The end could not be read; it cannot be further away than that.
             let (end, overflow) = low.addingReportingOverflow(Int64(mostRows))
             gap.high = .int(overflow ? .max : end)
         }
-        gaps.append(gap)
+        var gaps = [gap]
         var probes = Self.probes
         while let gap = gaps.popLast(), probes > 0 {
             guard let (lower, upper) = gap.halves else { continue }
@@ -76,8 +79,10 @@ struct GapReader {
             let select = "SELECT \(columns.joined(separator: ", ")) FROM \(table) ORDER BY \(order)"
             guard let rows = source.statement(select) else { return false }
             var code = rows.step()
-            while code == SQLITE_ROW {
+            var rest = mostRows
+            while code == SQLITE_ROW, rest > 0 {
                 copier.take(rows, from: 0)
+                rest -= 1
                 code = rows.step()
             }
             if code == SQLITE_DONE { return true }
@@ -87,36 +92,44 @@ struct GapReader {
 
     /// Reads a gap from both ends.
     ///
+    /// A damaged key that is outside the gap looks like its end, so there is nothing left only where both ways give the
+    /// same rows.
+    ///
     /// - Returns: what could not be read, or `nil` if all was.
     private func narrowed(_ gap: Gap, _ up: RawStatement, _ down: RawStatement, _ copier: RowCopier) -> Gap? {
-        var gap = gap
-        let (low, isWhole) = read(up, gap, copier)
-        if isWhole { return nil }
-        if let low { gap.low = low }
-        let (high, isRest) = read(down, gap, copier)
-        if isRest { return nil }
-        if let high { gap.high = high }
-        return gap
+        let (low, isUpWhole) = read(up, gap, copier, isRising: true)
+        let (high, isDownWhole) = read(down, gap, copier, isRising: false)
+        if isUpWhole, isDownWhole, low?.count == high?.count { return nil }
+        var rest = gap
+        // Each only moves inwards, so that every step makes the gap smaller.
+        if let low { rest.low = max(gap.low, low.key) }
+        if let high { rest.high = min(gap.high, high.key) }
+        return rest.low < rest.high ? rest : nil
     }
 
-    /// Reads until the end or the first error.
+    /// Reads until the end, the first error, or a key that is not behind the one before: nobody knows what such a row
+    /// is, and damaged pages may lead in circles.
     ///
-    /// - Returns: the last key that was read, and whether the end was reached.
-    private func read(_ rows: RawStatement, _ gap: Gap, _ copier: RowCopier) -> (last: RawStatement.Key?, isWhole: Bool)
-    {
+    /// - Returns: the last key that was read and how many there were, and whether the end was reached.
+    private func read(
+        _ rows: RawStatement,
+        _ gap: Gap,
+        _ copier: RowCopier,
+        isRising: Bool
+    ) -> (last: (key: RawStatement.Key, count: Int)?, isWhole: Bool) {
         rows.bind(gap.low, at: 1)
         rows.bind(gap.high, at: 2)
         defer { rows.reset() }
-        var last: RawStatement.Key?
-        var count = 0
+        var last: (key: RawStatement.Key, count: Int)?
         while true {
             switch rows.step() {
             case SQLITE_ROW:
-                // Damaged pages may lead in circles.
-                count += 1
-                guard count <= mostRows else { return (last, false) }
-                if case .int = gap.low { last = .int(rows.int(0)) } else { last = .bytes(rows.bytes(0)) }
+                let key: RawStatement.Key
+                if case .int = gap.low { key = .int(rows.int(0)) } else { key = .bytes(rows.bytes(0)) }
+                if let last, isRising ? key <= last.key : key >= last.key { return (last, false) }
+                guard key >= gap.low, key <= gap.high else { return (last, false) }
                 copier.take(rows, from: 1)
+                last = (key, (last?.count ?? 0) + 1)
             case SQLITE_DONE: return (last, true)
             default: return (last, false)
             }

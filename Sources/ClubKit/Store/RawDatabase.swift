@@ -49,9 +49,19 @@ final class RawStatement {
     }
 
     /// A value to bind, by which a table is sorted.
-    enum Key: Equatable {
+    enum Key: Equatable, Comparable {
         case int(Int64)
         case bytes([UInt8])
+
+        /// In SQLite's order.
+        static func < (left: Key, right: Key) -> Bool {
+            switch (left, right) {
+            case (.int(let left), .int(let right)): left < right
+            case (.bytes(let left), .bytes(let right)): left.lexicographicallyPrecedes(right)
+            case (.int, .bytes): true
+            case (.bytes, .int): false
+            }
+        }
     }
 
     func bind(_ key: Key, at index: Int32) {

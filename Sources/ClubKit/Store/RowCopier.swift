@@ -7,6 +7,8 @@ final class RowCopier {
     private let insert: RawStatement
     private let target: RawDatabase
     private(set) var copied = 0
+    /// How many were there already, or have what may be there only once.
+    private(set) var ignored = 0
     private(set) var refused = 0
 
     init?(_ table: String, _ columns: [String], _ target: RawDatabase) {
@@ -29,7 +31,9 @@ final class RowCopier {
         }
         for index in 0..<Int32(columns.count) { insert.bind(first + index, of: row, at: index + 1) }
         if insert.step() == SQLITE_DONE {
-            copied += Int(sqlite3_changes(target.handle))
+            let count = Int(sqlite3_changes(target.handle))
+            copied += count
+            ignored += 1 - count
         } else {
             refused += 1
         }
