@@ -218,11 +218,19 @@ extension MemberStore {
         )
     }
 
-    /// A tap that is given again must add nothing, so its identifier stays; `?2` is the message.
-    static let forgottenReceipt = """
-        at = 0, reader = '', outcome = 'ignored', reason_code = 'erased', reason = ?2, notices = NULL, member_id = NULL, \
-        num_visits = NULL, last_visit_at = NULL
+    /// What a receipt says of a tap whose visit is not kept any more. A tap that is given again must add nothing, so its
+    /// identifier stays; `?2` is the message.
+    static let emptiedReceipt = """
+        outcome = 'ignored', reason_code = '\(Rejection.erased.code.rawValue)', reason = ?2, notices = NULL, \
+        member_id = NULL, num_visits = NULL, last_visit_at = NULL
         """
+
+    /// The same of somebody who was erased, of whose taps neither time nor place is kept.
+    static let forgottenReceipt = "at = 0, reader = '', \(emptiedReceipt)"
+
+    /// Whether a receipt was not emptied by an erasure or the retention period: what is left tells of no tap that was
+    /// ignored.
+    static let keptReceipt = "reason_code IS NOT '\(Rejection.erased.code.rawValue)'"
 
     /// Empties the list of changes, which shows what was there before, in a way that makes lists read everything anew.
     func forgetChanges(in db: Database) throws {

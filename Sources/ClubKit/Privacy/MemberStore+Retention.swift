@@ -152,12 +152,8 @@ extension MemberStore {
         try permittingChanges(in: db) {
             for id in ids {
                 try db.cachedStatement(
-                    sql: """
-                        UPDATE receipt SET outcome = 'ignored', reason_code = 'erased', reason = ?, notices = NULL,
-                            member_id = NULL, num_visits = NULL, last_visit_at = NULL
-                        WHERE event_id = ?
-                        """
-                ).execute(arguments: [Rejection.erased.message, id])
+                    sql: "UPDATE receipt SET \(Self.emptiedReceipt) WHERE event_id = ?1"
+                ).execute(arguments: [id, Rejection.erased.message])
                 try db.cachedStatement(sql: "DELETE FROM visit WHERE event_id = ?").execute(arguments: [id])
                 try db.cachedStatement(sql: "DELETE FROM undo WHERE event_id = ?").execute(arguments: [id])
             }
@@ -170,12 +166,11 @@ extension MemberStore {
             let count = try await write(attempt) { db in
                 try db.execute(
                     sql: """
-                        UPDATE receipt SET outcome = 'ignored', reason_code = 'erased', reason = ?, notices = NULL,
-                            member_id = NULL, num_visits = NULL, last_visit_at = NULL
-                        WHERE event_id IN (SELECT event_id FROM receipt WHERE at < ? AND member_id IS NOT NULL
+                        UPDATE receipt SET \(Self.emptiedReceipt)
+                        WHERE event_id IN (SELECT event_id FROM receipt WHERE at < ?1 AND member_id IS NOT NULL
                             AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id) LIMIT 5000)
                         """,
-                    arguments: [Rejection.erased.message, limit]
+                    arguments: [limit, Rejection.erased.message]
                 )
                 return db.changesCount
             }

@@ -83,7 +83,7 @@ extension MemberStore {
             db,
             sql: """
                 SELECT outcome, reason_code, count(*) FROM receipt
-                WHERE at >= ? AND at < ? AND outcome IN ('repeat', 'ignored', 'rejected')
+                WHERE at >= ? AND at < ? AND outcome IN ('repeat', 'ignored', 'rejected') AND \(keptReceipt)
                 GROUP BY outcome, reason_code
                 """,
             arguments: [start, stop]

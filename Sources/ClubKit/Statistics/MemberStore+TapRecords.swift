@@ -110,6 +110,7 @@ extension MemberStore {
             receipt.reason
         FROM receipt \(person)
         WHERE receipt.at >= ? AND receipt.at < ? AND receipt.outcome IN ('repeat', 'ignored', 'rejected')
+            AND \(keptReceipt)
         ORDER BY receipt.at, receipt.event_id
         """
 }

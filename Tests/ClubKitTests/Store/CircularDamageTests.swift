@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+@testable import ClubKit
+
+/// Pages of a damaged database that lead back to pages before them, so that rows seem to go on for ever.
+@Suite("Damage that leads in circles", .timeLimit(.minutes(10)))
+struct CircularDamageTests {
+    private static let pageSize = 4096
+
+    /// Where the pages of each kind are that lead to others: of tables, and of indexes and tables without row numbers.
+    private func inner(_ kind: UInt8, _ bytes: [UInt8]) -> [Int] {
+        stride(from: Self.pageSize, to: bytes.count, by: Self.pageSize).filter { bytes[$0] == kind }
+    }
+
+    /// A closed database of so many visits, five of each member.
+    private func makeDatabase(_ directory: TemporaryDirectory) async throws -> [UInt8] {
+        let club = Club(configuration: .test(.file(path: directory.file()), cooldown: .zero))
+        try await club.open()
+        for number in 0..<1500 {
+            let id = UUIDSource.uuid(UInt64(7_000_000 + number))
+            _ = try await club.receive(tap("member \(number % 300)", at: Double(number), id: id))
+        }
+        try await club.close()
+        return try content(of: directory.file())
+    }
+
+    @Test("A row number that was changed hides no visit", arguments: [[1], [2], [3], [1, 3], [1, 2, 3]])
+    func changedRowNumber(cells: [Int]) async throws {
+        let directory = try TemporaryDirectory()
+        var bytes = try await makeDatabase(directory)
+        // The leaf of `visit` with the visit in the middle.
+        let event = withUnsafeBytes(of: UUIDSource.uuid(7_000_750).uuid) { [UInt8]($0) }
+        let place = try #require(
+            stride(from: 0, to: bytes.count, by: Self.pageSize).first { place in
+                bytes[place] == 0x0D && bytes[place..<place + Self.pageSize].firstRange(of: event) != nil
+            }
+        )
+        let count = Int(bytes[place + 3]) << 8 | Int(bytes[place + 4])
+        for quarter in cells {
+            let pointer = place + 8 + 2 * (count * quarter / 4)
+            let cell = place + (Int(bytes[pointer]) << 8 | Int(bytes[pointer + 1]))
+            // The length of the row, then its number of two bytes, the first of which is the high one.
+            let number = cell + (bytes[cell] & 0x80 == 0 ? 1 : 2)
+            try #require(bytes[number] & 0x80 != 0 && bytes[number + 1] & 0x80 == 0)
+            bytes[number] = quarter == 2 ? 0xFF : 0x80
+        }
+        _ = try directory.write(bytes, to: "club.sqlite")
+        let damaged = Club(configuration: .test(.file(path: directory.file())))
+        #expect(try await damaged.repair().isNewFile)
+        try await damaged.open()
+        let members = try await damaged.members(sortedBy: .userId)
+        #expect(members.count == 300)
+        #expect(members.allSatisfy { $0.numVisits == 5 })
+        #expect(try await damaged.check() == [])
+        try await damaged.close()
+    }
+
+    @Test("The repair comes to its end, and no visit is counted twice", arguments: [UInt8(0x02), 0x05])
+    func ends(kind: UInt8) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file()
+        let sound = try await makeDatabase(directory)
+        let places = inner(kind, sound)
+        try #require(!places.isEmpty)
+        for place in places {
+            var bytes = sound
+            // The last child of the page is its first one again, and the middle one the page itself.
+            let count = Int(bytes[place + 3]) << 8 | Int(bytes[place + 4])
+            func cell(_ number: Int) -> Int {
+                let pointer = place + 12 + 2 * number
+                return place + (Int(bytes[pointer]) << 8 | Int(bytes[pointer + 1]))
+            }
+            let page = place / Self.pageSize + 1
+            bytes.replaceSubrange(place + 8..<place + 12, with: bytes[cell(0)..<cell(0) + 4])
+            if count > 2 {
+                let own = [UInt8(0), UInt8(page >> 16 & 0xFF), UInt8(page >> 8 & 0xFF), UInt8(page & 0xFF)]
+                bytes.replaceSubrange(cell(count / 2)..<cell(count / 2) + 4, with: own)
+            }
+            _ = try directory.write(bytes, to: "club.sqlite")
+            for end in ["-wal", "-shm"] { unlink(path + end) }
+            let damaged = Club(configuration: .test(.file(path: path)))
+            _ = try await damaged.repair()
+            try await damaged.open()
+            #expect(try await damaged.members(sortedBy: .userId).allSatisfy { $0.numVisits <= 5 }, "page \(page)")
+            try await damaged.close()
+            for name in try directory.names() where name != "club.sqlite" { unlink(directory.file(name)) }
+        }
+    }
+}
