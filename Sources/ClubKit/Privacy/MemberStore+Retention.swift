@@ -15,8 +15,13 @@ extension MemberStore {
 
     /// Removes old visits.
     ///
+    /// - Parameter receiptsAtOnce: how many receipts are looked at in one transaction.
     /// - Returns: how many.
-    package func removeVisits(before date: Date, _ context: ActionContext) async throws(ClubError) -> Int {
+    package func removeVisits(
+        before date: Date,
+        _ context: ActionContext,
+        receiptsAtOnce: Int = 5000
+    ) async throws(ClubError) -> Int {
         let attempt = "remove old visits"
         guard let limit = Timestamp.microseconds(date) else {
             throw ClubError(.invalidValue, attempting: attempt, detail: "the time is outside the years 1970 to 9999")
@@ -41,7 +46,7 @@ extension MemberStore {
             guard let next = part.last else { break }
             last = next
         }
-        try await removeReceipts(before: limit, attempt)
+        try await removeReceipts(before: limit, atOnce: receiptsAtOnce, attempt)
         if removed > 0 {
             let count = removed
             try await write(attempt) { db in
@@ -161,20 +166,34 @@ extension MemberStore {
     }
 
     /// Forgets to whom old taps belonged that were not counted.
-    private func removeReceipts(before limit: Int64, _ attempt: String) async throws(ClubError) {
+    private func removeReceipts(
+        before limit: Int64,
+        atOnce count: Int,
+        _ attempt: String
+    ) async throws(ClubError) {
+        // The last receipt of one round is where the next begins.
+        var last: (at: Int64, id: Data) = (-1, Data())
         while true {
-            let count = try await write(attempt) { db in
-                try db.execute(
-                    sql: """
-                        UPDATE receipt SET \(Self.emptiedReceipt)
-                        WHERE event_id IN (SELECT event_id FROM receipt WHERE at < ?1 AND member_id IS NOT NULL
-                            AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id) LIMIT 5000)
-                        """,
-                    arguments: [limit, Rejection.erased.message]
+            let start = last
+            let next = try await write(attempt) { db -> (at: Int64, id: Data)? in
+                let rows = try Row.fetchAll(
+                    db.cachedStatement(
+                        sql: """
+                            SELECT at, event_id, member_id IS NOT NULL
+                                AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
+                            FROM receipt WHERE (at, event_id) > (?, ?) AND at < ? ORDER BY at, event_id LIMIT ?
+                            """
+                    ),
+                    arguments: [start.at, start.id, limit, count]
                 )
-                return db.changesCount
+                for row in rows where try row.value(2) {
+                    try db.cachedStatement(sql: "UPDATE receipt SET \(Self.emptiedReceipt) WHERE event_id = ?1")
+                        .execute(arguments: [row.value(1) as Data, Rejection.erased.message])
+                }
+                return try rows.last.map { row in (at: try row.value(0), id: try row.value(1)) }
             }
-            if count == 0 { return }
+            guard let next else { return }
+            last = next
         }
     }
 }
