@@ -267,7 +267,7 @@ extension MergeBatch {
     }
 
     /// Whether an entry names somebody who was erased after it was written.
-    private func isForgotten(_ entry: TransferRecord.Audit) throws -> Bool {
+    private mutating func isForgotten(_ entry: TransferRecord.Audit) throws -> Bool {
         var names: [String] = (entry.detail ?? [:]).values.compactMap {
             if case .string(let text) = $0 { text } else { nil }
         }

@@ -122,12 +122,18 @@ struct MergeBatch {
 
     /// Whether erasures with that salt are taken in.
     mutating func knows(_ salt: Data) throws -> Bool {
-        var known = try salts ?? Set(Erasure.salts(in: db))
-        defer { salts = known }
+        let known = try knownSalts()
         if known.contains(salt) { return true }
         guard known.count < ClubFile.mostSalts else { return false }
-        known.insert(salt)
+        salts = known.union([salt])
         return true
+    }
+
+    /// The salts of erasures, looked up once for a batch.
+    private mutating func knownSalts() throws -> Set<Data> {
+        let known = try salts ?? Set(Erasure.salts(in: db))
+        salts = known
+        return known
     }
 
     // MARK: Who is joined to whom
@@ -209,8 +215,11 @@ struct MergeBatch {
         return try MemberStore.row(userID: userID, in: db)
     }
 
-    func erasure(of identifier: String) throws -> Stamp? {
-        hasErasures ? try MemberStore.erasure(of: identifier, in: db) : nil
+    mutating func erasure(of identifier: String) throws -> Stamp? {
+        guard hasErasures else { return nil }
+        // A batch may erase somebody itself, by this device's own salt.
+        let (known, own) = (try knownSalts(), store.erasureSalt)
+        return try MemberStore.erasure(of: identifier, salts: known.contains(own) ? known : known.union([own]), in: db)
     }
 
     // MARK: Verdicts

@@ -40,8 +40,13 @@ enum Erasure {
 extension MemberStore {
     /// When the member with that identifier was erased last, or `nil`.
     static func erasure(of userID: String, in db: Database) throws -> Stamp? {
+        try erasure(of: userID, salts: Erasure.salts(in: db), in: db)
+    }
+
+    /// The same, by salts that were looked up before.
+    static func erasure(of userID: String, salts: some Sequence<Data>, in db: Database) throws -> Stamp? {
         var latest: Stamp?
-        for salt in try Erasure.salts(in: db) {
+        for salt in salts {
             let row = try Row.fetchOne(
                 db.cachedStatement(sql: "SELECT hlc, device_id FROM erased WHERE salt = ? AND hash = ?"),
                 arguments: [salt, Erasure.hash(userID, salt: salt)]

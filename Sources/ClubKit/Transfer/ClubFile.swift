@@ -26,8 +26,8 @@ enum ClubFile {
     static let mostParts = 10_000
 
     /// How many devices' erasures are taken in, each of which hashes with a salt of its own: whoever is looked for
-    /// among those who were erased has to be hashed with all of them.
-    static let mostSalts = 1000
+    /// among those who were erased has to be hashed with all of them. No club has so many.
+    static let mostSalts = 64
 
     /// How many particulars an entry of the audit log may have.
     static let mostParticulars = 100

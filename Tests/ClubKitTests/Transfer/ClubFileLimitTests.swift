@@ -76,7 +76,7 @@ struct ClubFileLimitTests {
         #expect(reasons == [String](repeating: RowFault.tooDeep.reason, count: 2))
     }
 
-    @Test("Erasures stand before all others, by salt, and of a thousand devices at most")
+    @Test("Erasures stand before all others, by salt, and of 64 devices at most")
     func erasures() throws {
         let hash = Data(repeating: 7, count: 32).base64EncodedString()
         func erasure(_ number: Int) -> String {
@@ -93,7 +93,7 @@ struct ClubFileLimitTests {
         )
         let many = try read((0...ClubFile.mostSalts).map(erasure))
         #expect(many.taken == Array(0..<ClubFile.mostSalts))
-        #expect(many.reasons == ["expected the erasures of at most 1000 devices"])
+        #expect(many.reasons == ["expected the erasures of at most 64 devices"])
     }
 
     @Test("An entry of the audit log has a hundred particulars at most")
