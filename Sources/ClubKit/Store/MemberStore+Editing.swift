@@ -370,10 +370,10 @@ extension MemberStore {
         return try await write(attempt, committed: news(committed)) { db -> Outcome in
             let card = try Self.cardKey(cards, in: db)
             let row = try Self.member(key, attempt, in: db)
-            if case .member(let holder, _) = try Self.holder(of: card, in: db), holder.id != row.id {
-                throw ClubError(.memberExists, attempting: attempt, detail: "the card belongs to another member")
-            }
-            if action == .blockedCard || action == .unblockedCard {
+            if case .member(let holder, _) = try Self.holder(of: card, in: db) {
+                guard holder.id == row.id else {
+                    throw ClubError(.memberExists, attempting: attempt, detail: "the card belongs to another member")
+                }
                 let stored = try Self.blocked(card, in: db)
                 // Who blocks without saying why does not know better than who said it.
                 let isSame = stored == blocked.map(PlainText.line) || blocked == "" && stored != nil
@@ -396,19 +396,27 @@ extension MemberStore {
         let unusable = ClubError(.invalidValue, attempting: attempt, detail: "the new card's identifier cannot be used")
         guard MemberID.isUsable(new), !new.allSatisfy(\.isWhitespace) else { throw unusable }
         let (olds, news) = (identifiers(old), identifiers(new))
-        return try await write(attempt, committed: committed) { db in
+        return try await write(attempt, committed: self.news(committed)) { db -> Outcome in
             let (old, new) = (try Self.cardKey(olds, in: db), try Self.cardKey(news, in: db))
             guard old != new else { throw unusable }
             let row = try Self.member(old, attempt, in: db)
-            if case .member(let holder, _) = try Self.holder(of: new, in: db), holder.id != row.id {
-                throw ClubError(.memberExists, attempting: attempt, detail: "the new card belongs to another member")
+            if case .member(let holder, let isBlocked) = try Self.holder(of: new, in: db) {
+                guard holder.id == row.id else {
+                    let detail = "the new card belongs to another member"
+                    throw ClubError(.memberExists, attempting: attempt, detail: detail)
+                }
+                let stored = try Self.blocked(old, in: db)
+                let isSame = stored != nil && (context.reason.map { PlainText.line($0) == stored } ?? true)
+                guard isBlocked || !isSame else {
+                    return Outcome(changed: try self.changed(row.id, attempt, in: db), isNews: false)
+                }
             }
             try self.setCard(old, of: row.member.userId, blocked: context.reason ?? "replaced", in: db)
             try self.setCard(new, of: row.member.userId, blocked: nil, in: db)
             let detail: [String: FieldValue] = ["old": .string(old), "new": .string(new)]
             try self.audit(.replacedCard, of: row.member.userId, context, detail: detail, in: db)
-            return try self.changed(row.id, attempt, in: db)
-        }.member
+            return Outcome(changed: try self.changed(row.id, attempt, in: db), isNews: true)
+        }.changed.member
     }
 
     /// Why a card of a member who is there is blocked, if it is.
