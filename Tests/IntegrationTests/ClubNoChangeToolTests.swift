@@ -16,12 +16,17 @@ struct ClubNoChangeToolTests {
         _ = try await club.json("members", "expiry", "A", "2030-12-31")
         _ = try await club.json("members", "cards", "block", "B", "--reason", "lost")
         _ = try await club.json("members", "distinct", "A", "B")
+        _ = try await club.json("members", "cards", "add", "A", "04AA")
+        _ = try await club.json("members", "cards", "replace", "04AA", "04BB", "--reason", "lost")
         let log = try await club.json("audit").count
         let commands: [([String], String)] = [
             (["unblock", "A"], "A was not blocked."), (["cards", "unblock", "A"], "The card A of A was not blocked."),
             (["cards", "block", "B"], "was blocked already."), (["expiry", "A", "2030-12-31"], ", as before."),
             (["edit", "A", "--remove-field", "x"], "nothing was changed."),
             (["tags", "A", "--remove", "gold"], "nothing was changed."), (["notes", "A", ""], "nothing was changed."),
+            (["cards", "add", "A", "04BB"], "A has the card 04BB already; nothing was changed."),
+            (["cards", "add", "A", "A"], "A has the card A already; nothing was changed."),
+            (["cards", "replace", "04AA", "04BB"], "A has the card 04BB in place of 04AA already; nothing was"),
             (["distinct", "B", "A"], ", as was said before."),
         ]
         for (command, text) in commands {

@@ -27,8 +27,15 @@ struct MembersCards: AsyncParsableCommand {
         var card: String
 
         func perform() async throws {
-            try await database.change(member, output.output, { "\($0.caption) has the card \(card) too." }) { club in
-                try await club.addCard(card, to: member, by: action.context)
+            try await database.change(
+                member,
+                output.output,
+                { "\($0.caption) has the card \(card) too." },
+                unchanged: { "\($0.caption) has the card \(card) already; nothing was changed." }
+            ) { club in
+                try await HeldCard.naming(club, card, for: member) {
+                    try await club.addCard(card, to: member, by: action.context)
+                }
             }
         }
     }
@@ -99,10 +106,58 @@ struct MembersCards: AsyncParsableCommand {
         var new: String
 
         func perform() async throws {
-            try await database.change(old, output.output, { "\($0.caption) has the card \(new); \(old) is blocked." }) {
-                club in
-                try await club.replaceCard(old, with: new, by: action.context)
+            try await database.change(
+                old,
+                output.output,
+                { "\($0.caption) has the card \(new); \(old) is blocked." },
+                unchanged: { "\($0.caption) has the card \(new) in place of \(old) already; nothing was changed." }
+            ) { club in
+                try await HeldCard.naming(club, new, for: old, lost: old) {
+                    try await club.replaceCard(old, with: new, by: action.context)
+                }
             }
+        }
+    }
+}
+
+/// A card that is to be a member's is somebody's already: perhaps of the same person, who tapped it before the desk
+/// knew of it.
+struct HeldCard: ExitCoded, CustomStringConvertible {
+    var card: String
+    var holder: Member
+    var member: Member
+    /// The card that it was to replace.
+    var lost: String?
+
+    var exitCode: ExitCode { ToolExit.failure }
+
+    var errorCode: String { ClubError.Kind.memberExists.rawValue }
+
+    var description: String {
+        let merge = "clubctl members merge \(member.userId.shellWord) \(holder.userId.shellWord)"
+        let block = lost.map { ", and 'clubctl members cards block \($0.shellWord)' blocks the lost card" } ?? ""
+        return """
+            the card \(card) is that of \(holder.caption), who has \(Count.text(holder.numVisits, "visit")). If that is \
+            the same person as \(member.caption), with a card that was tapped before it was entered here, '\(merge)' \
+            makes one member of the two with the visits of both\(block). Otherwise take another card. Nothing was changed.
+            """
+    }
+
+    /// Does the work; where the card is somebody else's, the error says whose.
+    static func naming(
+        _ club: Club,
+        _ card: String,
+        for key: String,
+        lost: String? = nil,
+        _ work: () async throws -> Member
+    ) async throws -> Member {
+        do {
+            return try await work()
+        } catch let error as ClubError where error.kind == .memberExists {
+            guard let holder = try await club.member(withUserID: card),
+                let member = try await club.member(withUserID: key)
+            else { throw error }
+            throw HeldCard(card: card, holder: holder, member: member, lost: lost)
         }
     }
 }

@@ -113,6 +113,12 @@ extension LocalTime {
 }
 
 extension String {
+    /// As a word of a shell's command line.
+    var shellWord: String {
+        let isPlain = allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.:@/".contains($0)) }
+        return isPlain && !isEmpty && !hasPrefix("-") ? self : "'" + replacingOccurrences(of: "'", with: "'\\''") + "'"
+    }
+
     /// Without spaces at the end.
     var trimmedEnd: String {
         var text = self

@@ -39,7 +39,7 @@ struct MembersDuplicates: ToolCommand {
                             \(pair.first.caption), \(Count.text(pair.first.numVisits, "visit"))
                             \(pair.second.caption), \(Count.text(pair.second.numVisits, "visit"))
                               the same: \(reasons)
-                              clubctl members merge \(Self.word(pair.first)) \(Self.word(pair.second))
+                              clubctl members merge \(pair.first.userId.shellWord) \(pair.second.userId.shellWord)
 
                             """
                     )
@@ -47,13 +47,6 @@ struct MembersDuplicates: ToolCommand {
                 if pairs.isEmpty { out.message("No two members look like one person.") }
             }
         }
-    }
-
-    /// The identifier as a word of a shell's command line.
-    private static func word(_ member: Member) -> String {
-        let id = member.userId
-        let isPlain = id.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.:@/".contains($0)) }
-        return isPlain && !id.hasPrefix("-") ? id : "'" + id.replacingOccurrences(of: "'", with: "'\\''") + "'"
     }
 }
 
