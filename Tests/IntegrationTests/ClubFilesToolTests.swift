@@ -36,13 +36,14 @@ struct ClubFilesToolTests {
         #expect(!FileManager.default.fileExists(atPath: "/dev/null-wal"))
     }
 
-    @Test("Whoever erases somebody is told of the copies that a repair kept")
+    @Test("Whoever erases somebody is told of backups and exported files, and of the copies that a repair kept")
     func keptCopies() async throws {
         for name in ["A", "B"] { _ = try await club.json("members", "add", name) }
         let erased = try await club.run("members", "erase", "A", "--yes", "--json")
         #expect(erased.status == 0)
         #expect(erased.objects.first?["copies"] == nil)
         #expect(!erased.messages.contains("repair"))
+        #expect(erased.messages.contains("Backups and exported files that were made before still hold them"))
         let queue = try DatabaseQueue(path: club.database)
         try await queue.write { try $0.execute(sql: "UPDATE member SET num_visits = 7") }
         try queue.close()
@@ -52,6 +53,7 @@ struct ClubFilesToolTests {
         #expect(other.objects.first?["erased"] as? String == "B")
         #expect(other.objects.first?["copies"] as? [String] == [kept])
         #expect(other.messages.contains("\(kept)\n"), "\(other.messages)")
+        #expect(other.messages.contains("Backups and exported files"))
     }
 
     @Test("Whoever makes a new database by a mistyped path is told so")

@@ -88,9 +88,15 @@ struct MembersErase: ToolCommand {
                     Line(erased: found.userId, copies: copies.isEmpty ? nil : copies),
                     text: "Erased \(found.caption)."
                 )
+                out.message(
+                    """
+                    Backups and exported files that were made before still hold them, and are not reached: delete those \
+                    that are not needed.
+                    """
+                )
                 guard !copies.isEmpty else { return }
                 out.message(
-                    "What a repair kept of the database may have them still; delete it when it is not needed: "
+                    "What a repair kept of the database may hold them too; delete it when it is not needed: "
                         + copies.joined(separator: ", ")
                 )
             }
