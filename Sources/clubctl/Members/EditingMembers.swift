@@ -336,7 +336,8 @@ extension JoinReport {
 }
 
 extension JoinReport.Part {
-    fileprivate var words: String {
+    /// What it is, for people.
+    var words: String {
         switch self {
         case .blocked: "the block"
         case .expires: "the end of the membership"

@@ -49,13 +49,14 @@ struct HistoryLine: Encodable, Sendable {
     }
 
     init(_ entry: AuditEntry) {
+        let particulars = entry.particulars
         at = ISO8601.text(entry.at)
         event = "action"
         userId = entry.subject
         action = entry.action.rawValue
         actor = entry.actor
         reason = entry.reason
-        detail = entry.particulars.isEmpty ? nil : entry.particulars
+        detail = particulars.isEmpty ? nil : particulars
     }
 
     init(_ former: FormerValue) {
@@ -66,75 +67,6 @@ struct HistoryLine: Encodable, Sendable {
         value = former.value
         saidAt = former.saidAt.map(ISO8601.text)
         device = former.device?.uuidString
-    }
-}
-
-extension FormerValue {
-    /// Until when it was the value. What is not known comes first.
-    fileprivate var end: Date { until ?? Date(timeIntervalSince1970: 0) }
-
-    /// A line for people.
-    fileprivate var text: String {
-        let label = name == "$notes" ? "notes" : name
-        let time = until.map { LocalTime.text($0.timeIntervalSince1970) } ?? "(not known when)   "
-        let said = saidAt.map { " \(LocalTime.text($0.timeIntervalSince1970))" } ?? ""
-        let who = device.map { "device \($0.uuidString)" } ?? "a file"
-        let text = value.cellText ?? ""
-        return "\(time)  was            \(label) \(text.isEmpty ? "-" : text), said\(said) by \(who)"
-    }
-}
-
-extension Visit {
-    /// A line for people.
-    fileprivate var text: String {
-        var text = "\(LocalTime.text(at.timeIntervalSince1970))  visit          "
-        text += source == .manual ? "by hand" : reader
-        if let reason { text += ": \(reason)" }
-        if let actor { text += " (\(actor))" }
-        if let undoing {
-            let who = undoing.actor.map { " by \($0)" } ?? ""
-            text += "; undone\(who)\(undoing.reason.map { ": \($0)" } ?? "")"
-        }
-        return text + "  [\(id.uuidString)]"
-    }
-}
-
-extension AuditEntry {
-    /// Why it was done.
-    fileprivate var reason: String? {
-        if case .string(let text) = detail["reason"] { text } else { nil }
-    }
-
-    /// What is kept of it besides the reason, with times as they are written.
-    fileprivate var particulars: [String: FieldValue] {
-        var values = detail.filter { $0.key != "reason" }
-        if action == .setExpiry, case .int(let time) = values["expires"] {
-            values["expires"] = .string(ISO8601.text(Date(timeIntervalSince1970: Double(time) / 1_000_000)))
-        }
-        // The reason of a block is what is shown at the reader.
-        if action == .blocked, values["blocked"] == detail["reason"] { values["blocked"] = nil }
-        return values
-    }
-
-    /// A line for people, of a member or with the name of the member.
-    func text(naming: Bool) -> String {
-        var text = "\(LocalTime.text(at.timeIntervalSince1970))  \(action.words.padded(to: 13))  "
-        if naming, let subject { text += "\(subject)  " }
-        let particulars = particulars
-        text += particulars.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.cellText ?? "-")" }
-            .joined(separator: ", ")
-        if let reason { text += "\(particulars.isEmpty ? "" : ": ")\(reason)" }
-        if let actor { text += "  (\(actor))" }
-        return text.onOneLine.trimmedEnd
-    }
-}
-
-extension AuditEntry.Action {
-    /// The name as words: "recorded visit".
-    var words: String {
-        rawValue.reduce(into: "") { words, letter in
-            words += letter.isUppercase ? " " + letter.lowercased() : String(letter)
-        }
     }
 }
 
