@@ -9,6 +9,11 @@ extension Club {
         try await openStore("list a member's visits").visits(of: key, limit: max(0, limit))
     }
 
+    /// The member whose visit it is, or `nil` if there is no such visit or they were deleted.
+    package func member(ofVisit id: UUID) async throws(ClubError) -> Member? {
+        try await openStore("look up a visit").member(ofVisit: id)
+    }
+
     /// Counts a visit that no card told of, whatever the cooldown, the end of the membership or a block say.
     ///
     /// - Parameters:

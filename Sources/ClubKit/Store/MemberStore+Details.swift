@@ -82,6 +82,17 @@ extension MemberStore {
         }
     }
 
+    /// The member whose visit it is, or `nil` if there is no such visit or they were deleted.
+    package func member(ofVisit id: UUID) async throws(ClubError) -> Member? {
+        try await read("look up a visit") { db in
+            let sql = "SELECT member_id FROM visit WHERE event_id = ?"
+            guard let memberID = try Int64.fetchOne(db, sql: sql, arguments: [id]),
+                let row = try Self.row(id: memberID, in: db), row.exists
+            else { return nil }
+            return try Self.representative(of: row, in: db).member
+        }
+    }
+
     /// What was done with a member, newest first; with everything, if no member is named.
     ///
     /// - Parameter isHeld: whether it is also of members who were joined and are deleted.

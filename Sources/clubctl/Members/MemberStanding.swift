@@ -209,7 +209,8 @@ struct MembersUndo: ToolCommand {
         abstract: "Makes a visit count no more.",
         discussion: """
             It stays in the history, with the reason, which is wanted. 'members history' shows the ids of visits; \
-            'kiosk --json' has them too.
+            'kiosk --json' has them too. A total that an imported file says stays, and standard error says so: what the \
+            file counted is not known visit by visit.
 
             \(MemberLine.keys)
             """
@@ -231,12 +232,23 @@ struct MembersUndo: ToolCommand {
     func perform() async throws {
         guard let id = UUID(uuidString: visit) else { return }
         let context = try action.contextWithReason()
+        let out = output.output
         try await database.change(
             visit,
-            output.output,
+            out,
             { "Undone; \($0.caption) has \(Count.text($0.numVisits, "visit")) now." }
         ) { club in
-            try await club.undoVisit(id, by: context)
+            let before = try await club.member(ofVisit: id)
+            let member = try await club.undoVisit(id, by: context)
+            if before?.numVisits == member.numVisits {
+                out.message(
+                    """
+                    The total stays as it was: it comes from an imported file, which counts visits that are not known \
+                    one by one, and undoing one does not lower it.
+                    """
+                )
+            }
+            return member
         }
     }
 }
