@@ -11,7 +11,8 @@ struct Import: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Takes in the members of a file.",
         discussion: """
-            Reads user lists (.musrl), CSV (.mucsv, .csv) and the club's own files (.clubkit). Unknown members are \
+            Reads user lists (.musrl), CSV (.mucsv, .csv) and the club's own files (.clubkit); of standard input ('-') \
+            the beginning tells which it is, or --type. Unknown members are \
             added. Members who are there stay as they are; with --merge, both are taken together: visits are never \
             counted twice, of names and fields the latest counts, and what is overruled is kept. With --overwrite the \
             names and fields of the file count as said now, for somebody who corrected them in a spreadsheet.
@@ -32,6 +33,7 @@ struct Import: ToolCommand {
               clubctl import members.csv --dry-run
               clubctl import members.csv --map 'Card number=userId' --map 'Full name=username' --map Remarks=
               clubctl import other-kiosk.clubkit --merge
+              ssh kiosk clubctl export --type clubkit - | clubctl import - --merge
             """
     )
 
@@ -57,7 +59,10 @@ struct Import: ToolCommand {
     var map: [ColumnMapping] = []
     @Option(help: "The form of the file, if its name and content do not tell it.")
     var type: TransferFormat?
-    @Argument(help: "The file.", completion: .file(extensions: ["musrl", "mucsv", "csv", "clubkit"]))
+    @Argument(
+        help: "The file; '-' is standard input.",
+        completion: .file(extensions: ["musrl", "mucsv", "csv", "clubkit"])
+    )
     var file: String
 
     private var mode: MergeMode { overwrite ? .overwrite : merge ? .merge : .addOnly }
@@ -66,19 +71,30 @@ struct Import: ToolCommand {
         let out = output.output
         try await out.tellingErrors {
             // Before the database is touched: a missing file must not leave an empty club behind.
-            guard FileManager.default.fileExists(atPath: file) else { throw TransferError(.notFound, file: file) }
+            let input = file == "-" ? try await SpooledInput() : nil
+            guard input != nil || FileManager.default.fileExists(atPath: file) else {
+                throw TransferError(.notFound, file: file)
+            }
+            // It stays open until all is done.
+            defer { withExtendedLifetime(input) {} }
             try await database.withClub(dryRun: dryRun) { club in
                 let plans = Mutex(Plans())
-                let report = try await importing(into: club, out) { row in plans.withLock { $0.add(row) } }
-                let text = ImportText(report: report, mode: mode, plans: plans.withLock(\.self)).text
+                let report = try await importing(input?.path ?? file, into: club, out) { row in
+                    plans.withLock { $0.add(row) }
+                }
+                let text = ImportText(report: report, name: name, mode: mode, plans: plans.withLock(\.self)).text
                 try out.result(ReportLine(report), text: text)
                 if report.malformed > 0 { throw ToolExit.malformed }
             }
         }
     }
 
+    /// The file, for people.
+    private var name: String { file == "-" ? "standard input" : file }
+
     /// - Parameter planned: told each row of a dry run for people.
     private func importing(
+        _ path: String,
         into club: Club,
         _ out: Output,
         planned: @escaping @Sendable (ImportedRow) -> Void
@@ -100,8 +116,8 @@ struct Import: ToolCommand {
         }
         do {
             let options = ImportOptions(format: type, mappings: map, mode: mode, dryRun: dryRun)
-            let report = try await club.importMembers(
-                from: file,
+            var report = try await club.importMembers(
+                from: path,
                 options: options,
                 by: action.context,
                 row: told,
@@ -112,15 +128,20 @@ struct Import: ToolCommand {
             )
             bar.end()
             if let error = failure.withLock(\.self) { throw error }
+            report.file = file
             return report
-        } catch let error as TransferError where error.kind == .cancelled {
+        } catch var error as TransferError {
+            guard error.kind == .cancelled else {
+                error.file = name
+                throw error
+            }
             bar.end()
             let count = rows.withLock(\.self)
             if out.isJSON { try out.result(InterruptedLine(file: file, rows: count), text: "") }
             let taken = dryRun ? "were looked at; nothing was changed" : "were taken in"
             out.message(
                 """
-                Interrupted: the first \(Count.text(count, "row")) of \(file) \(taken). The same command does the rest.
+                Interrupted: the first \(Count.text(count, "row")) of \(name) \(taken). The same command does the rest.
                 """
             )
             throw ToolExit.interrupted
@@ -191,6 +212,7 @@ private struct Plans: Sendable {
 /// The report of an import for people.
 private struct ImportText {
     var report: ImportReport
+    var name: String
     var mode: MergeMode
     var plans: Plans
 
@@ -198,7 +220,7 @@ private struct ImportText {
     private static let rows = 20
 
     var text: String {
-        var lines = [report.dryRun ? "\(report.file) would be imported like this; nothing was changed." : report.file]
+        var lines = [report.dryRun ? "\(name) would be imported like this; nothing was changed." : name]
         for column in report.columns where column.field != column.column {
             lines.append("  column '\(column.column.onOneLine)' " + (column.field.map { "is \($0)" } ?? "is left out"))
         }
