@@ -39,8 +39,9 @@ struct CopiedDiskTests {
         let path = directory.file("\(UUID()).clubkit")
         try await device.store.read("test") { db in
             let output = try OutputFile(path, overwrite: false, hashed: true)
+            var tooLong: [String] = []
             _ = try ClubFileExport(device: device.store.deviceID, at: start, output: output, progress: { _ in })
-                .write(db)
+                .write(db, tooLong: &tooLong)
             _ = try output.finish(overwrite: false)
         }
         let lines = try String(decoding: content(of: path), as: UTF8.self).split(separator: "\n").map(String.init)
