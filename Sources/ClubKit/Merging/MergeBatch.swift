@@ -154,19 +154,7 @@ struct MergeBatch {
 
     /// Who is joined to either, in whatever way, as far as they are not too many.
     private func connected(_ one: String, _ other: String) throws -> [String] {
-        try String.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    WITH RECURSIVE joined (user_id) AS (
-                        VALUES (?1), (?2)
-                        UNION SELECT member.merged_into FROM joined JOIN member USING (user_id)
-                            WHERE member.merged_into IS NOT NULL
-                        UNION SELECT member.user_id FROM joined JOIN member ON member.merged_into = joined.user_id)
-                    SELECT user_id FROM joined LIMIT ?3
-                    """
-            ),
-            arguments: [one, other, Self.mostJoined + 1]
-        )
+        try MemberStore.connected(one, other, atMost: Self.mostJoined + 1, in: db)
     }
 
     /// Whose card an identifier is, if it is somebody's.

@@ -55,14 +55,20 @@ extension MemberStore {
     /// Rows of members who were joined to others, with the row of whom they are, as a JSON array of pairs.
     static func standIns(in db: Database) throws -> String {
         var pairs: [[Int64]] = []
+        var done: Set<Int64> = []
         let rows = try Row.fetchCursor(
             db,
             sql: "SELECT \(MemberRow.columns) FROM member WHERE merged_into IS NOT NULL AND status <> 1"
         )
         while let row = try rows.next() {
             let member = try MemberRow(row)
-            let target = try representative(of: member, in: db)
-            if target.id != member.id { pairs.append([member.id, target.id]) }
+            guard !done.contains(member.id) else { continue }
+            // Once for all who are connected.
+            let members = try connected(to: member, in: db)
+            for (index, target) in representatives(in: members).enumerated() where target != index {
+                pairs.append([members[index].id, members[target].id])
+            }
+            done.formUnion(members.map(\.id))
         }
         return try MemberRow.json(pairs)
     }

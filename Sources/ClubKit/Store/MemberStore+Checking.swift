@@ -103,17 +103,23 @@ extension MemberStore {
         }
     }
 
-    /// Looks at every member who is not as simple as ``IntegrityQuestion/isSimple``.
+    /// Looks at every member who is not as simple as ``IntegrityQuestion/isSimple``. The body must not change rows.
     static func forEachContradiction(in db: Database, _ body: (Int64, Contradiction) throws -> Void) throws {
-        // The ids first: what the body does may change rows.
         let ids = try Int64.fetchCursor(db, sql: "SELECT id FROM member AS m WHERE NOT (\(IntegrityQuestion.isSimple))")
+        var joined: [Int64: JoinedTotals] = [:]
         while let id = try ids.next() {
-            if let contradiction = try contradiction(of: id, in: db) { try body(id, contradiction) }
+            if let contradiction = try contradiction(of: id, in: db, joined: &joined) { try body(id, contradiction) }
         }
     }
 
     /// What is wrong with a member, the worst first.
-    static func contradiction(of id: Int64, in db: Database) throws -> Contradiction? {
+    ///
+    /// - Parameter joined: what members have who are joined, found out once for all who are connected.
+    private static func contradiction(
+        of id: Int64,
+        in db: Database,
+        joined: inout [Int64: JoinedTotals]
+    ) throws -> Contradiction? {
         let row: MemberRow
         let facts: MemberFacts
         do {
@@ -132,17 +138,14 @@ extension MemberStore {
         guard row.exists else {
             return row.member.numVisits == own.visits && row.latest == own.latest ?? 0 ? nil : .totals
         }
-        let target = try representative(of: row, in: db)
-        guard (target.id == row.id) == (row.status == .present) else { return .shown }
-        var visits = 0
-        var latest: Int64 = 0
-        for one in try target.id == row.id ? joined(to: row, in: db).filter(\.exists) : [row] {
-            let own = try totals(of: one, in: db)
-            let (sum, overflow) = visits.addingReportingOverflow(own.visits)
-            visits = overflow ? Int.max : sum
-            latest = max(latest, own.latest ?? 0)
+        if joined[id] == nil {
+            let rows = try connected(to: row, in: db)
+            for (one, totals) in zip(rows, try joinedTotals(of: rows, in: db)) { joined[one.id] = totals }
         }
-        return row.member.numVisits == visits && row.latest == latest ? nil : .totals
+        // Nobody is asked for twice.
+        guard let all = joined.removeValue(forKey: id) else { return nil }
+        guard row.status == all.status else { return .shown }
+        return row.member.numVisits == all.visits && row.latest == all.latest ? nil : .totals
     }
 
     private static func tags(of id: Int64, in db: Database) throws -> String? {

@@ -34,21 +34,31 @@ extension MemberStore {
     }
 
     /// All rows to which a row leads, or which lead to it, in whatever way.
-    private static func connected(to row: MemberRow, in db: Database) throws -> [MemberRow] {
+    static func connected(to row: MemberRow, in db: Database) throws -> [MemberRow] {
         try Row.fetchAll(
             db.cachedStatement(
-                sql: """
-                    WITH RECURSIVE joined (user_id) AS (
-                        VALUES (?)
-                        UNION SELECT member.merged_into FROM joined JOIN member USING (user_id)
-                            WHERE member.merged_into IS NOT NULL
-                        UNION SELECT member.user_id FROM joined JOIN member ON member.merged_into = joined.user_id)
-                    SELECT \(MemberRow.columns) FROM member WHERE user_id IN joined
-                    """
+                sql: "\(connectedIdentifiers) SELECT \(MemberRow.columns) FROM member WHERE user_id IN joined"
             ),
-            arguments: [row.member.userId]
+            arguments: [row.member.userId, row.member.userId]
         ).map { row in try MemberRow(row) }
     }
+
+    /// Who is joined to either of two, in whatever way, and the two; so many at most.
+    static func connected(_ one: String, _ other: String, atMost limit: Int, in db: Database) throws -> [String] {
+        try String.fetchAll(
+            db.cachedStatement(sql: "\(connectedIdentifiers) SELECT user_id FROM joined LIMIT ?"),
+            arguments: [one, other, limit]
+        )
+    }
+
+    /// A table `joined` of all identifiers to which one of two leads, or which lead to it.
+    private static let connectedIdentifiers = """
+        WITH RECURSIVE joined (user_id) AS (
+            VALUES (?), (?)
+            UNION SELECT member.merged_into FROM joined JOIN member USING (user_id)
+                WHERE member.merged_into IS NOT NULL
+            UNION SELECT member.user_id FROM joined JOIN member ON member.merged_into = joined.user_id)
+        """
 
     /// Who stands for each of connected rows, as ``representative(of:in:)`` says, in one way through them.
     static func representatives(in rows: [MemberRow]) -> [Int] {
@@ -78,6 +88,33 @@ extension MemberStore {
         return rows.indices.map { found[$0] ?? $0 }
     }
 
+    /// What a row has of all who are one.
+    struct JoinedTotals {
+        var status: MemberRow.Status
+        var visits = 0
+        var latest: Int64 = 0
+    }
+
+    /// What each of connected rows has: who stands for others has the visits of all, everybody else their own.
+    static func joinedTotals(of rows: [MemberRow], in db: Database) throws -> [JoinedTotals] {
+        let representatives = representatives(in: rows)
+        var sums = rows.indices.map { index in
+            let isShown = representatives[index] == index
+            return JoinedTotals(status: !rows[index].exists ? .gone : isShown ? .present : .merged)
+        }
+        for (index, one) in rows.enumerated() where one.exists {
+            let own = try totals(of: one, in: db)
+            func add(to index: Int) {
+                let (visits, overflow) = sums[index].visits.addingReportingOverflow(own.visits)
+                sums[index].visits = overflow ? Int.max : visits
+                sums[index].latest = max(sums[index].latest, own.latest ?? 0)
+            }
+            add(to: representatives[index])
+            if representatives[index] != index { add(to: index) }
+        }
+        return sums
+    }
+
     /// Gives the visits of members who were joined to those whom they were joined to.
     ///
     /// It looks at all who are connected, so whoever changes many in one transaction calls it once, at the end.
@@ -95,26 +132,13 @@ extension MemberStore {
             guard let row = try Self.row(id: id, in: db) else { continue }
             let rows = try Self.connected(to: row, in: db)
             done.formUnion(rows.map(\.id))
-            let representatives = Self.representatives(in: rows)
-            var sums = [(visits: Int, latest: Int64)](repeating: (0, 0), count: rows.count)
-            for (index, one) in rows.enumerated() where one.exists {
-                let own = try Self.totals(of: one, in: db)
-                func add(to index: Int) {
-                    let (visits, overflow) = sums[index].visits.addingReportingOverflow(own.visits)
-                    sums[index] = (overflow ? Int.max : visits, max(sums[index].latest, own.latest ?? 0))
-                }
-                add(to: representatives[index])
-                if representatives[index] != index { add(to: index) }
-            }
-            for (index, one) in rows.enumerated() where one.exists {
-                let status: MemberRow.Status = representatives[index] == index ? .present : .merged
-                let sum = sums[index]
-                if status == one.status, sum.visits == one.member.numVisits, sum.latest == one.latest { continue }
+            for (one, sum) in zip(rows, try Self.joinedTotals(of: rows, in: db)) where one.exists {
+                if sum.status == one.status, sum.visits == one.member.numVisits, sum.latest == one.latest { continue }
                 try willChange(one)
                 if !ids.contains(one.id) { try markChanged(one.id, in: db) }
                 try db.cachedStatement(
                     sql: "UPDATE member SET status = ?, num_visits = ?, last_visit_at = ? WHERE id = ?"
-                ).execute(arguments: [status.rawValue, sum.visits, sum.latest == 0 ? nil : sum.latest, one.id])
+                ).execute(arguments: [sum.status.rawValue, sum.visits, sum.latest == 0 ? nil : sum.latest, one.id])
             }
         }
     }
