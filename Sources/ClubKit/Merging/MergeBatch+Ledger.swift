@@ -146,33 +146,49 @@ extension MemberStore {
         }
     }
 
-    /// Lets the receipt of a tap say what the ledger says of it after a merge: that it counts, and for whom.
+    /// Lets the receipts of taps say what the ledger says of them after a merge: that each counts, and for whom.
     ///
     /// What else a receipt told of the same member stays, so that the tap is answered as it was at first. A tap of a card
     /// that this device has lost, such as after a backup was put back, gets a receipt: given again, it must add nothing.
-    func mergeReceipt(of eventID: UUID, in db: Database) throws {
+    func mergeReceipts(of taps: [UUID], in db: Database) throws {
+        var rest = taps[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(Self.askedAtOnce)
+            rest = rest.dropFirst(part.count)
+            // Few of another device's taps were given here.
+            let differing = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT event_id, visit.member_id FROM visit LEFT JOIN receipt USING (event_id)
+                    WHERE event_id IN (\(databaseQuestionMarks(count: part.count))) AND CASE
+                        WHEN receipt.event_id IS NULL THEN device_id = ? AND source = 'card'
+                        ELSE receipt.member_id IS NOT visit.member_id OR outcome NOT IN ('created', 'visit') END
+                    """,
+                arguments: StatementArguments(part) + [deviceID]
+            )
+            for row in differing {
+                guard let owner = try Self.row(id: try row.value(1), in: db) else { continue }
+                try mergeReceipt(of: try row.value(0), totals: Self.shown(for: owner, in: db), in: db)
+            }
+        }
+    }
+
+    /// So many taps are looked up by one question.
+    private static let askedAtOnce = 500
+
+    private func mergeReceipt(of eventID: UUID, totals: MemberRow, in db: Database) throws {
         try db.cachedStatement(
             sql: """
                 INSERT INTO receipt (event_id, at, reader, backend, outcome, member_id, num_visits, last_visit_at)
-                SELECT event_id, at, reader, backend, 'visit', member.id, num_visits, at
-                FROM visit JOIN member ON member.id = member_id
-                WHERE event_id = ? AND device_id = ? AND source = 'card'
-                ON CONFLICT (event_id) DO NOTHING
+                SELECT event_id, at, reader, backend, 'visit', member_id, ?2, ?3 FROM visit WHERE event_id = ?1
+                ON CONFLICT (event_id) DO UPDATE SET outcome = 'visit', reason_code = NULL, reason = NULL,
+                    notices = NULL, at = excluded.at, reader = excluded.reader, backend = excluded.backend,
+                    member_id = excluded.member_id,
+                    num_visits = CASE WHEN receipt.member_id IS excluded.member_id THEN receipt.num_visits
+                        ELSE excluded.num_visits END,
+                    last_visit_at = CASE WHEN receipt.member_id IS excluded.member_id THEN receipt.last_visit_at
+                        ELSE excluded.last_visit_at END
                 """
-        ).execute(arguments: [eventID, deviceID])
-        try db.cachedStatement(
-            sql: """
-                UPDATE receipt SET outcome = 'visit', reason_code = NULL, reason = NULL, notices = NULL,
-                    at = ledger.at, reader = ledger.reader, backend = ledger.backend, member_id = ledger.member_id,
-                    num_visits = CASE WHEN receipt.member_id IS ledger.member_id THEN receipt.num_visits
-                        ELSE ledger.num_visits END,
-                    last_visit_at = CASE WHEN receipt.member_id IS ledger.member_id THEN receipt.last_visit_at
-                        ELSE ledger.at END
-                FROM (SELECT event_id, at, reader, backend, member_id, num_visits
-                    FROM visit JOIN member ON member.id = member_id WHERE event_id = ?1) AS ledger
-                WHERE receipt.event_id = ?1
-                    AND (receipt.member_id IS NOT ledger.member_id OR receipt.outcome NOT IN ('created', 'visit'))
-                """
-        ).execute(arguments: [eventID])
+        ).execute(arguments: [eventID, totals.member.numVisits, totals.latest == 0 ? nil : totals.latest])
     }
 }

@@ -63,7 +63,7 @@ struct MergeBatch {
         try eraseNew()
         for id in dirty.sorted() { try store.refreshTotals(of: id, in: db, joined: &joined) }
         try store.refreshJoined(joined, in: db) { row in noteShown(row) }
-        for tap in taps { try store.mergeReceipt(of: tap, in: db) }
+        try store.mergeReceipts(of: taps, in: db)
         if latest > 0 { try store.observe(latest, in: db) }
         var changed: [MergedMember] = []
         let at = store.clock()

@@ -20,6 +20,11 @@ extension MemberStore {
         return last
     }
 
+    /// The row that is shown for this one: itself, or of whom it is a part.
+    static func shown(for row: MemberRow, in db: Database) throws -> MemberRow {
+        row.status == .merged ? try representative(of: row, in: db) : row
+    }
+
     /// Who of a circle stands for all; identifiers that Swift takes for equal may be different bytes.
     private static func precedes(_ one: MemberRow, _ other: MemberRow) -> Bool {
         one.member.userId.utf8.lexicographicallyPrecedes(other.member.userId.utf8)

@@ -20,6 +20,14 @@ extension MemberStore {
         )
     }
 
+    /// Lets a receipt tell the totals of the member whom the one whose tap it was is a part of.
+    static func tellTotals(of row: MemberRow, in eventID: UUID, in db: Database) throws {
+        try db.run(
+            "UPDATE receipt SET num_visits = ?, last_visit_at = ? WHERE event_id = ?",
+            [row.member.numVisits, row.latest == 0 ? nil : row.latest, eventID]
+        )
+    }
+
     /// The receipt of a tap that was seen before, with the member's totals as they were right after it.
     static func receipt(_ eventID: UUID, in db: Database) throws -> Receipt? {
         let sql = """

@@ -104,16 +104,17 @@ extension MemberStore {
                 let stamp = try nextStamp(in: db)
                 memberID = try create(key, former, name: event.memberName, at: time, stamp, in: db)
                 receipt.outcome = try Self.outcomeOfCreation(memberID, at: time, rules, in: db)
-                if receipt.outcome == .created {
+                if receipt.outcome.isCounted {
                     try insertVisit(receipt, at: time, memberID: memberID, born: stamp, in: db)
                     try refreshTotals(of: memberID, in: db)
                 }
             }
         }
-        let row = try counted ?? Self.row(id: memberID, in: db)
+        let row = try counted ?? Self.row(id: memberID, in: db).map { try Self.shown(for: $0, in: db) }
         receipt.member = row?.member
         if let row, receipt.outcome.isCounted { receipt.notices = Self.notices(for: row, at: time, rules) }
         try Self.insert(receipt, memberID: memberID, in: db)
+        if let row, row.id != memberID { try Self.tellTotals(of: row, in: receipt.eventID, in: db) }
         return .new(receipt)
     }
 
@@ -165,16 +166,17 @@ extension MemberStore {
         return .visit
     }
 
-    /// What the tap comes to that made a member: another kiosk may have said before that they are not let in.
+    /// What the tap comes to that made a member: another kiosk may have said before that they are not let in, or whom
+    /// they are one with.
     private static func outcomeOfCreation(
         _ id: Int64,
         at time: Int64,
         _ rules: TapRules,
         in db: Database
     ) throws -> Receipt.Outcome {
-        guard let row = try Self.row(id: id, in: db) else { return .created }
+        guard let row = try Self.row(id: id, in: db).map({ try shown(for: $0, in: db) }) else { return .created }
         let outcome = try outcome(of: time, for: row, false, rules, in: db)
-        return outcome == .visit ? .created : outcome
+        return outcome == .visit && row.id == id ? .created : outcome
     }
 
     private static func notices(for row: MemberRow, at time: Int64, _ rules: TapRules) -> [Receipt.Notice] {
