@@ -35,13 +35,17 @@ extension MergeBatch {
                 rest.append(index)
                 continue
             }
-            if isKnown, try writer.isThere(row, of: batch) { continue }
+            if isKnown, let id = try writer.idIfThere(row, of: batch) {
+                noteOverwritten(id)
+                continue
+            }
             if try writer.insert(row, of: batch, id: first + Int64(index), creationSequence()) {
                 verdicts[index] = .created
                 latest = max(latest, row.stamp(believedUpTo: limit).time)
                 created += 1
                 isKnown = false
-            } else if try !isKnown && writer.isThere(row, of: batch) {
+            } else if !isKnown, let id = try writer.idIfThere(row, of: batch) {
+                noteOverwritten(id)
                 isKnown = true
             } else {
                 rest.append(index)
@@ -78,7 +82,7 @@ extension MergeBatch {
         var facts = before
         facts.join(row.facts(knowing: isUntyped ? target.member.fields : nil, believedUpTo: limit))
         guard facts.exists else { return .skipped(Self.deletedReason) }
-        if mode == .overwrite, target.exists { try overwrite(row, target, &facts, isUntyped) }
+        if target.exists { try overwrite(row, target, &facts, isUntyped) }
         note(facts.latestTime)
         guard facts != before else {
             let conflicts = Self.conflicts(of: said, with: target.member, isUntyped: isUntyped)
@@ -96,18 +100,39 @@ extension MergeBatch {
         return changes.isEmpty && conflicts.isEmpty ? .kept : .merged(changes: changes, conflicts: conflicts)
     }
 
-    /// Lets what the row says count as said now, where it differs from what is shown.
+    /// Takes note of a member's row, of which later rows of the same member overwrite nothing.
+    private mutating func noteOverwritten(_ id: Int64) {
+        if mode == .overwrite { progress.overwritten.insert(id) }
+    }
+
+    /// Lets what the row says count as said now, where it differs from what is shown. If an earlier row of the same
+    /// member was there, what that one said stays: otherwise each import of the file would change the member again.
     private mutating func overwrite(
         _ row: ImportedMember,
         _ target: MemberRow,
         _ facts: inout MemberFacts,
         _ isUntyped: Bool
     ) throws {
+        guard mode == .overwrite else { return }
         note(facts.latestTime)
+        let isFirst = !progress.hasCreated(target.id) && !progress.overwritten.contains(target.id)
+        guard isFirst else { return try keep(target, &facts) }
+        noteOverwritten(target.id)
         if let name = row.username, !name.isNothing, facts.value("username") != name.normalized {
             facts.set("username", name, try overwriteStamp())
         }
         for (name, value) in row.fields where !Self.isSame(facts.value(name), value, isUntyped) {
+            facts.set(name, value, try overwriteStamp())
+        }
+    }
+}
+
+extension MergeBatch {
+    /// Lets what is shown of a member stay, where a row says something newer.
+    private mutating func keep(_ target: MemberRow, _ facts: inout MemberFacts) throws {
+        let shown = try target.facts()
+        for name in ["username"] + shown.fields.keys.sorted() {
+            guard let value = shown.value(name), !value.isNothing, facts.value(name) != value else { continue }
             facts.set(name, value, try overwriteStamp())
         }
     }

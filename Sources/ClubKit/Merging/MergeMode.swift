@@ -6,6 +6,7 @@ public enum MergeMode: String, Sendable, Hashable, Codable, CaseIterable {
     /// Members who are there stay as they are; only unknown ones are taken.
     case addOnly
     /// As ``merge``, and the names and custom fields of a file count as said now: for somebody who corrected them in a
-    /// spreadsheet.
+    /// spreadsheet. Of several rows of one member the first counts so; on what the others say differently they are
+    /// reported as conflicts.
     case overwrite
 }

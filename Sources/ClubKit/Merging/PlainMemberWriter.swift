@@ -27,7 +27,7 @@ struct PlainMemberWriter {
         handle = statement.sqliteStatement
         query = try db.cachedStatement(
             sql: """
-                SELECT 1 FROM member WHERE user_id = ?1 AND username IS ?2 AND added_at = ?3 AND fields = ?6
+                SELECT id FROM member WHERE user_id = ?1 AND username IS ?2 AND added_at = ?3 AND fields = ?6
                     AND origin_hlc = ?7 AND origin_device IS NULL AND claim_visits IS ?8 AND claim_at IS ?9
                     AND status = 0 AND ended_hlc = -1 AND facts IS NULL
                 """
@@ -45,11 +45,11 @@ struct PlainMemberWriter {
         }
     }
 
-    /// Whether the row of a member is the very one that this would write, so that nothing of it is new.
-    func isThere(_ row: ImportBatch.Row, of batch: ImportBatch) throws -> Bool {
-        let code = step(queryHandle, row, batch)
+    /// The id of a member whose row is the very one that this would write, so that nothing of it is new.
+    func idIfThere(_ row: ImportBatch.Row, of batch: ImportBatch) throws -> Int64? {
+        let (code, id) = step(queryHandle, row, batch)
         guard code == SQLITE_ROW || code == SQLITE_DONE else { throw error(code) }
-        return code == SQLITE_ROW
+        return id
     }
 
     /// Writes a row.
@@ -64,13 +64,15 @@ struct PlainMemberWriter {
         }
         sqlite3_bind_int64(handle, 10, sequence)
         sqlite3_bind_int64(handle, 11, id)
-        let code = step(handle, row, batch)
+        let (code, _) = step(handle, row, batch)
         guard code == SQLITE_DONE else { throw error(code) }
         return sqlite3_changes(connection) == 1
     }
 
     /// Binds what both statements have, and runs one of them.
-    private func step(_ handle: OpaquePointer?, _ row: ImportBatch.Row, _ batch: ImportBatch) -> Int32 {
+    ///
+    /// - Returns: SQLite's code, and the number that the row has which was found.
+    private func step(_ handle: OpaquePointer?, _ row: ImportBatch.Row, _ batch: ImportBatch) -> (Int32, Int64?) {
         let latest = row.lastVisitAt ?? 0
         let added = row.addedAt ?? 0
         return batch.bytes.withUnsafeBufferPointer { bytes in
@@ -98,8 +100,9 @@ struct PlainMemberWriter {
             if let fields = row.fields { bind(6, fields) } else { sqlite3_bind_text(handle, 6, "{}", 2, Self.copied) }
             sqlite3_bind_int64(handle, 7, row.stamp(believedUpTo: limit).time)
             let code = sqlite3_step(handle)
+            let number = code == SQLITE_ROW ? sqlite3_column_int64(handle, 0) : nil
             sqlite3_reset(handle)
-            return code
+            return (code, number)
         }
     }
 

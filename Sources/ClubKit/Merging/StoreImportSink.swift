@@ -140,6 +140,8 @@ struct MergeProgress: Sendable {
     var recordCount = 0
     /// Those who are as many already as may be joined (see ``MergeBatch/mostJoined``).
     var crowded: Set<String> = []
+    /// The members of whom a row was overwritten, or would have been (see ``MergeMode/overwrite``).
+    var overwritten: Set<Int64> = []
 
     mutating func noteCreated(_ id: Int64) { noteCreated(id...id, count: 1) }
 

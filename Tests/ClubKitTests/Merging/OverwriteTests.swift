@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+@testable import ClubKit
+
+@Suite("Files that overwrite, in which a member has several rows")
+struct OverwriteTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    /// What the club has before: whether the member is there, and by what; and how many rows are between.
+    struct Case: Sendable {
+        var isThere: Bool
+        /// The name that was said here.
+        var name: String?
+        /// More than the reader hands over at once.
+        var between = 0
+    }
+
+    private static let cases = [
+        Case(isThere: false), Case(isThere: true), Case(isThere: true, name: "Anna"),
+        Case(isThere: true, name: "Ann"), Case(isThere: true, name: "Anne"),
+        Case(isThere: false, between: RowBatch.sizes.upperBound),
+        Case(isThere: true, name: "Anna", between: RowBatch.sizes.upperBound),
+    ]
+
+    @Test(
+        "The first row counts, the second is told as a conflict, and the same file again changes nothing",
+        arguments: cases,
+        [1_600_000_000, 1_500_000_000]
+    )
+    func twice(one: Case, time: Int) async throws {
+        let club = try await openClub(.test(.memory))
+        if one.isThere { _ = try await club.add(Member(userId: "A", username: one.name)) }
+        var text = "userId,username,level,timeStampAdded,numVisits,timeStampOfLastVisit\n"
+        text += "A,Ann,1,1400000000,2,1550000000\n"
+        for number in 0..<one.between { text += "U\(number),,,,,\n" }
+        text += "A,Anne,2,1400000000,3,\(time)\n"
+        let path = try directory.write(text, to: "members.csv")
+        let options = ImportOptions(mode: .overwrite)
+        func line() async throws -> [String] {
+            let store = try club.openStore("test")
+            return try await store.read("test") { db in
+                try MemberStore.row(userID: "A", in: db).map { [try MemberRow.json($0.facts())] } ?? []
+            }
+        }
+        let first = try await club.importMembers(from: path, options: options)
+        #expect(try await club.member(withUserID: "A")?.username == "Ann")
+        #expect(try await club.member(withUserID: "A")?.fields == ["level": "1"])
+        #expect(first.rows.map { $0.conflicts.map(\.field) } == [["username", "level"]])
+        let facts = try await line()
+        let again = try await club.importMembers(from: path, options: options)
+        #expect((again.created, again.changed, again.conflicting) == (0, 0, 1))
+        #expect(try await line() == facts)
+        #expect(try await club.check() == [])
+    }
+}
