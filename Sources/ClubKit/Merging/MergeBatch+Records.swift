@@ -103,6 +103,7 @@ extension MergeBatch {
         // Of somebody who is gone there are no values left to tell.
         let shown = after.exists ? Self.changes(from: target.member, to: after.member) : []
         let changes = shown + Self.standing(from: before, to: facts)
+        noteNews(of: target, changes.map(\.field))
         let differences = conflicts(with: after.member)
         return changes.isEmpty && differences.isEmpty ? .kept : .merged(changes: changes, conflicts: differences)
     }
@@ -159,7 +160,11 @@ extension MergeBatch {
         noteCards()
         note(card.stamp.time)
         progress.recordCount += 1
-        if let same { try store.save(same.facts(), of: same.id, in: db, joined: &joined) }
+        if let same {
+            try store.save(same.facts(), of: same.id, in: db, joined: &joined)
+            if same.exists, cardID != userID { noteNews(of: same, [SystemValues.Name.mergedInto]) }
+        }
+        if let holder = try MemberStore.row(userID: userID, in: db) { noteNews(of: holder, ["$cards"]) }
         return stored == nil ? .created : .merged(changes: [], conflicts: [])
     }
 
@@ -266,15 +271,17 @@ extension MergeBatch {
         return true
     }
 
-    /// Whether an entry names somebody who was erased after it was written.
+    /// Whether an entry names somebody who was erased after it was written, or in a merge by a device that had not heard
+    /// of it.
     private mutating func isForgotten(_ entry: TransferRecord.Audit) throws -> Bool {
         var names: [String] = (entry.detail ?? [:]).values.compactMap {
             if case .string(let text) = $0 { text } else { nil }
         }
         if let subject = entry.subject { names.append(subject) }
+        let isOfMerge = entry.action == AuditEntry.Action.merged.rawValue
         return try names.contains { name in
             guard let erasure = try erasure(of: name) else { return false }
-            return entry.stamp.time <= erasure.time
+            return isOfMerge || entry.stamp.time <= erasure.time
         }
     }
 }

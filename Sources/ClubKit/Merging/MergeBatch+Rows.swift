@@ -96,6 +96,7 @@ extension MergeBatch {
             return .created
         }
         let changes = Self.changes(from: target.member, to: after.member)
+        noteNews(of: target, changes.map(\.field))
         let conflicts = Self.conflicts(of: said, with: after.member, isUntyped: isUntyped)
         return changes.isEmpty && conflicts.isEmpty ? .kept : .merged(changes: changes, conflicts: conflicts)
     }

@@ -7,6 +7,9 @@ struct MergeBatch {
     let store: MemberStore
     let db: Database
     let mode: MergeMode
+    /// Who merges what, for the audit log.
+    let context: ActionContext
+    let detail: [String: FieldValue]
     var progress: MergeProgress
 
     /// How members whom this batch changes were shown before.
@@ -19,6 +22,8 @@ struct MergeBatch {
     var joined: Set<Int64> = []
     /// What was decoded last, since a member's visits mostly come one after another.
     private var decoded: (row: MemberRow, facts: MemberFacts)?
+    /// The number of the latest change before this batch.
+    private let journal: Int64
     /// The salts of erasures that are known.
     private var salts: Set<Data>?
     /// The latest moment of what was taken in.
@@ -32,6 +37,9 @@ struct MergeBatch {
     /// The taps of which something was written into the ledger. This device may have receipts of them.
     var taps: [UUID] = []
 
+    /// The names of the values of members who were there that this batch has changed, by row, for the audit log.
+    var news: [Int64: Set<String>] = [:]
+
     /// Whether nothing can be told of a member from their identifier alone.
     private(set) var hasCards: Bool
     private(set) var hasErasures: Bool
@@ -40,9 +48,18 @@ struct MergeBatch {
     /// The latest moment that is believed. Taking it in keeps this device's own moments within what others believe.
     let limit: Int64
 
-    init(_ store: MemberStore, _ db: Database, _ mode: MergeMode, _ progress: MergeProgress) throws {
+    init(
+        _ store: MemberStore,
+        _ db: Database,
+        _ mode: MergeMode,
+        _ progress: MergeProgress,
+        _ context: ActionContext,
+        detail: [String: FieldValue]
+    ) throws {
         self.store = store
         self.db = db
+        self.context = context
+        self.detail = detail
         self.mode = mode
         self.progress = progress
         hasCards = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM card)") ?? false
@@ -51,6 +68,7 @@ struct MergeBatch {
             try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into IS NOT NULL)") ?? false
         // What this device's clock has been at already does not move it, such as its own records in a backup.
         let reached = try Int64.fetchOne(db, sql: "SELECT hlc FROM clock") ?? 0
+        journal = try Int64.fetchOne(db, sql: "SELECT max(seq) FROM change") ?? 0
         let now = (Timestamp.microseconds(store.clock()) ?? 0) / 1000
         let ahead = HybridTimestamp(milliseconds: now + Stamp.tolerance, counter: .max).rawValue
         limit = min(max(reached, ahead), Stamp.latestTime - 1)
@@ -67,6 +85,11 @@ struct MergeBatch {
         if latest > 0 { try store.observe(latest, in: db) }
         var changed: [MergedMember] = []
         let at = store.clock()
+        for row in try shownAgain() {
+            noteNews(of: row, [SystemValues.Name.mergedInto])
+            changed.append(MergedMember(member: row.member, isDeleted: false, at: at))
+        }
+        try auditNews()
         for (id, member) in before.sorted(by: { $0.key < $1.key }) {
             guard let row = try MemberStore.row(id: id, in: db), row.exists, row.member.userId == member.userId else {
                 changed.append(MergedMember(member: member, isDeleted: true, at: at))
@@ -78,6 +101,23 @@ struct MergeBatch {
         }
         progress.changedCount += changed.count
         return changed
+    }
+
+    /// Those who were a part of somebody before and stand for themselves now, such as after that one was deleted
+    /// elsewhere.
+    private func shownAgain() throws -> [MemberRow] {
+        let ids = try Int64.fetchAll(
+            db,
+            sql: """
+                SELECT member_id FROM (
+                    SELECT member_id, before, min(seq) FROM change WHERE seq > ? AND member_id <> 0 GROUP BY member_id
+                ) JOIN member ON member.id = member_id WHERE before IS NULL AND status = 0 ORDER BY member_id
+                """,
+            arguments: [journal]
+        )
+        return try ids.filter { before[$0] == nil && !progress.hasCreated($0) }.compactMap {
+            try MemberStore.row(id: $0, in: db)
+        }
     }
 
     /// Takes note of a moment, so that what is said here later is later.

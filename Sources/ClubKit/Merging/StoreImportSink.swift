@@ -20,7 +20,7 @@ package final class StoreImportSink: ImportSink {
     ///   - mode: what becomes of members who are there.
     ///   - dryRun: whether to work on a copy that is thrown away.
     ///   - context: who merges, for the audit log.
-    ///   - detail: particulars for the audit log.
+    ///   - detail: particulars for the audit log, such as which file it is.
     ///   - changed: called after each commit, in the order of the commits, on the writer's queue, with the members who
     ///     were there and were changed or deleted: it must not wait for anything.
     package init(
@@ -108,7 +108,7 @@ package final class StoreImportSink: ImportSink {
                 var after = before
                 let changesBefore = db.totalChangesCount
                 try db.inTransaction(.immediate) {
-                    var merge = try MergeBatch(store, db, mode, before)
+                    var merge = try MergeBatch(store, db, mode, before, context, detail: detail)
                     verdicts = try body(&merge)
                     members = try merge.finish()
                     after = merge.progress
@@ -140,6 +140,8 @@ struct MergeProgress: Sendable {
     var recordCount = 0
     /// Those who are as many already as may be joined (see ``MergeBatch/mostJoined``).
     var crowded: Set<String> = []
+    /// The members of whom the audit log tells already.
+    var audited: Set<Int64> = []
     /// The members of whom a row was overwritten, or would have been (see ``MergeMode/overwrite``).
     var overwritten: Set<Int64> = []
 

@@ -99,18 +99,6 @@ extension MemberStore {
             sql: "DELETE FROM card WHERE (card_id = ?1 OR member_key = ?1) AND hlc <= ?2",
             arguments: [identifier, stamp.time]
         )
-        try permittingChanges(in: db) {
-            // The text stands in the particulars as a JSON string. What devices wrote down by themselves that had not
-            // heard of the erasure goes too, whenever that was.
-            try db.execute(
-                sql: """
-                    UPDATE audit SET subject = NULL, detail = NULL
-                    WHERE (hlc <= ?2 OR action = 'merged') AND (subject = ?1
-                        OR EXISTS (SELECT 1 FROM json_each(detail) WHERE type = 'text' AND atom = ?1))
-                    """,
-                arguments: [identifier, stamp.time]
-            )
-        }
         var removed: [Int64] = []
         var target: String?
         if let row = try Self.row(userID: identifier, in: db) {
@@ -140,7 +128,9 @@ extension MemberStore {
         return removed
     }
 
-    /// Takes identifiers out of the entries of the audit log up to then, with one pass over the log for all of them.
+    /// Takes identifiers out of the entries of the audit log up to then, with one pass over the log for all of them; and
+    /// of those on merges whenever they were written, since a device writes them by itself that has not heard of the
+    /// erasure.
     func forgetEntries(of erased: [(identifier: String, stamp: Stamp)], in db: Database) throws {
         struct Erased: Encodable {
             var identifier: String
@@ -157,10 +147,11 @@ extension MemberStore {
                             SELECT value ->> 'identifier', value ->> 'time' FROM json_each(?)),
                         named (device, moment, done, what) AS (
                             SELECT device_id, hlc, at, audit.action FROM gone
-                                CROSS JOIN audit ON subject = identifier AND hlc <= time
+                                CROSS JOIN audit ON subject = identifier AND (hlc <= time OR audit.action = 'merged')
                             UNION SELECT device_id, hlc, at, audit.action FROM audit
                                 CROSS JOIN json_each(detail) AS part
-                                CROSS JOIN gone ON identifier = part.atom AND hlc <= time
+                                CROSS JOIN gone
+                                    ON identifier = part.atom AND (hlc <= time OR audit.action = 'merged')
                             WHERE part.type = 'text')
                     UPDATE audit SET subject = NULL, detail = NULL FROM named
                     WHERE device_id = device AND hlc = moment AND at = done AND action = what

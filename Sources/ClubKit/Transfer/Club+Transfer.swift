@@ -40,7 +40,10 @@ extension Club {
                     mode: options.mode,
                     dryRun: options.dryRun,
                     context,
-                    detail: ["format": .string(known.rawValue)],
+                    detail: [
+                        "file": .string(PlainText.line((path as NSString).lastPathComponent)),
+                        "format": .string(known.rawValue),
+                    ],
                     changed: changed
                 )
             } catch {
