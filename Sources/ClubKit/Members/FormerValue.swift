@@ -63,10 +63,7 @@ extension MemberStore {
         let attempt = "list a member's former values"
         let key = identifiers(key)
         return try await read(attempt) { db in
-            let rows =
-                isHeld
-                ? try Self.held(with: Self.heldRow(key, attempt, in: db), in: db)
-                : try Self.joined(to: Self.member(key, attempt, in: db), in: db)
+            let rows = try Self.rows(of: key, held: isHeld, attempt, in: db)
             let former = try rows.flatMap { try $0.facts().formerValues(of: $0.member.userId) }
             func order(_ value: FormerValue) -> (Date, Date, String) {
                 (value.until ?? .distantPast, value.saidAt ?? .distantPast, value.name)

@@ -61,10 +61,7 @@ extension MemberStore {
         let attempt = "list a member's visits"
         let key = identifiers(key)
         return try await read(attempt) { db in
-            let rows =
-                isHeld
-                ? try Self.held(with: Self.heldRow(key, attempt, in: db), in: db)
-                : try Self.joined(to: Self.member(key, attempt, in: db), in: db)
+            let rows = try Self.rows(of: key, held: isHeld, attempt, in: db)
             var visits: [Visit] = []
             for one in rows {
                 let cursor = try Row.fetchCursor(

@@ -2,49 +2,7 @@ import Foundation
 import GRDB
 import ReaderKit
 
-/// Who does something, and why: for the audit log.
-public struct ActionContext: Sendable, Hashable {
-    /// Who does it, such as "desk" or a name; `nil` if nobody said.
-    public var actor: String?
-
-    /// Why it is done.
-    public var reason: String?
-
-    /// A context.
-    public init(actor: String? = nil, reason: String? = nil) {
-        self.actor = actor
-        self.reason = reason
-    }
-}
-
 extension MemberStore {
-    /// A member's changed state, with what is needed to tell of it.
-    package struct Changed: Sendable {
-        package var member: Member
-        package var at: Date
-    }
-
-    /// Writes down who did what.
-    func audit(
-        _ action: AuditEntry.Action,
-        of subject: String?,
-        _ context: ActionContext,
-        detail: [String: FieldValue] = [:],
-        in db: Database
-    ) throws {
-        let stamp = try nextStamp(in: db)
-        var detail = detail
-        if let reason = context.reason, !reason.isEmpty { detail["reason"] = .string(PlainText.line(reason)) }
-        try db.cachedStatement(
-            sql: "INSERT INTO audit (device_id, hlc, at, actor, action, subject, detail) VALUES (?, ?, ?, ?, ?, ?, ?)"
-        ).execute(arguments: [
-            stamp.device, stamp.time, Timestamp.microseconds(clock()) ?? 0, context.actor.map(PlainText.line),
-            action.rawValue, subject, try detail.isEmpty ? nil : MemberRow.json(detail),
-        ])
-    }
-
-    // MARK: Members
-
     /// Adds a member, with a visit of that identifier if one is given, else without visits.
     package func add(
         _ member: Member,
@@ -182,9 +140,13 @@ extension MemberStore {
         return try await write(attempt, committed: committed) { db in
             let row = try Self.member(key, attempt, in: db)
             let stamp = try self.nextStamp(in: db)
+            var joined: Set<Int64> = []
             for one in try Self.joined(to: row, in: db) {
-                try self.change(one, in: db) { $0.delete(stamp) }
+                var facts = try one.facts()
+                facts.delete(stamp)
+                try self.save(facts, of: one.id, in: db, joined: &joined)
             }
+            try self.refreshJoined(joined, in: db)
             try self.audit(.deleted, of: row.member.userId, context, in: db)
             return Changed(member: row.member, at: self.clock())
         }.member
@@ -206,7 +168,7 @@ extension MemberStore {
             let detail = "the text of '\(name.drop { $0 == "$" })' has a NUL character; remove it"
             throw ClubError(.invalidValue, attempting: attempt, detail: detail)
         }
-        return try await write(attempt, committed: news(committed)) { db -> Outcome in
+        return try await writeNews(attempt, committed: committed) { db in
             let row = try Self.member(key, attempt, in: db)
             let facts = try row.facts()
             let isNews = values.contains { name, value in
@@ -216,7 +178,7 @@ extension MemberStore {
                 if name == SystemValues.Name.notes, stored.isNothing, value.isNothing { return false }
                 return stored != value.normalized
             }
-            guard isNews else { return Outcome(changed: try self.changed(row.id, attempt, in: db), isNews: false) }
+            guard isNews else { return (row, isNews: false) }
             let stamp = try self.nextStamp(in: db)
             try self.change(row, in: db) { facts in
                 for (name, value) in values {
@@ -229,8 +191,8 @@ extension MemberStore {
             let detail = values.filter { $0.key != SystemValues.Name.notes }
                 .reduce(into: [:]) { $0[String($1.key.dropFirst())] = $1.value }
             try self.audit(action, of: row.member.userId, context, detail: detail, in: db)
-            return Outcome(changed: try self.changed(row.id, attempt, in: db), isNews: true)
-        }.changed.member
+            return (row, isNews: true)
+        }
     }
 
     /// Adds visits that were bought, or ends the limit.
@@ -260,185 +222,5 @@ extension MemberStore {
             try self.audit(action, of: row.member.userId, context, detail: detail, in: db)
             return try self.changed(row.id, attempt, in: db)
         }.member
-    }
-
-    // MARK: Visits
-
-    /// Counts a visit that no card told of.
-    package func recordVisit(
-        of key: String,
-        at date: Date?,
-        id: UUID,
-        _ context: ActionContext,
-        committed: @escaping @Sendable (Changed) -> Void
-    ) async throws(ClubError) -> Member {
-        let attempt = "record a visit"
-        let key = identifiers(key)
-        guard let time = Timestamp.microseconds(date ?? clock()) else {
-            throw ClubError(.invalidValue, attempting: attempt, detail: "the time is outside the years 1970 to 9999")
-        }
-        // A day, for clocks that differ.
-        guard time <= (Timestamp.microseconds(clock()) ?? 0) + 86_400 * Timestamp.second else {
-            let detail = "the time is in the future; a visit is recorded when it was made"
-            throw ClubError(.invalidValue, attempting: attempt, detail: detail)
-        }
-        return try await write(attempt, committed: committed) { db in
-            let row = try Self.member(key, attempt, in: db)
-            let visit = VisitRow(
-                eventID: id,
-                stamp: try self.nextStamp(in: db),
-                at: time,
-                reader: "",
-                backend: "",
-                born: row.origin.time,
-                source: .manual,
-                reason: context.reason.map(PlainText.line),
-                actor: context.actor.map(PlainText.line)
-            )
-            try self.insertVisit(visit, of: row.id, in: db)
-            try self.count(row, at: time, in: db)
-            try self.audit(
-                .recordedVisit,
-                of: row.member.userId,
-                context,
-                detail: ["visit": .string(id.uuidString)],
-                in: db
-            )
-            return try self.changed(row.id, attempt, in: db)
-        }.member
-    }
-
-    /// Makes a visit count no more.
-    package func undoVisit(
-        _ id: UUID,
-        _ context: ActionContext,
-        committed: @escaping @Sendable (Changed) -> Void
-    ) async throws(ClubError) -> Member {
-        let attempt = "undo a visit"
-        return try await write(attempt, committed: committed) { db in
-            // A visit that ended with a deletion counts nowhere already.
-            let found = try Int64.fetchOne(
-                db,
-                sql: """
-                    SELECT member_id FROM visit JOIN member ON member.id = member_id
-                    WHERE event_id = ?1 AND born > ended_hlc
-                        AND NOT EXISTS (SELECT 1 FROM undo WHERE event_id = ?1)
-                    """,
-                arguments: [id]
-            )
-            guard let memberID = found, let row = try Self.row(id: memberID, in: db), row.exists else {
-                throw ClubError(.noSuchVisit, attempting: attempt)
-            }
-            let stamp = try self.nextStamp(in: db)
-            try db.execute(
-                sql: "INSERT INTO undo (event_id, device_id, hlc, at, reason, actor) VALUES (?, ?, ?, ?, ?, ?)",
-                arguments: [
-                    id, stamp.device, stamp.time, Timestamp.microseconds(self.clock()) ?? 0,
-                    context.reason.map(PlainText.line), context.actor.map(PlainText.line),
-                ]
-            )
-            try self.markChanged(memberID, in: db)
-            try self.refreshTotals(of: memberID, in: db)
-            try self.audit(
-                .undidVisit,
-                of: row.member.userId,
-                context,
-                detail: ["visit": .string(id.uuidString)],
-                in: db
-            )
-            return try self.changed(try Self.representative(of: row, in: db).id, attempt, in: db)
-        }.member
-    }
-
-    // MARK: Cards
-
-    /// Says to whom a card belongs and whether it is blocked.
-    package func setCard(
-        _ card: String,
-        of key: String,
-        blocked: String?,
-        _ action: AuditEntry.Action,
-        _ context: ActionContext,
-        committed: @escaping @Sendable (Changed) -> Void
-    ) async throws(ClubError) -> Member {
-        let attempt = "change a card"
-        guard MemberID.isUsable(card), !card.allSatisfy(\.isWhitespace) else {
-            let detail = "the card's identifier is empty, too long or not plain"
-            throw ClubError(.invalidValue, attempting: attempt, detail: detail)
-        }
-        let (cards, key) = (identifiers(card), identifiers(key))
-        return try await write(attempt, committed: news(committed)) { db -> Outcome in
-            let card = try Self.cardKey(cards, in: db)
-            let row = try Self.member(key, attempt, in: db)
-            if case .member(let holder, _) = try Self.holder(of: card, in: db) {
-                guard holder.id == row.id else {
-                    throw ClubError(.memberExists, attempting: attempt, detail: "the card belongs to another member")
-                }
-                let stored = try Self.blocked(card, in: db)
-                // Who blocks without saying why does not know better than who said it.
-                let isSame = stored == blocked.map(PlainText.line) || blocked == "" && stored != nil
-                guard !isSame else { return Outcome(changed: try self.changed(row.id, attempt, in: db), isNews: false) }
-            }
-            try self.setCard(card, of: row.member.userId, blocked: blocked, in: db)
-            try self.audit(action, of: row.member.userId, context, detail: ["card": .string(card)], in: db)
-            return Outcome(changed: try self.changed(row.id, attempt, in: db), isNews: true)
-        }.changed.member
-    }
-
-    /// Gives a member another card in place of one that is blocked from now on.
-    package func replaceCard(
-        _ old: String,
-        by new: String,
-        _ context: ActionContext,
-        committed: @escaping @Sendable (Changed) -> Void
-    ) async throws(ClubError) -> Member {
-        let attempt = "replace a card"
-        let unusable = ClubError(.invalidValue, attempting: attempt, detail: "the new card's identifier cannot be used")
-        guard MemberID.isUsable(new), !new.allSatisfy(\.isWhitespace) else { throw unusable }
-        let (olds, news) = (identifiers(old), identifiers(new))
-        return try await write(attempt, committed: self.news(committed)) { db -> Outcome in
-            let (old, new) = (try Self.cardKey(olds, in: db), try Self.cardKey(news, in: db))
-            guard old != new else { throw unusable }
-            let row = try Self.member(old, attempt, in: db)
-            if case .member(let holder, let isBlocked) = try Self.holder(of: new, in: db) {
-                guard holder.id == row.id else {
-                    let detail = "the new card belongs to another member"
-                    throw ClubError(.memberExists, attempting: attempt, detail: detail)
-                }
-                let stored = try Self.blocked(old, in: db)
-                let isSame = stored != nil && (context.reason.map { PlainText.line($0) == stored } ?? true)
-                guard isBlocked || !isSame else {
-                    return Outcome(changed: try self.changed(row.id, attempt, in: db), isNews: false)
-                }
-            }
-            try self.setCard(old, of: row.member.userId, blocked: context.reason ?? "replaced", in: db)
-            try self.setCard(new, of: row.member.userId, blocked: nil, in: db)
-            let detail: [String: FieldValue] = ["old": .string(old), "new": .string(new)]
-            try self.audit(.replacedCard, of: row.member.userId, context, detail: detail, in: db)
-            return Outcome(changed: try self.changed(row.id, attempt, in: db), isNews: true)
-        }.changed.member
-    }
-
-    /// Why a card of a member who is there is blocked, if it is.
-    private static func blocked(_ card: String, in db: Database) throws -> String? {
-        guard case .member(_, true) = try holder(of: card, in: db) else { return nil }
-        return try String.fetchOne(db, sql: "SELECT blocked FROM card WHERE card_id = ?", arguments: [card])
-    }
-
-    private func setCard(_ card: String, of userID: String, blocked: String?, in db: Database) throws {
-        let stamp = try nextStamp(in: db)
-        try db.execute(
-            sql: "REPLACE INTO card (card_id, member_key, blocked, hlc, device_id) VALUES (?, ?, ?, ?, ?)",
-            arguments: [card, userID, blocked.map(PlainText.line), stamp.time, stamp.device]
-        )
-        // Somebody who had that identifier is one with the holder of the card now.
-        if card != userID, let row = try Self.row(userID: card, in: db) { try save(row.facts(), of: row.id, in: db) }
-    }
-
-    // MARK: -
-
-    func changed(_ id: Int64, _ attempt: String, in db: Database) throws -> Changed {
-        guard let row = try Self.row(id: id, in: db) else { throw ClubError(.noSuchMember, attempting: attempt) }
-        return Changed(member: row.member, at: clock())
     }
 }

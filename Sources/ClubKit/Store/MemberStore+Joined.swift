@@ -38,6 +38,15 @@ extension MemberStore {
         return rows.indices.filter { representatives[$0] == representatives[index] }.map { rows[$0] }
     }
 
+    /// All rows that stand for the member with the first of these identifiers that leads to one.
+    ///
+    /// - Parameter isHeld: whether it is also what is left of members who were deleted.
+    static func rows(of keys: [String], held isHeld: Bool, _ attempt: String, in db: Database) throws -> [MemberRow] {
+        isHeld
+            ? try held(with: heldRow(keys, attempt, in: db), in: db)
+            : try joined(to: member(keys, attempt, in: db), in: db)
+    }
+
     /// All rows to which a row leads, or which lead to it, in whatever way.
     static func connected(to row: MemberRow, in db: Database) throws -> [MemberRow] {
         try Row.fetchAll(

@@ -24,16 +24,14 @@ extension MemberStore {
             case .all(let tags): (clean(tags), Set<String>(), true)
             case .some(let added, let removed): (clean(added), clean(removed).subtracting(clean(added)), false)
             }
-        return try await write(attempt, committed: news(committed)) { db -> Outcome in
+        return try await writeNews(attempt, committed: committed) { db in
             let row = try Self.member(key, attempt, in: db)
             let former = Set(SystemValues(try row.facts()).tags)
             // Whoever replaces the list says nothing new of what stays, and nobody takes away what is not there; whoever
             // names a tag that is there says it anew, also if another device says otherwise meanwhile.
             let gone = isWhole ? former.subtracting(added) : removed.intersection(former)
             let new = isWhole ? added.subtracting(former) : added
-            guard !gone.isEmpty || !new.isEmpty else {
-                return Outcome(changed: try self.changed(row.id, attempt, in: db), isNews: false)
-            }
+            guard !gone.isEmpty || !new.isEmpty else { return (row, isNews: false) }
             let stamp = try self.nextStamp(in: db)
             var now: [String] = []
             try self.change(row, in: db) { facts in
@@ -43,7 +41,7 @@ extension MemberStore {
             }
             let detail: [String: FieldValue] = ["tags": .array(now.map { .string($0) })]
             try self.audit(.tagged, of: row.member.userId, context, detail: detail, in: db)
-            return Outcome(changed: try self.changed(row.id, attempt, in: db), isNews: true)
-        }.changed.member
+            return (row, isNews: true)
+        }
     }
 }

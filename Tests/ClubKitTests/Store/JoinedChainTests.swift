@@ -48,11 +48,12 @@ struct JoinedChainTests {
 
     /// What looks at all of them.
     enum Question: CaseIterable {
-        case check, statistics
+        case check, statistics, deletion
 
         func ask(_ store: MemberStore) async throws {
             switch self {
             case .check: #expect(try await store.check() == [])
+            case .deletion: _ = try await store.delete("M0", ActionContext()) { _ in }
             case .statistics: _ = try await store.read("test") { db in try MemberStore.standIns(in: db) }
             }
         }

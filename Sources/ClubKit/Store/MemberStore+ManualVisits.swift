@@ -1,0 +1,91 @@
+import Foundation
+import GRDB
+
+/// Visits that a person records or undoes.
+extension MemberStore {
+    /// Counts a visit that no card told of.
+    package func recordVisit(
+        of key: String,
+        at date: Date?,
+        id: UUID,
+        _ context: ActionContext,
+        committed: @escaping @Sendable (Changed) -> Void
+    ) async throws(ClubError) -> Member {
+        let attempt = "record a visit"
+        let key = identifiers(key)
+        guard let time = Timestamp.microseconds(date ?? clock()) else {
+            throw ClubError(.invalidValue, attempting: attempt, detail: "the time is outside the years 1970 to 9999")
+        }
+        // A day, for clocks that differ.
+        guard time <= (Timestamp.microseconds(clock()) ?? 0) + 86_400 * Timestamp.second else {
+            let detail = "the time is in the future; a visit is recorded when it was made"
+            throw ClubError(.invalidValue, attempting: attempt, detail: detail)
+        }
+        return try await write(attempt, committed: committed) { db in
+            let row = try Self.member(key, attempt, in: db)
+            let visit = VisitRow(
+                eventID: id,
+                stamp: try self.nextStamp(in: db),
+                at: time,
+                reader: "",
+                backend: "",
+                born: row.origin.time,
+                source: .manual,
+                reason: context.reason.map(PlainText.line),
+                actor: context.actor.map(PlainText.line)
+            )
+            try self.insertVisit(visit, of: row.id, in: db)
+            try self.count(row, at: time, in: db)
+            try self.audit(
+                .recordedVisit,
+                of: row.member.userId,
+                context,
+                detail: ["visit": .string(id.uuidString)],
+                in: db
+            )
+            return try self.changed(row.id, attempt, in: db)
+        }.member
+    }
+
+    /// Makes a visit count no more.
+    package func undoVisit(
+        _ id: UUID,
+        _ context: ActionContext,
+        committed: @escaping @Sendable (Changed) -> Void
+    ) async throws(ClubError) -> Member {
+        let attempt = "undo a visit"
+        return try await write(attempt, committed: committed) { db in
+            // A visit that ended with a deletion counts nowhere already.
+            let found = try Int64.fetchOne(
+                db,
+                sql: """
+                    SELECT member_id FROM visit JOIN member ON member.id = member_id
+                    WHERE event_id = ?1 AND born > ended_hlc
+                        AND NOT EXISTS (SELECT 1 FROM undo WHERE event_id = ?1)
+                    """,
+                arguments: [id]
+            )
+            guard let memberID = found, let row = try Self.row(id: memberID, in: db), row.exists else {
+                throw ClubError(.noSuchVisit, attempting: attempt)
+            }
+            let stamp = try self.nextStamp(in: db)
+            try db.execute(
+                sql: "INSERT INTO undo (event_id, device_id, hlc, at, reason, actor) VALUES (?, ?, ?, ?, ?, ?)",
+                arguments: [
+                    id, stamp.device, stamp.time, Timestamp.microseconds(self.clock()) ?? 0,
+                    context.reason.map(PlainText.line), context.actor.map(PlainText.line),
+                ]
+            )
+            try self.markChanged(memberID, in: db)
+            try self.refreshTotals(of: memberID, in: db)
+            try self.audit(
+                .undidVisit,
+                of: row.member.userId,
+                context,
+                detail: ["visit": .string(id.uuidString)],
+                in: db
+            )
+            return try self.changed(try Self.representative(of: row, in: db).id, attempt, in: db)
+        }.member
+    }
+}
