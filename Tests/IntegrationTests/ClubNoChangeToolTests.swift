@@ -71,7 +71,8 @@ struct ClubNoChangeToolTests {
     private func takes(_ signal: Int32, _ process: Int32) throws -> Bool {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let caught = try #require(status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") })
-        return try #require(UInt64(caught.dropFirst(7).drop { $0 == "\t" || $0 == " " }, radix: 16)) >> UInt64(signal - 1) & 1 != 0
+        let bits = try #require(UInt64(caught.dropFirst(7).drop { $0 == "\t" || $0 == " " }, radix: 16))
+        return bits >> UInt64(signal - 1) & 1 != 0
     }
 
     @Test("A pipe that somebody writes is imported, and one that somebody reads is exported to")
