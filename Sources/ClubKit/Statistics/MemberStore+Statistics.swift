@@ -52,9 +52,9 @@ extension MemberStore {
         return Timestamp.microseconds(LocalDays.start(of: Timestamp.date(time), in: timeZone)) ?? 0
     }
 
-    /// Rows of members who were joined to others, with the row of whom they are, as a JSON array of pairs.
-    static func standIns(in db: Database) throws -> String {
-        var pairs: [[Int64]] = []
+    /// Rows of members who were joined to others, with the row of whom they are.
+    static func standIns(in db: Database) throws -> [Int64: Int64] {
+        var standIns: [Int64: Int64] = [:]
         var done: Set<Int64> = []
         let rows = try Row.fetchCursor(
             db,
@@ -66,18 +66,12 @@ extension MemberStore {
             // Once for all who are connected.
             let members = try connected(to: member, in: db)
             for (index, target) in representatives(in: members).enumerated() where target != index {
-                pairs.append([members[index].id, members[target].id])
+                standIns[members[index].id] = members[target].id
             }
             done.formUnion(members.map(\.id))
         }
-        return try MemberRow.json(pairs)
+        return standIns
     }
-
-    /// The row that stands for a row of `member`, by the pairs of ``standIns(in:)`` in a table `same`.
-    static let standIn = """
-        CASE member.status WHEN 2 THEN
-            coalesce((SELECT target FROM same WHERE same.member_id = member.id), member.id) ELSE member.id END
-        """
 
     private static func countTaps(
         from start: Int64,
@@ -114,18 +108,18 @@ private struct StatisticsQuery {
     /// The number of the first day.
     let first: Int64
     /// See ``MemberStore/standIns(in:)``.
-    let same: String
+    let same: [Int64: Int64]
 
     /// Added to local times, so that none is negative: SQLite's division rounds towards zero.
     private static let bias = 10 * LocalDays.day
 
-    /// The stretches as rows, and the visits in them that count, each with the row of whose it is and its local time.
+    /// The stretches as rows, and the visits in them that count, each with the row under which it was made and its local
+    /// time.
     private static let live = """
         WITH stretch (start, stop, shift) AS (
                 SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(:stretches)),
-            same (member_id, target) AS (SELECT value ->> 0, value ->> 1 FROM json_each(:same)),
-            live (target, member_id, at, local, source) AS MATERIALIZED (
-                SELECT \(MemberStore.standIn), visit.member_id, at, at + shift, source
+            live (member_id, at, local, source) AS MATERIALIZED (
+                SELECT visit.member_id, at, at + shift, source
                 FROM stretch CROSS JOIN visit ON at >= start AND at < stop
                     JOIN member ON member.id = visit.member_id
                 WHERE born > ended_hlc AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id))
@@ -133,10 +127,6 @@ private struct StatisticsQuery {
 
     private func stretches() throws -> String {
         try MemberRow.json(days.stretches.map { [$0.start, $0.stop, $0.shift + Self.bias] })
-    }
-
-    private func arguments() throws -> StatementArguments {
-        ["stretches": try stretches(), "same": same]
     }
 
     /// The place of a day among ``ClubStatistics/days``, from the local time.
@@ -152,7 +142,7 @@ private struct StatisticsQuery {
                 SELECT \(day("local")), local / \(LocalDays.hour) % 24, count(*), sum(source = 'manual')
                 FROM live GROUP BY 1, 2
                 """,
-            arguments: try arguments()
+            arguments: ["stretches": try stretches()]
         )
         while let row = try rows.next() {
             let day: Int = try row.value(0)
@@ -166,42 +156,58 @@ private struct StatisticsQuery {
     }
 
     func visitors(into statistics: inout ClubStatistics, in db: Database) throws {
-        let perDay = try Row.fetchCursor(
+        // Who stands for whom is asked once for each member and day, not for each visit.
+        let rows = try Row.fetchCursor(
             db,
-            sql: "\(Self.live) SELECT \(day("local")), count(DISTINCT target) FROM live GROUP BY 1",
-            arguments: try arguments()
+            sql: "\(Self.live) SELECT \(day("local")), member_id, max(at) FROM live GROUP BY 1, 2 ORDER BY 1",
+            arguments: ["stretches": try stretches()]
         )
-        while let row = try perDay.next() {
+        var latest: [Int64: Int64] = [:]
+        var current: (day: Int, visitors: Set<Int64>) = (-1, [])
+        while let row = try rows.next() {
             let day: Int = try row.value(0)
-            if statistics.days.indices.contains(day) { statistics.days[day].uniqueVisitors = try row.value(1) }
+            let member: Int64 = try row.value(1)
+            let visitor = same[member] ?? member
+            latest[visitor] = max(latest[visitor] ?? 0, try row.value(2))
+            // They come day by day.
+            if day != current.day { current = (day, []) }
+            current.visitors.insert(visitor)
+            if statistics.days.indices.contains(day) { statistics.days[day].uniqueVisitors = current.visitors.count }
         }
-        // Who came first when: by the ledger, or by what a file said, whose totals are visits without times.
-        let visitors = try Row.fetchCursor(
-            db,
-            sql: """
-                \(Self.live),
-                visitor (target, latest) AS MATERIALIZED (SELECT target, max(at) FROM live GROUP BY target),
-                row (member_id, target, latest) AS (SELECT target, target, latest FROM visitor
-                    UNION ALL SELECT same.member_id, target, latest FROM same JOIN visitor USING (target))
-                SELECT max(latest), min(
-                    coalesce((SELECT at FROM visit WHERE visit.member_id = row.member_id AND born > ended_hlc
-                        AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
-                        ORDER BY at LIMIT 1), \(Timestamp.latest)),
-                    CASE WHEN claim_visits > 0 THEN min(claim_at, added_at) ELSE \(Timestamp.latest) END)
-                FROM row JOIN member ON member.id = row.member_id GROUP BY row.target
-                """,
-            arguments: try arguments()
-        )
+        let first = try firstVisits(of: latest, in: db)
         var starts: [Int64: Int64] = [:]
-        while let row = try visitors.next() {
+        for (visitor, time) in latest {
             statistics.uniqueVisitors += 1
-            let latest: Int64 = try row.value(0)
-            let earliest: Int64 = try row.value(1)
-            guard let number = days.number(of: latest) else { continue }
-            let start = starts[number] ?? self.start(ofDayAt: latest)
+            guard let number = days.number(of: time), let earliest = first[visitor] else { continue }
+            let start = starts[number] ?? self.start(ofDayAt: time)
             starts[number] = start
             if earliest < start { statistics.returningMembers += 1 }
         }
+    }
+
+    /// When each of those came first, with whatever card: by the ledger, or by what a file said, whose totals are visits
+    /// without times.
+    private func firstVisits(of visitors: [Int64: Int64], in db: Database) throws -> [Int64: Int64] {
+        let joined = same.filter { visitors[$0.value] != nil }.keys
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT member.id, min(
+                    coalesce((SELECT at FROM visit WHERE visit.member_id = member.id AND born > ended_hlc
+                        AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
+                        ORDER BY at LIMIT 1), \(Timestamp.latest)),
+                    CASE WHEN claim_visits > 0 THEN min(claim_at, added_at) ELSE \(Timestamp.latest) END)
+                FROM json_each(?) CROSS JOIN member ON member.id = value
+                """,
+            arguments: [try MemberRow.json(visitors.keys.sorted() + joined.sorted())]
+        )
+        var first: [Int64: Int64] = [:]
+        while let row = try rows.next() {
+            let member: Int64 = try row.value(0)
+            let visitor = same[member] ?? member
+            first[visitor] = min(first[visitor] ?? Timestamp.latest, try row.value(1))
+        }
+        return first
     }
 
     func newMembers(into statistics: inout ClubStatistics, in db: Database) throws {

@@ -19,21 +19,20 @@ extension MemberStore {
         in db: Database,
         _ body: (TapRecord) throws -> Void
     ) throws {
-        let arguments: StatementArguments = [
-            try standIns(in: db), from.map(Self.limit) ?? 0, to.map(Self.limit) ?? .max,
-        ]
+        let arguments: StatementArguments = [from.map(Self.limit) ?? 0, to.map(Self.limit) ?? .max]
+        let people = try TapRecord.People(in: db)
         let visits = try Row.fetchCursor(db, sql: Self.visitRecords, arguments: arguments)
         let others = try Row.fetchCursor(db, sql: Self.otherRecords, arguments: arguments)
         // Each comes in order from its index, and so are they merged.
-        var visit = try visits.next().map { row in try TapRecord(row) }
-        var other = try others.next().map { row in try TapRecord(row) }
+        var visit = try visits.next().map { row in try TapRecord(row, people) }
+        var other = try others.next().map { row in try TapRecord(row, people) }
         while visit != nil || other != nil {
             if let record = visit, other.map({ record.at <= $0.at }) ?? true {
                 try body(record)
-                visit = try visits.next().map { row in try TapRecord(row) }
+                visit = try visits.next().map { row in try TapRecord(row, people) }
             } else if let record = other {
                 try body(record)
-                other = try others.next().map { row in try TapRecord(row) }
+                other = try others.next().map { row in try TapRecord(row, people) }
             }
         }
     }
@@ -87,28 +86,19 @@ extension MemberStore {
         var error: any Error
     }
 
-    /// `member` is the row to which a tap belongs, `shown` whom that row stands for.
-    private static let person = """
-        LEFT JOIN member ON member.id = member_id LEFT JOIN member AS shown ON shown.id = \(standIn)
-        """
-
-    private static let same = "WITH same (member_id, target) AS (SELECT value ->> 0, value ->> 1 FROM json_each(?))"
-
     private static let visitRecords = """
-        \(same)
-        SELECT visit.event_id, visit.at, shown.user_id, shown.username, visit.reader, visit.source,
+        SELECT visit.event_id, visit.at, member.user_id, member.username, visit.reader, visit.source,
             CASE WHEN visit.born <= member.ended_hlc THEN 'deleted' WHEN undo.at IS NOT NULL THEN 'undone'
                 ELSE 'counted' END,
-            coalesce(undo.reason, visit.reason)
-        FROM visit LEFT JOIN undo USING (event_id) \(person)
+            coalesce(undo.reason, visit.reason), member.id
+        FROM visit LEFT JOIN undo USING (event_id) LEFT JOIN member ON member.id = visit.member_id
         WHERE visit.at >= ? AND visit.at < ? ORDER BY visit.at, visit.id
         """
 
     private static let otherRecords = """
-        \(same)
-        SELECT receipt.event_id, receipt.at, shown.user_id, shown.username, receipt.reader, 'card', receipt.outcome,
-            receipt.reason
-        FROM receipt \(person)
+        SELECT receipt.event_id, receipt.at, member.user_id, member.username, receipt.reader, 'card', receipt.outcome,
+            receipt.reason, member.id
+        FROM receipt LEFT JOIN member ON member.id = receipt.member_id
         WHERE receipt.at >= ? AND receipt.at < ? AND receipt.outcome IN ('repeat', 'ignored', 'rejected')
             AND \(keptReceipt)
         ORDER BY receipt.at, receipt.event_id
@@ -116,12 +106,33 @@ extension MemberStore {
 }
 
 extension TapRecord {
-    fileprivate init(_ row: Row) throws(ClubError) {
+    /// Whom the rows of members who were joined to others stand for: looked up once, since there are many more taps.
+    fileprivate struct People {
+        private typealias Person = (userId: String, username: String?)
+
+        private var people: [Int64: Person] = [:]
+
+        init(in db: Database) throws {
+            let standIns = try MemberStore.standIns(in: db)
+            var shown: [Int64: Person] = [:]
+            for target in Set(standIns.values) {
+                guard let row = try MemberStore.row(id: target, in: db) else { continue }
+                shown[target] = (row.member.userId, row.member.username)
+            }
+            for (id, target) in standIns { people[id] = shown[target] }
+        }
+
+        /// Whom a row of `member` stands for, if it is somebody else.
+        subscript(_ id: Int64?) -> (userId: String, username: String?)? { id.flatMap { people[$0] } }
+    }
+
+    fileprivate init(_ row: Row, _ people: People) throws(ClubError) {
+        let other = people[try row.optional(8)]
         self.init(
             id: try row.value(0),
             at: Timestamp.date(try row.value(1)),
-            userId: try row.optional(2),
-            username: try row.optional(3),
+            userId: try other == nil ? row.optional(2) : other?.userId,
+            username: try other == nil ? row.optional(3) : other?.username,
             reader: try row.value(4),
             source: try Visit.Source(rawValue: try row.value(5)).orCorrupt("read a visit"),
             standing: try Standing(rawValue: try row.value(6)).orCorrupt("read a visit"),
