@@ -186,7 +186,7 @@ private struct StatisticsQuery {
     }
 
     /// When each of those came first, with whatever card: by the ledger, or by what a file said, whose totals are visits
-    /// without times.
+    /// without times. Of visits that were removed there are none left either: the first was at the creation or later.
     private func firstVisits(of visitors: [Int64: Int64], in db: Database) throws -> [Int64: Int64] {
         let joined = same.filter { visitors[$0.value] != nil }.keys
         let rows = try Row.fetchCursor(
@@ -196,7 +196,11 @@ private struct StatisticsQuery {
                     coalesce((SELECT at FROM visit WHERE visit.member_id = member.id AND born > ended_hlc
                         AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
                         ORDER BY at LIMIT 1), \(Timestamp.latest)),
-                    CASE WHEN claim_visits > 0 THEN min(claim_at, added_at) ELSE \(Timestamp.latest) END)
+                    CASE WHEN claim_visits > 0 THEN min(claim_at, added_at) ELSE \(Timestamp.latest) END,
+                    CASE WHEN instr(facts, '"removals"') > 0 AND own_visits > (
+                        SELECT count(*) FROM visit WHERE visit.member_id = member.id AND born > ended_hlc
+                            AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id))
+                        THEN added_at ELSE \(Timestamp.latest) END)
                 FROM json_each(?) CROSS JOIN member ON member.id = value
                 """,
             arguments: [try MemberRow.json(visitors.keys.sorted() + joined.sorted())]
