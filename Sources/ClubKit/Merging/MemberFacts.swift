@@ -165,6 +165,13 @@ package struct MemberFacts: Sendable, Hashable {
         return facts
     }
 
+    /// The same without what was said of values.
+    var withoutValues: MemberFacts {
+        var facts = self
+        facts.values = [:]
+        return facts
+    }
+
     /// Whether what began with the creation of that time counts.
     package func isAlive(born: Int64) -> Bool {
         if let end, born <= end.time { return false }

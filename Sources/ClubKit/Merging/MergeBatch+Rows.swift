@@ -80,9 +80,14 @@ extension MergeBatch {
         guard before.erasure == nil else { return .skipped(Self.erasedReason) }
         let row = try withoutVisitsOfOthers(row, target)
         var facts = before
-        facts.join(row.facts(knowing: isUntyped ? target.member.fields : nil, believedUpTo: limit))
+        let told = row.facts(knowing: isUntyped ? target.member.fields : nil, believedUpTo: limit)
+        if mode == .overwrite, target.exists {
+            facts.join(told.withoutValues)
+            try overwrite(row, target, &facts, isUntyped)
+        } else {
+            facts.join(told)
+        }
         guard facts.exists else { return .skipped(Self.deletedReason) }
-        if target.exists { try overwrite(row, target, &facts, isUntyped) }
         note(facts.latestTime)
         guard facts != before else {
             let conflicts = Self.conflicts(of: said, with: target.member, isUntyped: isUntyped)
@@ -106,34 +111,21 @@ extension MergeBatch {
         if mode == .overwrite { progress.overwritten.insert(id) }
     }
 
-    /// Lets what the row says count as said now, where it differs from what is shown. If an earlier row of the same
-    /// member was there, what that one said stays: otherwise each import of the file would change the member again.
+    /// Says now what the row says, not when the file was written, where it differs from what is shown. If an earlier row
+    /// of the same member was there, what that one said stays: otherwise each import of the file would change the member
+    /// again.
     private mutating func overwrite(
         _ row: ImportedMember,
         _ target: MemberRow,
         _ facts: inout MemberFacts,
         _ isUntyped: Bool
     ) throws {
-        guard mode == .overwrite else { return }
+        guard !progress.hasCreated(target.id), progress.overwritten.insert(target.id).inserted else { return }
         note(facts.latestTime)
-        let isFirst = !progress.hasCreated(target.id) && !progress.overwritten.contains(target.id)
-        guard isFirst else { return try keep(target, &facts) }
-        noteOverwritten(target.id)
         if let name = row.username, !name.isNothing, facts.value("username") != name.normalized {
             facts.set("username", name, try overwriteStamp())
         }
         for (name, value) in row.fields where !Self.isSame(facts.value(name), value, isUntyped) {
-            facts.set(name, value, try overwriteStamp())
-        }
-    }
-}
-
-extension MergeBatch {
-    /// Lets what is shown of a member stay, where a row says something newer.
-    private mutating func keep(_ target: MemberRow, _ facts: inout MemberFacts) throws {
-        let shown = try target.facts()
-        for name in ["username"] + shown.fields.keys.sorted() {
-            guard let value = shown.value(name), !value.isNothing, facts.value(name) != value else { continue }
             facts.set(name, value, try overwriteStamp())
         }
     }

@@ -57,4 +57,38 @@ struct OverwriteTests {
         #expect(try await line() == facts)
         #expect(try await club.check() == [])
     }
+
+    @Test("What a file says counts as said now, whatever the dates in it", arguments: [("Alt", "Neu"), ("Neu", "Alt")])
+    func saidNow(former: String, latter: String) async throws {
+        let (desk, office) = (try MergeDevice(1), try MergeDevice(2))
+        func file(_ name: String) -> ImportedMember {
+            var member = Member(userId: "A", username: name, timeStampAdded: 1_500_000_000)
+            member.fields = ["town": .string("in \(name)")]
+            return ImportedMember(member, row: 1)
+        }
+        for device in [desk, office] { try device.importRows([file(former)]) }
+        desk.clock.advance(by: 10)
+        _ = try await desk.store.update("A", ActionContext(), committed: { _ in }) {
+            $0.username = "Desk"
+            $0.fields["town"] = "at the desk"
+        }
+        office.clock.advance(by: 20)
+        let verdicts = try office.importRows([file(latter)], mode: .overwrite)
+        guard case .merged(let changes, let conflicts)? = verdicts.first else {
+            Issue.record("\(verdicts)")
+            return
+        }
+        #expect(changes.map(\.field) == ["username", "town"] && conflicts.isEmpty)
+        #expect(try office.importRows([file(latter)], mode: .overwrite) == [.kept])
+        try desk.merge(await office.records())
+        try office.merge(await desk.records())
+        for device in [desk, office] {
+            let member = try #require(await device.member("A"))
+            #expect(member.username == latter)
+            #expect(member.fields["town"] == .string("in \(latter)"))
+            // Nothing that is shown stands among what was said before.
+            let versions = try await device.store.formerValues(of: "A", limit: 100).map(\.value)
+            #expect(!versions.contains(.string(latter)))
+        }
+    }
 }
