@@ -7,10 +7,10 @@ extension MergeBatch {
     mutating func apply(_ visit: TransferRecord.Visit) throws -> ImportVerdict {
         guard MemberID.isUsable(visit.userId) else { return .skipped(Self.unusableReason) }
         guard let userID = store.identifier(imported: visit.userId) else { return .skipped(Self.otherKeyReason) }
-        guard Self.isPlausible(at: visit.at), let source = Visit.Source(rawValue: visit.source) else {
-            return .skipped(Self.timeReason)
-        }
-        if let fault = fault(of: visit.stamp.time, visit.born) { return .skipped(fault) }
+        guard let source = Visit.Source(rawValue: visit.source) else { return .skipped(Self.newerReason) }
+        guard Self.isPlausible(at: visit.at) else { return .skipped(Self.timeReason) }
+        let time = HybridTimestamp(milliseconds: visit.at / 1000, counter: 0).rawValue
+        if let fault = fault(of: visit.stamp.time, visit.born, time) { return .skipped(fault) }
         let entry = VisitRow(
             eventID: visit.eventID,
             stamp: visit.stamp,
@@ -39,6 +39,8 @@ extension MergeBatch {
         // It is part of the total already.
         if facts.hasRemoved(visit.stamp, born: visit.born) { return .kept }
         if row == nil {
+            // What is put in for somebody who was erased is nobody, and would be removed at once.
+            if facts.erasure != nil { return .skipped(Self.erasedBeforeReason) }
             // The member comes with another file.
             if try isTooMany(userID, joinedTo: cardHolder(of: userID)) { return .skipped(Self.joinedReason) }
             _ = try store.insert(userID, facts, in: db, joined: &joined)

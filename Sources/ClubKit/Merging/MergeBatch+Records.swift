@@ -215,9 +215,8 @@ extension MergeBatch {
     // MARK: The audit log
 
     private mutating func apply(_ entry: TransferRecord.Audit) throws -> ImportVerdict {
-        guard Self.isPlausible(at: entry.at), AuditEntry.Action(rawValue: entry.action) != nil else {
-            return .skipped(Self.timeReason)
-        }
+        guard AuditEntry.Action(rawValue: entry.action) != nil else { return .skipped(Self.newerReason) }
+        guard Self.isPlausible(at: entry.at) else { return .skipped(Self.timeReason) }
         if let fault = fault(of: entry.stamp.time) { return .skipped(fault) }
         guard var entry = store.translated(entry) else { return .skipped(Self.otherKeyReason) }
         if mode == .addOnly {

@@ -88,6 +88,8 @@ extension MergeBatch {
             facts.join(told)
         }
         guard facts.exists else { return .skipped(Self.deletedReason) }
+        // More would be taken by no other device either.
+        if facts.overfull != nil { return .skipped(Self.overfullReason) }
         note(facts.latestTime)
         guard facts != before else {
             let conflicts = Self.conflicts(of: said, with: target.member, isUntyped: isUntyped)

@@ -302,6 +302,9 @@ struct MergeBatch {
     static let joinedReason = "It would make one member of more than \(mostJoined)."
     static let saltReason = "More than \(ClubFile.mostSalts) devices have erased somebody."
     static let unusableReason = "The identifier is empty, too long or not plain."
+    static let newerReason = "It tells of something that only a newer version of this program knows. Update it."
+    static let erasedBeforeReason =
+        "It is a visit of somebody who was erased and came again, of whom nothing is known here. Merge who they are first."
     static let timeReason = "It has a time that no clock can have."
     static let aheadReason =
         "It is dated more than a day ahead of this device's clock. Set the clocks of both devices, and merge again."

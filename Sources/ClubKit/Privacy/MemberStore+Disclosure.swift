@@ -98,7 +98,7 @@ extension MemberStore {
                 created: facts.births.map { time($0.at) },
                 deleted: one.exists ? nil : facts.end.map { time($0) },
                 claims: facts.claims.map { .init(at: time($0.at), values: ["visits": .int($0.visits)]) },
-                visitsBought: facts.packs.map { .init(at: time($0.stamp), values: ["visits": .int($0.visits)]) },
+                visitsBought: facts.allPacks.map { .init(at: time($0.stamp), values: ["visits": .int($0.visits)]) },
                 visitsRemoved: facts.removedVisits
             )
         }

@@ -80,7 +80,8 @@ extension MemberStore {
                     report.notCarried.append(.visitsLeft)
                 } else if left > 0 {
                     // No file may tell of more.
-                    facts.add(MemberFacts.Pack(try stamp(), visits: min(left, NumberText.mostVisits)))
+                    let name = SystemValues.Name.carried(from: row.member.userId)
+                    facts.set(name, .int(min(left, NumberText.mostVisits)), try stamp())
                     report.carried.append(.visitsLeft)
                 }
             }

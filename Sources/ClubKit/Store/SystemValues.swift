@@ -1,3 +1,7 @@
+import Crypto
+import Foundation
+import ReaderKit
+
 /// What the club itself keeps among a member's values.
 struct SystemValues {
     var blocked: String?
@@ -17,6 +21,15 @@ struct SystemValues {
         static let packsFrom = "$packsFrom"
 
         private static let tagMark = "$tag:"
+        private static let carriedMark = "$carried:"
+
+        /// The name of the value that says how many bought visits came from a member who joined. It is the same on every
+        /// device, so that two desks that join the same pair before they hear of one another carry them over once.
+        static func carried(from userID: String) -> String {
+            carriedMark + Array(SHA256.hash(data: Data(userID.utf8)).prefix(8)).hex
+        }
+
+        static func isCarried(_ name: String) -> Bool { name.hasPrefix(carriedMark) }
 
         /// The name of the value that says whether a member has a tag. Each tag is a value of its own, so that two
         /// devices that each add one keep both.
@@ -37,12 +50,22 @@ struct SystemValues {
         if case .string(let text) = facts.value(Name.notes), !text.isEmpty { notes = text }
         if case .string(let userID) = facts.value(Name.mergedInto) { mergedInto = userID }
         let cut: Int64 = if case .int(let time) = facts.value(Name.packsFrom) { Int64(time) } else { -1 }
-        packs = facts.packs.filter { $0.stamp.time > cut }
+        packs = facts.allPacks.filter { $0.stamp.time > cut }
         tags = facts.tags.sorted()
     }
 }
 
 extension MemberFacts {
+    /// The visits that were bought, and those that came from members who joined, oldest first.
+    var allPacks: [Pack] {
+        let carried = values.compactMap { name, versions -> Pack? in
+            guard SystemValues.Name.isCarried(name), let latest = versions.first, case .int(let visits) = latest.value
+            else { return nil }
+            return Pack(latest.stamp, visits: max(0, visits))
+        }
+        return carried.isEmpty ? packs : (packs + carried).sorted()
+    }
+
     /// The tags that the member has.
     fileprivate var tags: [String] {
         values.compactMap { name, versions in

@@ -136,7 +136,9 @@ extension TransferRecord {
                 return RowFault(SystemValues.Name.packsFrom, "expected a moment of a clock")
             }
             let removed = facts.removals.flatMap { [$0.visits, $0.bought] }
-            let counts = facts.claims.map(\.visits) + facts.packs.map(\.visits) + removed
+            let carried = facts.values.filter { SystemValues.Name.isCarried($0.key) }.values.joined()
+                .compactMap { if case .int(let visits) = $0.value { visits } else { nil } }
+            let counts = facts.claims.map(\.visits) + facts.packs.map(\.visits) + removed + carried
             return counts.allSatisfy { (0...NumberText.mostVisits).contains($0) } ? nil : .visits("visits", .tooLarge)
         case .card(let card):
             return MemberID.isUsable(card.cardId) && MemberID.isUsable(card.userId) ? nil : .badIdentifier

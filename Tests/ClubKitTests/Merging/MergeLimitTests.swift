@@ -48,6 +48,63 @@ struct MergeLimitTests {
         #expect(try await device.store.check() == [])
     }
 
+    @Test(
+        "A visit of more than a day ahead is refused",
+        arguments: [(86_400, true), (86_500, false), (40 * 366 * 86_400, false)] as [(Double, Bool)]
+    )
+    func visitsAhead(seconds: Double, isTaken: Bool) async throws {
+        let device = try MergeDevice(1)
+        let visit = TransferRecord.Visit(
+            eventID: UUIDSource.uuid(77),
+            stamp: Self.stamp(-70),
+            userId: "A",
+            at: Self.microseconds(seconds),
+            reader: "Desk",
+            backend: "pcsc",
+            born: Self.stamp(-90).time,
+            source: "card",
+            reason: nil,
+            actor: nil
+        )
+        let verdicts = try device.merge([Self.member("A"), .visit(visit)])
+        #expect(verdicts.last == (isTaken ? .created : .skipped(MergeBatch.aheadReason)))
+        #expect(try await device.member("A")?.numVisits == (isTaken ? 1 : 0))
+    }
+
+    @Test("What only a newer version knows is said to be that")
+    func unknownWords() throws {
+        let device = try MergeDevice(1)
+        let entry = TransferRecord.Audit(
+            stamp: Self.stamp(-70),
+            at: Self.microseconds(0),
+            actor: nil,
+            action: "teleported",
+            subject: nil,
+            detail: nil
+        )
+        #expect(try device.merge([.audit(entry)]) == [.skipped(MergeBatch.newerReason)])
+    }
+
+    @Test("A visit of somebody who was erased and came again is not dropped in silence")
+    func visitOfErased() async throws {
+        let (one, two) = (try MergeDevice(1), try MergeDevice(2))
+        try await one.tap("A", at: start)
+        try two.merge(await one.records())
+        one.clock.advance(by: 10)
+        _ = try await one.store.erase("A", ActionContext()) { _ in }
+        try two.merge(await one.records())
+        one.clock.advance(by: 10)
+        try await one.tap("A", at: start.addingTimeInterval(1000))
+        let records = try await one.records()
+        let partial = records.filter { if case .member = $0 { false } else { true } }
+        let verdicts = try two.merge(partial)
+        #expect(verdicts.contains(.skipped(MergeBatch.erasedBeforeReason)))
+        #expect(try await two.member("A") == nil)
+        try two.merge(records)
+        #expect(try await two.member("A")?.numVisits == 1)
+        #expect(try await two.store.check() == [])
+    }
+
     @Test("A total of a user list whose time is ahead is taken, and told to others as it is")
     func rowsAhead() async throws {
         let (device, other) = (try MergeDevice(1), try MergeDevice(2))

@@ -153,6 +153,26 @@ struct JoiningTests {
         #expect(try await club.check() == [])
     }
 
+    @Test("Two desks that join the same pair before they hear of one another carry the visits over once")
+    func joinedTwice() async throws {
+        let (one, two) = (try MergeDevice(1), try MergeDevice(2, skew: 7))
+        for (key, seconds, visits) in [("A", 0, 10), ("B", 40, 5)] {
+            try await one.tap(key, at: start.addingTimeInterval(Double(seconds)))
+            _ = try await one.store.addVisits(visits, to: key, ActionContext()) { _ in }
+        }
+        try two.merge(await one.records())
+        for device in [one, two] { _ = try await device.store.join("B", to: "A", ActionContext()) { _ in } }
+        for _ in 0..<2 {
+            try two.merge(await one.records())
+            try one.merge(await two.records())
+        }
+        for device in [one, two] {
+            #expect(try await device.store.details(of: "B")?.visitsLeft == 15)
+            #expect(try await device.store.check() == [])
+        }
+        #expect(try await one.dump() == two.dump())
+    }
+
     @Test("Two devices hold the same after a joining, in whatever order they hear of it")
     func convergence() async throws {
         let (one, two, three) = (try MergeDevice(1), try MergeDevice(2, skew: -50), try MergeDevice(3, skew: 9))
