@@ -53,7 +53,7 @@ final class OutputFile {
         }
         if !overwrite, lstat(path, &status) == 0 { throw TransferError(.exists, file: path) }
         do throws(FileSteps.Failure) {
-            (descriptor, temporary) = try FileSteps.makeTemporary(beside: path, prefix: ".export-")
+            (descriptor, temporary) = try FileSteps.makeTemporary(beside: path)
         } catch {
             throw TransferError(errno: error.code, file: path, writing: true)
         }

@@ -74,7 +74,7 @@ package enum WholeFile {
         of path: String
     ) throws(CaptureFileError) -> Int32 {
         do throws(FileSteps.Failure) {
-            let (file, name) = try FileSteps.makeTemporary(beside: place, prefix: ".new-")
+            let (file, name) = try FileSteps.makeTemporary(beside: place)
             do throws(FileSteps.Failure) {
                 try FileSteps.write(bytes[...], to: file)
                 if let old { try take(old, file) }
@@ -89,6 +89,8 @@ package enum WholeFile {
                 throw error
             }
             FileSteps.synchroniseFolder(of: place)
+            // It may stay open for long, and it is nobody's work any more.
+            _ = flock(file, LOCK_UN)
             return file
         } catch {
             throw failure(path, error.code)

@@ -36,19 +36,55 @@ package enum FileSteps {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .last }
     }
 
+    /// Nobody else calls a file so: what is removed as left behind is nobody's.
+    private static let prefix = ".readerkit-file-"
+
     /// Makes an empty file of mode 0600, with a name that nobody has, beside a file.
     ///
-    /// - Parameter prefix: how the name begins.
+    /// It is locked until its descriptor is closed, which ends with the process: one whose lock can be had was left
+    /// behind by a process that was killed. Those beside it are removed.
+    ///
     /// - Returns: its descriptor, open for writing, and its name.
-    package static func makeTemporary(
-        beside place: String,
-        prefix: String
-    ) throws(Failure) -> (file: Int32, name: String) {
-        var name = Array((folder(of: place) + prefix + "XXXXXX").utf8CString)
-        let file = mkstemp(&name)
-        guard file >= 0 else { throw .last }
-        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
-        return (file, String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    package static func makeTemporary(beside place: String) throws(Failure) -> (file: Int32, name: String) {
+        removeLeftovers(beside: place)
+        // Somebody else may take it for one that was left behind before it is locked.
+        for _ in 0..<10 {
+            var name = Array((folder(of: place) + prefix + "XXXXXX").utf8CString)
+            let file = mkstemp(&name)
+            guard file >= 0 else { throw .last }
+            _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+            let path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            // On a file system without locks nobody can have it either, and nothing is taken for left behind.
+            let isTaken = flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
+            if !isTaken, isNamed(file, path) { return (file, path) }
+            _ = close(file)
+        }
+        throw Failure(EAGAIN)
+    }
+
+    /// Removes the unfinished files beside a place whose makers are gone.
+    package static func removeLeftovers(beside place: String) {
+        let folder = folder(of: place)
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        where name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 6 {
+            // A pipe of that name would be waited for.
+            let file = open(folder + name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            guard file >= 0 else { continue }
+            var status = stat()
+            if fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+                flock(file, LOCK_EX | LOCK_NB) == 0, isNamed(file, folder + name)
+            {
+                _ = unlink(folder + name)
+            }
+            _ = close(file)
+        }
+    }
+
+    /// Whether a name is that of an open file or folder, and not by now of another.
+    package static func isNamed(_ file: Int32, _ name: String) -> Bool {
+        var (mine, there) = (stat(), stat())
+        return fstat(file, &mine) == 0 && lstat(name, &there) == 0
+            && (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
     }
 
     /// Makes an empty file of mode 0600.
