@@ -29,7 +29,7 @@ final class WorkFolder: Sendable {
 
     /// Removes the folder and the files in it.
     func remove() {
-        Self.remove(path)
+        Self.remove(path, lock)
         close(lock)
     }
 
@@ -44,7 +44,7 @@ final class WorkFolder: Sendable {
             if fstat(lock, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o777 == 0o700,
                 flock(lock, LOCK_EX | LOCK_NB) == 0
             {
-                remove(folder + name)
+                remove(folder + name, lock)
             }
             close(lock)
         }
@@ -65,10 +65,7 @@ final class WorkFolder: Sendable {
         }
         // On a file system without locks nobody can have it either, and nothing is taken for left behind.
         let isTaken = flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
-        var (mine, there) = (stat(), stat())
-        guard !isTaken, fstat(lock, &mine) == 0, lstat(path, &there) == 0,
-            (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
-        else {
+        guard !isTaken, FileSteps.isNamed(lock, path) else {
             close(lock)
             return nil
         }
@@ -76,12 +73,37 @@ final class WorkFolder: Sendable {
     }
 
     /// Removes a folder, unless something is in it that no folder of this kind has.
-    private static func remove(_ path: String) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    ///
+    /// - Parameters:
+    ///   - path: its name. Another folder that has it by now is left alone, unless it is empty.
+    ///   - folder: a descriptor of it, through which its files are removed.
+    private static func remove(_ path: String, _ folder: Int32) {
+        guard let names = names(folder) else { return }
         let endings = ["", "-wal", "-shm", "-journal"]
         let known = Set(databases.flatMap { name in endings.map { name + $0 } })
         guard known.isSuperset(of: names) else { return }
-        for name in names { unlink(path + "/" + name) }
-        rmdir(path)
+        for name in names { unlinkat(folder, name, 0) }
+        if FileSteps.isNamed(folder, path) { rmdir(path) }
+    }
+
+    /// What is in a folder; `nil` if it cannot be read.
+    private static func names(_ folder: Int32) -> [String]? {
+        // A descriptor of its own, which has its own place in the folder.
+        let file = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        guard let list = fdopendir(file) else {
+            close(file)
+            return nil
+        }
+        defer { closedir(list) }
+        var names: [String] = []
+        while let entry = readdir(list) {
+            // A name that is no text is none of ours either.
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
     }
 }

@@ -106,6 +106,21 @@ struct DatabasePathTests {
         try await club.close()
     }
 
+    @Test("Another folder that has the name by now is left alone, and the work is removed wherever it is")
+    func exchanged() throws {
+        let path = directory.file()
+        let folder = try WorkFolder(beside: path, "test")
+        try Data([1]).write(to: URL(fileURLWithPath: folder.path + "/copy.sqlite"))
+        #expect(rename(folder.path, directory.file("elsewhere")) == 0)
+        #expect(mkdir(folder.path, 0o700) == 0)
+        try Data([2]).write(to: URL(fileURLWithPath: folder.path + "/copy.sqlite"))
+        folder.remove()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path + "/copy.sqlite")) == Data([2]))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.file("elsewhere")) == [])
+        try FileManager.default.removeItem(atPath: folder.path)
+        try FileManager.default.removeItem(atPath: directory.file("elsewhere"))
+    }
+
     @Test("Many who make folders at once each have their own")
     func atOnce() async throws {
         let path = path
