@@ -8,7 +8,8 @@ extension Mending {
     mutating func mendClock() throws {
         let latest = try LogicalTimes.latest(in: db)
         let stored = try LogicalTimes.isClockAhead(now: store.clock(), in: db) ? nil : LogicalTimes.clock(in: db)
-        if let stored, stored >= latest { return }
+        let isWhole = try Bool.fetchOne(db, sql: "SELECT count(*) = 1 AND min(id) = 1 FROM clock") ?? false
+        if let stored, stored >= latest, isWhole { return }
         let time = max(latest, stored ?? LogicalTimes.present(store.clock()))
         try db.execute(sql: "DELETE FROM clock; INSERT INTO clock (id, hlc) VALUES (1, \(time))")
         mended.append(
