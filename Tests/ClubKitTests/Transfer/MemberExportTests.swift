@@ -231,7 +231,7 @@ import Testing
 
     @Test("An export stands though another program keeps the audit log from being written, and says so")
     func exportsBesideALock() async throws {
-        let path = directory.file("club.sqlite")
+        let path = directory.file("own.sqlite")
         let club = Club(configuration: .test(.file(path: path), busyTimeout: .milliseconds(50)))
         try await club.open()
         _ = try await club.receive(tap("A"))
