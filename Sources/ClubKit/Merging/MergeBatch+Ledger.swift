@@ -9,8 +9,7 @@ extension MergeBatch {
         guard let userID = store.identifier(imported: visit.userId) else { return .skipped(Self.otherKeyReason) }
         guard let source = Visit.Source(rawValue: visit.source) else { return .skipped(Self.newerReason) }
         guard Self.isPlausible(at: visit.at) else { return .skipped(Self.timeReason) }
-        let time = HybridTimestamp(milliseconds: visit.at / 1000, counter: 0).rawValue
-        if let fault = fault(of: visit.stamp.time, visit.born, time) { return .skipped(fault) }
+        if let fault = fault(of: visit.stamp.time, visit.born) { return .skipped(fault) }
         let entry = VisitRow(
             eventID: visit.eventID,
             stamp: visit.stamp,

@@ -48,29 +48,6 @@ struct MergeLimitTests {
         #expect(try await device.store.check() == [])
     }
 
-    @Test(
-        "A visit of more than a day ahead is refused",
-        arguments: [(86_400, true), (86_500, false), (40 * 366 * 86_400, false)] as [(Double, Bool)]
-    )
-    func visitsAhead(seconds: Double, isTaken: Bool) async throws {
-        let device = try MergeDevice(1)
-        let visit = TransferRecord.Visit(
-            eventID: UUIDSource.uuid(77),
-            stamp: Self.stamp(-70),
-            userId: "A",
-            at: Self.microseconds(seconds),
-            reader: "Desk",
-            backend: "pcsc",
-            born: Self.stamp(-90).time,
-            source: "card",
-            reason: nil,
-            actor: nil
-        )
-        let verdicts = try device.merge([Self.member("A"), .visit(visit)])
-        #expect(verdicts.last == (isTaken ? .created : .skipped(MergeBatch.aheadReason)))
-        #expect(try await device.member("A")?.numVisits == (isTaken ? 1 : 0))
-    }
-
     @Test("What only a newer version knows is said to be that")
     func unknownWords() throws {
         let device = try MergeDevice(1)
