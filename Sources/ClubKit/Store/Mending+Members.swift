@@ -101,11 +101,6 @@ extension Mending {
     }
 
     mutating func mendMissingMember(_ id: Int64) throws {
-        let first = try Row.fetchOne(
-            db,
-            sql: "SELECT born, at, device_id FROM visit WHERE member_id = ? ORDER BY born, at LIMIT 1",
-            arguments: [id]
-        )
         var member = Member(userId: "recovered-\(id)")
         var extras = Extras()
         if let image = try image(of: id), try MemberStore.row(userID: image.member.userId, in: db) == nil {
@@ -119,22 +114,38 @@ extension Mending {
             )
         }
         if member.timeStampAdded == 0 {
-            let at: Int64? = try first?.optional(1)
-            let receipt = try Int64.fetchOne(
+            let at = try Int64.fetchOne(
                 db,
-                sql: "SELECT min(at) FROM receipt WHERE member_id = ?",
+                sql: """
+                    SELECT coalesce((SELECT min(at) FROM visit WHERE member_id = ?1),
+                        (SELECT min(at) FROM receipt WHERE member_id = ?1))
+                    """,
                 arguments: [id]
             )
-            member.timeStampAdded = Timestamp.seconds(at ?? receipt ?? 0)
+            member.timeStampAdded = Timestamp.seconds(at ?? 0)
         }
-        var origin = try store.nextStamp(in: db)
-        if let first { origin = Stamp(time: try first.value(0), device: try first.value(2)) }
+        let origin = try origin(id) ?? store.nextStamp(in: db)
         let facts = try rebuilt(member, origin, exists: true, ended: -1, extras)
         try db.execute(
             sql: "INSERT INTO member (id, user_id, added_at, status, facts) VALUES (?, ?, 0, 1, '{}')",
             arguments: [id, member.userId]
         )
         try store.save(facts, of: id, in: db)
+    }
+
+    /// The creation that a member's visits tell of, or the first tap of which only the receipt is left.
+    private func origin(_ id: Int64) throws -> Stamp? {
+        for sql in [Rescue.namedOrigin(of: "?"), Rescue.firstVisit(of: "?")] {
+            guard let row = try Row.fetchOne(db, sql: sql, arguments: [id]) else { continue }
+            return Stamp(time: try row.value(0), device: try row.optional(1) ?? Stamp.legacyDevice)
+        }
+        let at = try Int64.fetchOne(
+            db,
+            sql: "SELECT min(at) FROM receipt WHERE member_id = ? AND outcome IN ('created', 'visit')",
+            arguments: [id]
+        )
+        guard let at else { return nil }
+        return Stamp(time: try freeTime(near: at, of: store.deviceID, in: "visit"), device: store.deviceID)
     }
 
     /// The latest values that the journal of changes has of a member.

@@ -23,13 +23,18 @@ extension Mending {
                         1,
                         isLoss: true
                     )
+                    let origin = try origin(of: row, nil, nil)
+                    if origin != row.origin {
+                        try write(try rebuilt(row.member, origin, exists: true, ended: -1, Extras()), of: id)
+                    }
                     continue
                 }
                 note("members' latest changes, notes and former values", 1, isLoss: true)
                 // The index of names is newer than the journal.
                 member.username = row.member.username ?? member.username
                 extras.claim = try claim(text, of: row)
-                try write(try rebuilt(member, row.origin, exists: true, ended: -1, extras), of: id)
+                let origin = try origin(of: row, member, extras.claim)
+                try write(try rebuilt(member, origin, exists: true, ended: -1, extras), of: id)
             case .gone:
                 note("deleted members' former values; they stay deleted", 1, isLoss: true)
                 try write(try rebuilt(row.member, row.origin, exists: false, ended: -1, Extras()), of: id)
@@ -40,9 +45,48 @@ extension Mending {
                     isLoss: true
                 )
                 let extras = Extras(mergedInto: row.mergedInto)
-                try write(try rebuilt(row.member, row.origin, exists: true, ended: -1, extras), of: id)
+                let origin = try origin(of: row, nil, nil)
+                try write(try rebuilt(row.member, origin, exists: true, ended: -1, extras), of: id)
             }
         }
+    }
+
+    /// When a member who is there was created, whose row told it: by the visits, if there are any.
+    private func origin(
+        of row: MemberRow,
+        _ known: Member?,
+        _ claim: (visits: Int, at: Int64)?
+    ) throws -> Stamp {
+        var origin = row.origin
+        let latest = try LogicalTimes.clock(in: db) ?? 0
+        if origin.time == 0 {
+            if let first = try Row.fetchOne(db, sql: Rescue.firstVisit(of: "?"), arguments: [row.id]) {
+                // Only receipts told of these visits.
+                origin = Stamp(time: try first.value(0), device: try first.value(1))
+                try db.execute(
+                    sql: "UPDATE visit SET born = ? WHERE member_id = ? AND born = 0",
+                    arguments: [origin.time, row.id]
+                )
+            } else if let claim {
+                // So many visits and none in the ledger: a file made the member.
+                origin = .legacy(at: claim.at)
+            } else if let known, known.timeStampAdded > 0,
+                let added = Timestamp.microseconds(Date(timeIntervalSince1970: known.timeStampAdded)),
+                HybridTimestamp(milliseconds: added / 1000, counter: .max).rawValue <= latest
+            {
+                origin = Stamp(time: try freeTime(near: added, of: store.deviceID, in: "visit"), device: store.deviceID)
+            } else {
+                // Before all else: any deletion of which others know holds. Not of a file, which an erasure keeps out.
+                origin = Stamp(time: 0, device: store.deviceID)
+            }
+        }
+        // Who is there was created after an erasure.
+        if let erasure = try MemberStore.erasure(of: row.member.userId, in: db),
+            origin.isLegacy || origin.time <= erasure.time
+        {
+            origin = Stamp(time: erasure.time &+ 1, device: origin.isLegacy ? store.deviceID : origin.device)
+        }
+        return origin
     }
 
     private func write(_ facts: MemberFacts, of id: Int64) throws {

@@ -22,10 +22,7 @@ extension Rescue {
             """
             INSERT OR IGNORE INTO visit (id, event_id, device_id, hlc, member_id, at, reader, backend, born, source)
             SELECT found.id, found.event_id, found.device_id, found.hlc, found.member_id, found.at,
-                coalesce(receipt.reader, ''), coalesce(receipt.backend, ''),
-                -- What was before the member was deleted does not count again.
-                coalesce((SELECT CASE WHEN found.hlc <= ended_hlc THEN found.hlc ELSE origin_hlc END
-                    FROM member WHERE member.id = found.member_id), 0),
+                coalesce(receipt.reader, ''), coalesce(receipt.backend, ''), \(Self.unknownBirth),
                 -- Each tap of this device has a receipt.
                 CASE WHEN receipt.event_id IS NULL AND hex(found.device_id) =
                     (SELECT upper(replace(value, '-', '')) FROM meta WHERE key = 'deviceID')
@@ -104,7 +101,7 @@ extension Rescue {
         }
     }
 
-    private func count(_ rows: String) -> Int {
+    func count(_ rows: String) -> Int {
         guard let count = target.statement("SELECT count(*) FROM \(rows)"), count.step() == SQLITE_ROW else { return 0 }
         return Int(count.int(0))
     }
@@ -164,25 +161,6 @@ extension Rescue {
         }
         if nameless > 0 { lost.append("\(nameless) members whose identifiers made no sense") }
         if code != SQLITE_DONE { noteUnknownMembers() }
-        guard !named.isEmpty else { return }
-        // Only theirs: that nobody knows when a member came is what many files say.
-        try target.execute("CREATE TEMP TABLE named (id INTEGER PRIMARY KEY)")
-        guard let insert = target.statement("INSERT OR IGNORE INTO named (id) VALUES (?)") else { return }
-        for id in named {
-            insert.bind(.int(id), at: 1)
-            _ = insert.step()
-            insert.reset()
-        }
-        try target.execute(
-            """
-            UPDATE member SET added_at = coalesce((SELECT min(at) FROM visit WHERE member_id = member.id), 0),
-                (origin_hlc, origin_device) =
-                    (SELECT hlc, device_id FROM visit WHERE member_id = member.id ORDER BY hlc, device_id LIMIT 1)
-            WHERE id IN (SELECT id FROM named) AND added_at = 0
-                AND EXISTS (SELECT 1 FROM visit WHERE member_id = member.id);
-            DROP TABLE named
-            """
-        )
     }
 
     private mutating func noteUnknownMembers() {

@@ -38,17 +38,9 @@ struct Rescue {
         for table in Table.all { try copy(table) }
         try copyClock()
         try copyChanges()
-        if columns(of: "member", in: source)?.contains("origin_hlc") == false {
-            try target.execute(
-                """
-                INSERT INTO ledger_permit (purpose) VALUES ('migration');
-                \(DatabaseSchema.originsOfMembers); \(DatabaseSchema.originsOfVisits);
-                DELETE FROM ledger_permit
-                """
-            )
-        }
         try copyVisitsFromIndexes()
         try copyNamesOfMembers()
+        try settleOrigins()
         try target.execute("COMMIT")
     }
 
@@ -104,7 +96,7 @@ struct Rescue {
         ]
     }
 
-    private func columns(of table: String, in database: RawDatabase) -> Set<String>? {
+    func columns(of table: String, in database: RawDatabase) -> Set<String>? {
         guard let list = database.statement("PRAGMA table_info(\(table))") else { return nil }
         var columns: Set<String> = []
         while list.step() == SQLITE_ROW { columns.insert(list.text(1)) }
