@@ -27,7 +27,8 @@ struct Rescue {
     private(set) var torn: Set<String> = []
 
     init(from old: String, to new: String) throws {
-        try Self.mendFirstPage(of: old, like: new)
+        let isReplaced = try Self.mendFirstPage(of: old, like: new)
+        try Self.mendSchema(of: old, like: new, isReplaced: isReplaced)
         fileSize = (try FileManager.default.attributesOfItem(atPath: old)[.size] as? Int) ?? 0
         source = try RawDatabase(old)
         target = try RawDatabase(new)
@@ -46,29 +47,31 @@ struct Rescue {
 
     // MARK: The first page
 
-    /// Gives a file whose beginning is no database's that of a sound one. The list of tables is the same in every file
-    /// that was made by this schema, so that the others' pages are found.
-    private static func mendFirstPage(of old: String, like new: String) throws {
+    /// Gives a file whose beginning is no database's that of a sound one.
+    ///
+    /// - Returns: whether the list of tables that begins there is another file's now.
+    private static func mendFirstPage(of old: String, like new: String) throws -> Bool {
         let probe = try RawDatabase(old)
-        if let list = probe.statement("SELECT count(*) FROM sqlite_master WHERE name = 'member'"),
-            list.step() == SQLITE_ROW, list.int(0) > 0
-        {
-            return
-        }
+        // Its other pages may be damaged.
+        try? probe.execute("PRAGMA writable_schema = ON")
+        if let list = probe.statement("SELECT 1 FROM sqlite_master"), list.step() == SQLITE_ROW { return false }
         let file = FileHandle(forUpdatingAtPath: old)
         let model = FileHandle(forReadingAtPath: new)
-        guard let file, let model, let header = try model.read(upToCount: 100), header.count == 100 else { return }
+        guard let file, let model, let header = try model.read(upToCount: 100), header.count == 100 else {
+            return false
+        }
         defer {
             try? file.close()
             try? model.close()
         }
         let size = Int(header[16]) << 8 | Int(header[17])
-        guard size >= 512 else { return }
+        guard size >= 512 else { return false }
         try model.seek(toOffset: 0)
-        guard var page = try model.read(upToCount: size), page.count == size else { return }
+        guard var page = try model.read(upToCount: size), page.count == size else { return false }
         // How many pages there are is taken from the size of the file, and none is said to be free.
         for index in Array(28..<40) { page[index] = 0 }
         try file.write(contentsOf: page)
+        return true
     }
 
     // MARK: Tables
@@ -108,7 +111,7 @@ struct Rescue {
         // A table of a later schema is not missed in an older file.
         guard let found = columns(of: table.name, in: source) else {
             if columns(of: "clock", in: source) != nil {
-                lost.append("the table '\(table.name)' could not be found")
+                lost.append("the table '\(table.name)', which may have been empty, could not be found")
             }
             return
         }

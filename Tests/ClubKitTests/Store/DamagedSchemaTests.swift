@@ -1,0 +1,156 @@
+import Foundation
+import GRDB
+import ReaderKit
+import Testing
+
+@testable import ClubKit
+
+/// Damage to the list of tables, which has several pages, of which the first is the file's first.
+@Suite("A damaged list of tables")
+struct DamagedSchemaTests {
+    private let directory: TemporaryDirectory
+    private var path: String { directory.file() }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func club() -> Club { Club(configuration: .test(.file(path: path))) }
+
+    /// A club with something in each table, and what it says of its members and visits.
+    private func fill(erasing: Bool = true) async throws -> (members: [Member], visits: Set<UUID>) {
+        let club = club()
+        try await club.open()
+        for round in 0..<3 {
+            for index in 0..<150 {
+                let event = tap("member \(index)", at: Double(round * 1000 + index), name: "Name \(index)")
+                _ = try await club.receive(event)
+            }
+        }
+        try await club.update("member 1") { $0.fields["mail"] = "one@club.example" }
+        try await club.addCard("card", to: "member 2")
+        try await club.join("member 3", to: "member 4")
+        _ = try await club.delete("member 5")
+        try await club.undoVisit(club.visits(of: "member 0")[0].id, by: ActionContext(reason: "test"))
+        if erasing { try await club.erase("member 6") }
+        let members = try await club.members(sortedBy: .userId)
+        #expect(try await club.check() == [])
+        try await club.close()
+        return (members, try visits())
+    }
+
+    private func visits() throws -> Set<UUID> {
+        let queue = try DatabaseQueue(path: path)
+        defer { try? queue.close() }
+        return try queue.read { try UUID.fetchSet($0, sql: "SELECT event_id FROM visit") }
+    }
+
+    /// The pages of the list behind the first.
+    private func pagesOfList() throws -> [Int] {
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        guard bytes[100] == 5 else { return [] }
+        let count = Int(bytes[103]) << 8 | Int(bytes[104])
+        func number(_ place: Int) -> Int { bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
+        return (0..<count).map { number(Int(bytes[112 + 2 * $0]) << 8 | Int(bytes[113 + 2 * $0])) } + [number(108)]
+    }
+
+    enum Damage: CaseIterable {
+        case nonsense, zeros, beginning, header
+    }
+
+    private func damage(_ page: Int, _ damage: Damage) throws {
+        try DamagedFile.change(path) { bytes in
+            let place = (page - 1) * 4096
+            switch damage {
+            case .nonsense: DamagedFile.destroy(page, in: &bytes)
+            case .zeros: bytes.replaceSubrange(place..<place + 4096, with: Data(count: 4096))
+            case .beginning: bytes.replaceSubrange(place..<place + 128, with: Data(repeating: 0x5A, count: 128))
+            case .header: bytes[place + (page == 1 ? 100 : 0)] ^= 0x40
+            }
+        }
+    }
+
+    @Test(
+        "Whichever page of the list is damaged, all members and visits are kept, and none is there twice",
+        arguments: Damage.allCases,
+        0..<5
+    )
+    func pages(damage: Damage, index: Int) async throws {
+        let known = try await fill()
+        let pages = [1] + (try pagesOfList())
+        guard index < pages.count else { return }
+        try self.damage(pages[index], damage)
+        let report = try await club().repair()
+        #expect(report.isNewFile)
+        #expect(report.remaining == [])
+        #expect(report.lost.allSatisfy { $0.hasSuffix("may have been empty, could not be found") }, "\(report.lost)")
+        let club = club()
+        try await club.open()
+        #expect(try await club.members(sortedBy: .userId) == known.members)
+        #expect(try await club.receive(tap("card", at: 50_000)).member?.userId == "member 2")
+        #expect(try await club.check() == [])
+        try await club.close()
+        #expect(try visits().isSuperset(of: known.visits))
+        #expect(try visits().count == known.visits.count + 1)
+    }
+
+    @Test("All pages of the list at once")
+    func wholeList() async throws {
+        let known = try await fill()
+        let pages = [1] + (try pagesOfList())
+        #expect(pages.count > 2)
+        for page in pages { try damage(page, .nonsense) }
+        let report = try await club().repair()
+        #expect(report.remaining == [])
+        let club = club()
+        try await club.open()
+        #expect(try await club.members(sortedBy: .userId) == known.members)
+        try await club.close()
+        #expect(try visits() == known.visits)
+    }
+
+    @Test(
+        "With the list and the root of a table, its indexes and receipts tell the rest, and what is lost is said",
+        arguments: ["visit", "member", "receipt"]
+    )
+    func listAndTable(table: String) async throws {
+        let known = try await fill()
+        let pages = try pagesOfList()
+        try DamagedFile.destroyRoots([table], of: path)
+        for page in pages { try damage(page, .nonsense) }
+        let report = try await club().repair()
+        #expect(report.remaining == [])
+        // Of visits of taps the indexes and receipts have all.
+        #expect(report.lost.isEmpty == (table == "visit"), "\(report.lost)")
+        let club = club()
+        try await club.open()
+        #expect(try await club.check() == [])
+        let now = try await club.members(sortedBy: .userId)
+        try await club.close()
+        #expect(try visits() == known.visits, "\(report.lost)")
+        if table != "member" { #expect(now == known.members, "\(report.lost)") }
+    }
+
+    @Test("Where a first large import has made indexes anew, which are elsewhere, no index is taken for another")
+    func indexesElsewhere() async throws {
+        let known = try await fill()
+        let queue = try DatabaseQueue(path: path)
+        try await queue.writeWithoutTransaction { db in
+            let names = "('member_by_name', 'visit_by_event', 'visit_by_member')"
+            let sql = try String.fetchAll(db, sql: "SELECT sql FROM sqlite_master WHERE name IN \(names)")
+            try db.execute(sql: "DROP INDEX member_by_name; DROP INDEX visit_by_event; DROP INDEX visit_by_member")
+            for sql in sql.reversed() { try db.execute(sql: sql) }
+        }
+        try queue.close()
+        try DamagedFile.destroyRoots(["visit"], of: path)
+        try damage(1, .nonsense)
+        let report = try await club().repair()
+        #expect(report.remaining == [])
+        let club = club()
+        try await club.open()
+        #expect(try await club.members(sortedBy: .userId).map(\.userId) == known.members.map(\.userId))
+        #expect(try await club.check() == [])
+        try await club.close()
+        #expect(try visits() == known.visits, "\(report.lost)")
+    }
+}
