@@ -273,7 +273,8 @@ extension MergeBatch {
     /// Whether an entry names somebody who was erased after it was written, or in a merge by a device that had not heard
     /// of it.
     private mutating func isForgotten(_ entry: TransferRecord.Audit) throws -> Bool {
-        var names: [String] = (entry.detail ?? [:]).values.compactMap {
+        // The name of a file is nobody's.
+        var names: [String] = (entry.detail ?? [:]).filter { $0.key != "file" }.values.compactMap {
             if case .string(let text) = $0 { text } else { nil }
         }
         if let subject = entry.subject { names.append(subject) }

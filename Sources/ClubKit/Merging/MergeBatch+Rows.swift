@@ -31,7 +31,9 @@ extension MergeBatch {
         var isKnown = false
         for index in batch.orderOfIdentifiers() {
             let row = batch.rows[index]
-            guard batch.mayBePlain(row) else {
+            // Of a member's rows the first counts, so what comes behind one that waits has to wait too.
+            let isBehind = mode == .overwrite && rest.last.map { batch.isSameIdentifier(batch.rows[$0], row) } == true
+            guard !isBehind, batch.mayBePlain(row) else {
                 rest.append(index)
                 continue
             }
@@ -193,6 +195,11 @@ extension ImportBatch {
                 return order == 0 ? (one.count, left) < (other.count, right) : order < 0
             }
         }
+    }
+
+    /// Whether two rows have the same identifier, byte for byte.
+    func isSameIdentifier(_ one: Row, _ other: Row) -> Bool {
+        bytes[one.userId.range].elementsEqual(bytes[other.userId.range])
     }
 
     /// Whether the row's identifier is a plain one. Whether it is usable was looked at when the row was read.

@@ -152,7 +152,7 @@ extension MemberStore {
                                 CROSS JOIN json_each(detail) AS part
                                 CROSS JOIN gone
                                     ON identifier = part.atom AND (hlc <= time OR audit.action = 'merged')
-                            WHERE part.type = 'text')
+                            WHERE part.type = 'text' AND part.key IS NOT 'file')
                     UPDATE audit SET subject = NULL, detail = NULL FROM named
                     WHERE device_id = device AND hlc = moment AND at = done AND action = what
                     """,

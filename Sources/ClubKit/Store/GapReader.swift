@@ -107,8 +107,9 @@ struct GapReader {
         return rest.low < rest.high ? rest : nil
     }
 
-    /// Reads until the end, the first error, or a key that is not behind the one before: nobody knows what such a row
-    /// is, and damaged pages may lead in circles.
+    /// Reads until the end, the first error, or a key that is not behind the one before: damaged pages may lead in
+    /// circles. Then one of the two keys is damaged, and the last one that is given is the last that is surely right: if
+    /// the new one is behind the one before the last, the last was too far ahead.
     ///
     /// - Returns: the last key that was read and how many there were, and whether the end was reached.
     private func read(
@@ -120,15 +121,30 @@ struct GapReader {
         rows.bind(gap.low, at: 1)
         rows.bind(gap.high, at: 2)
         defer { rows.reset() }
-        var last: (key: RawStatement.Key, count: Int)?
+        typealias Place = (key: RawStatement.Key, count: Int)
+        var (last, before): (Place?, Place?)
+        func isBehind(_ key: RawStatement.Key, _ other: RawStatement.Key) -> Bool {
+            isRising ? other < key : key < other
+        }
         while true {
             switch rows.step() {
             case SQLITE_ROW:
                 let key: RawStatement.Key
                 if case .int = gap.low { key = .int(rows.int(0)) } else { key = .bytes(rows.bytes(0)) }
-                if let last, isRising ? key <= last.key : key >= last.key { return (last, false) }
                 guard key >= gap.low, key <= gap.high else { return (last, false) }
+                if let last, !isBehind(key, last.key) {
+                    // Of the first two nobody can tell which is right.
+                    guard let before else { return (nil, false) }
+                    guard isBehind(key, before.key) else { return (last, false) }
+                    if case (.int(let one), .int(let other)) = (before.key, key) {
+                        // Only one number fits where one is missing.
+                        let (distance, overflow) = max(one, other).subtractingReportingOverflow(min(one, other))
+                        copier.renumberLast(!overflow && distance == 2 ? min(one, other) + 1 : nil)
+                    }
+                    return (before, false)
+                }
                 copier.take(rows, from: 1)
+                before = last
                 last = (key, (last?.count ?? 0) + 1)
             case SQLITE_DONE: return (last, true)
             default: return (last, false)

@@ -9,7 +9,7 @@ extension Rescue {
     private static let shapes: [(name: String, shape: RowShape)] = [
         ("member", RowShape(table: "ntTiiItiTTIITiiUiIITi", least: 7)),
         ("visit", RowShape(table: "nuuiiittitTT", least: 8)),
-        ("change", RowShape(table: "niT", least: 2)),
+        ("change", RowShape(table: "niT")),
         ("clock", RowShape(table: "ni")),
         ("meta", RowShape(index: "tt")),
         ("receipt", RowShape(index: "uitttTTIIIT", least: 10)),

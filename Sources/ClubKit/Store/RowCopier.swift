@@ -4,12 +4,15 @@ import ReaderKit
 /// Copies rows of a damaged table into a sound one, those that make sense.
 final class RowCopier {
     let columns: [String]
+    private let table: String
     private let insert: RawStatement
     private let target: RawDatabase
     private(set) var copied = 0
     /// How many were there already, or have what may be there only once.
     private(set) var ignored = 0
     private(set) var refused = 0
+    /// Whether the row that was given last was copied.
+    private var hasCopiedLast = false
 
     init?(_ table: String, _ columns: [String], _ target: RawDatabase) {
         let names = columns.joined(separator: ", ")
@@ -18,6 +21,7 @@ final class RowCopier {
             return nil
         }
         self.columns = columns
+        self.table = table
         self.insert = insert
         self.target = target
     }
@@ -25,6 +29,7 @@ final class RowCopier {
     /// Takes the row of a statement that has these columns from the given one on. One that is there already is left
     /// out.
     func take(_ row: RawStatement, from first: Int32) {
+        hasCopiedLast = false
         for (index, name) in columns.enumerated() where !Self.isPossible(row, first + Int32(index), name) {
             refused += 1
             return
@@ -33,11 +38,26 @@ final class RowCopier {
         if insert.step() == SQLITE_DONE {
             let count = Int(sqlite3_changes(target.handle))
             copied += count
+            hasCopiedLast = count > 0
             ignored += 1 - count
         } else {
             refused += 1
         }
         insert.reset()
+    }
+
+    /// Gives the row that was taken last another number, or takes it back if none or one that is taken is given: its own
+    /// was damaged, and may be that of another row. Only for tables with row numbers.
+    func renumberLast(_ number: Int64?) {
+        guard hasCopiedLast else { return }
+        hasCopiedLast = false
+        let last = sqlite3_last_insert_rowid(target.handle)
+        if let number {
+            try? target.execute("UPDATE OR IGNORE \(table) SET rowid = \(number) WHERE rowid = \(last)")
+            if sqlite3_changes(target.handle) == 1 { return }
+        }
+        try? target.execute("DELETE FROM \(table) WHERE rowid = \(last)")
+        copied -= 1
     }
 
     /// Whether a value can be what its column is for; the schema looks at its type.

@@ -58,6 +58,23 @@ struct OverwriteTests {
         #expect(try await club.check() == [])
     }
 
+    @Test("The first row counts also where the second says what is there", arguments: [false, true])
+    func secondAsBefore(hasCards: Bool) async throws {
+        let club = try await openClub(.test(.memory))
+        let head = "userId,username,numVisits,timeStampOfLastVisit\n"
+        let before = try directory.write(head + "7,Ana,2,1550000000\n", to: "before.csv")
+        try await club.importMembers(from: before)
+        if hasCards {
+            _ = try await club.add(Member(userId: "8"))
+            try await club.addCard("C", to: "8")
+        }
+        let text = head + "7,Anna,2,1550000000\n7,Ana,2,1550000000\n"
+        let path = try directory.write(text, to: "members.csv")
+        let report = try await club.importMembers(from: path, options: ImportOptions(mode: .overwrite))
+        #expect(try await club.member(withUserID: "7")?.username == "Anna")
+        #expect((report.changed, report.conflicting) == (1, 1))
+    }
+
     @Test("What a file says counts as said now, whatever the dates in it", arguments: [("Alt", "Neu"), ("Neu", "Alt")])
     func saidNow(former: String, latter: String) async throws {
         let (desk, office) = (try MergeDevice(1), try MergeDevice(2))

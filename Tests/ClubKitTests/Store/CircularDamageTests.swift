@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 
 @testable import ClubKit
@@ -52,6 +53,71 @@ struct CircularDamageTests {
         let members = try await damaged.members(sortedBy: .userId)
         #expect(members.count == 300)
         #expect(members.allSatisfy { $0.numVisits == 5 })
+        #expect(try await damaged.check() == [])
+        try await damaged.close()
+    }
+
+    /// Where a page of that kind has these bytes, which begin a row there.
+    private func place(of row: [UInt8], kind: UInt8, _ bytes: [UInt8]) throws -> Int {
+        for place in stride(from: 0, to: bytes.count, by: Self.pageSize) where bytes[place] == kind {
+            let page = bytes[place..<place + Self.pageSize]
+            if let found = page.firstRange(of: row)?.lowerBound { return found }
+        }
+        throw CocoaError(.fileReadCorruptFile)
+    }
+
+    @Test("A row number that was raised takes no other row with it", arguments: ["visit", "member"])
+    func raisedRowNumber(table: String) async throws {
+        let directory = try TemporaryDirectory()
+        var bytes = try await makeDatabase(directory)
+        let uuid = withUnsafeBytes(of: UUIDSource.uuid(7_000_750).uuid) { [UInt8]($0) }
+        let text = table == "visit" ? uuid : Array("member 150".utf8)
+        let found = try place(of: text, kind: 0x0D, bytes)
+        let page = found / Self.pageSize * Self.pageSize
+        let count = Int(bytes[page + 3]) << 8 | Int(bytes[page + 4])
+        // The cell that begins last before it.
+        let cells = (0..<count).map { cell in
+            page + (Int(bytes[page + 8 + 2 * cell]) << 8 | Int(bytes[page + 9 + 2 * cell]))
+        }
+        let cell = try #require(cells.filter { $0 < found }.max())
+        let number = cell + (bytes[cell] & 0x80 == 0 ? 1 : 2)
+        try #require(bytes[number] & 0x80 != 0)
+        bytes[number] = 0xFF
+        _ = try directory.write(bytes, to: "club.sqlite")
+        let damaged = Club(configuration: .test(.file(path: directory.file())))
+        #expect(try await damaged.repair().isNewFile)
+        try await damaged.open()
+        let rows = try await damaged.openStore("test").read("test") { db in
+            try Int.fetchAll(
+                db,
+                sql: """
+                    SELECT count(*) FROM visit WHERE reader <> '' UNION ALL SELECT count(*) FROM receipt
+                    UNION ALL SELECT count(*) FROM member WHERE last_visit_at IS NOT NULL
+                    """
+            )
+        }
+        #expect(rows == [1500, 1500, 300])
+        #expect(try await damaged.check() == [])
+        try await damaged.close()
+    }
+
+    @Test("A key that was changed takes no other row with it", arguments: [UInt8(0x00), 0x70, 0xFF])
+    func changedKey(first: UInt8) async throws {
+        let directory = try TemporaryDirectory()
+        var bytes = try await makeDatabase(directory)
+        let event = withUnsafeBytes(of: UUIDSource.uuid(7_000_750).uuid) { [UInt8]($0) }
+        let found = try place(of: event, kind: 0x0A, bytes)
+        // Behind all others, or before them.
+        bytes[found] = first
+        if first == 0 { bytes[found + 13] = 0 }
+        _ = try directory.write(bytes, to: "club.sqlite")
+        let damaged = Club(configuration: .test(.file(path: directory.file())))
+        _ = try await damaged.repair()
+        try await damaged.open()
+        let counts = try await damaged.openStore("test").read("test") { db in
+            try Int.fetchAll(db, sql: "SELECT count(*) FROM receipt UNION ALL SELECT count(*) FROM visit")
+        }
+        #expect(counts[0] >= 1499 && counts[1] == 1500, "\(counts)")
         #expect(try await damaged.check() == [])
         try await damaged.close()
     }
