@@ -53,6 +53,22 @@ struct MergeAuditTests {
         #expect(try await self.entries(club) == ["A": entry])
     }
 
+    @Test("A file that has the name of somebody who is erased is still told")
+    func fileNamedLikeSomebody() async throws {
+        let club = try await openClub(.test(.memory))
+        let other = try await openClub(.test(.memory))
+        for key in ["A", "5"] { _ = try await club.add(Member(userId: key)) }
+        let path = try directory.write("userId,username\nA,Anna\n", to: "5")
+        try await club.importMembers(from: path, options: ImportOptions(mode: .merge), by: desk)
+        let before = try #require(try await entries(club)["A"])
+        try await club.erase("5")
+        #expect(try await entries(club) == ["A": before])
+        let all = directory.file("all.clubkit")
+        try await club.exportMembers(to: all, options: ExportOptions(format: .clubkit))
+        try await other.importMembers(from: all, options: ImportOptions(mode: .merge))
+        #expect(try await entries(other)["A"]?.detail["file"] == "5")
+    }
+
     @Test("An entry for each member of whom another kiosk's file says something else, but for visits and new members")
     func records() async throws {
         let club = try await openClub(.test(.memory))
