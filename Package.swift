@@ -88,7 +88,7 @@ let package = Package(
         .testTarget(
             name: "ClubKitTests",
             dependencies: [
-                "ClubKit", "ReaderKit", "ReaderKitTesting",
+                "ClubKit", "ReaderKit", "ReaderKitTesting", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),

@@ -234,12 +234,15 @@ public final class Club: Sendable {
     ///
     /// - Throws: ``ClubError/Kind/notOpen`` if the club is not open, or is closed meanwhile.
     public func run(_ source: some AsyncSequence<ScanEvent, Never>) async throws(ClubError) {
-        _ = try openStore("record taps")
-        for await event in source {
-            do {
-                _ = try await receive(event)
-            } catch {
-                guard error.kind != .notOpen else { throw error }
+        let store = try openStore("record taps")
+        // On the thread of the commits, so that one tap after the other waits for the disk alone.
+        try await withTaskExecutorPreference(store.taps) { () async throws(ClubError) in
+            for await event in source {
+                do throws(ClubError) {
+                    _ = try await receive(event)
+                } catch {
+                    guard error.kind != .notOpen else { throw error }
+                }
             }
         }
     }

@@ -29,6 +29,29 @@ enum CardKey {
         return upper == given ? nil : upper
     }
 
+    /// How another program may have written a UID in a file that was imported, where it is kept as it was spelled.
+    ///
+    /// - Parameter told: as a reader tells it.
+    /// - Returns: in lower case, and with separators; nothing for what is no such UID.
+    static func spellings(_ told: String) -> [String] {
+        let digits = Array(told.utf8)
+        let isUID =
+            lengths.contains(digits.count / 2) && digits.count.isMultiple(of: 2)
+            && digits.allSatisfy { isDigit($0) && $0 < UInt8(ascii: "a") }
+        guard isUID else { return [] }
+        let pairs = stride(from: 0, to: digits.count, by: 2).map {
+            String(decoding: digits[$0..<$0 + 2], as: UTF8.self)
+        }
+        var spellings: [String] = []
+        for separator in ["", ":", "-", " "] {
+            let joined = pairs.joined(separator: separator)
+            for spelling in [joined, joined.lowercased()] where spelling != told && !spellings.contains(spelling) {
+                spellings.append(spelling)
+            }
+        }
+        return spellings
+    }
+
     private static func isDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x46, 0x61...0x66: true

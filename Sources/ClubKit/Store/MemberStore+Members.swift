@@ -46,11 +46,11 @@ extension MemberStore {
     static func row(userID: String, in db: Database) throws -> MemberRow? {
         // SQLite's text ends at the first NUL, so this would find somebody else.
         guard !userID.utf8.contains(0) else { return nil }
-        return try db.first(rowByUserID, [userID]) { try MemberRow($0) }
+        return try db.first(rowByUserID, [.text(userID)]) { try MemberRow($0) }
     }
 
     static func row(id: Int64, in db: Database) throws -> MemberRow? {
-        try db.first(rowByID, [id]) { try MemberRow($0) }
+        try db.first(rowByID, [.integer(id)]) { try MemberRow($0) }
     }
 
     private static let rowByUserID = "SELECT \(MemberRow.columns) FROM member WHERE user_id = ?"
@@ -69,7 +69,7 @@ extension MemberStore {
         guard !key.utf8.contains(0) else { return .nobody(former: nil) }
         let card = try db.first(
             "SELECT member_key, blocked IS NOT NULL, hlc FROM card WHERE card_id = ?",
-            [key]
+            [.text(key)]
         ) { card in
             (userID: try card.value(0) as String, isBlocked: try card.value(1) as Bool, hlc: try card.value(2) as Int64)
         }

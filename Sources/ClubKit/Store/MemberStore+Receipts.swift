@@ -13,9 +13,10 @@ extension MemberStore {
                 (SELECT last_visit_at FROM member WHERE id = ?9)
             """,
             [
-                receipt.eventID, Timestamp.microseconds(receipt.at) ?? 0, receipt.reader, receipt.backend.rawValue,
-                receipt.outcome.name, receipt.outcome.reason?.code.rawValue, receipt.outcome.reason?.message,
-                try receipt.notices.isEmpty ? nil : MemberRow.json(receipt.notices), memberID,
+                .uuid(receipt.eventID), .integer(Timestamp.microseconds(receipt.at) ?? 0), .text(receipt.reader),
+                .text(receipt.backend.rawValue), .text(receipt.outcome.name),
+                .optional(receipt.outcome.reason?.code.rawValue), .optional(receipt.outcome.reason?.message),
+                try receipt.notices.isEmpty ? .null : .text(MemberRow.json(receipt.notices)), .optional(memberID),
             ]
         )
     }
@@ -24,7 +25,7 @@ extension MemberStore {
     static func tellTotals(of row: MemberRow, in eventID: UUID, in db: Database) throws {
         try db.run(
             "UPDATE receipt SET num_visits = ?, last_visit_at = ? WHERE event_id = ?",
-            [row.member.numVisits, row.latest == 0 ? nil : row.latest, eventID]
+            [.integer(Int64(row.member.numVisits)), row.latest == 0 ? .null : .integer(row.latest), .uuid(eventID)]
         )
     }
 
@@ -34,7 +35,7 @@ extension MemberStore {
             SELECT at, reader, backend, outcome, reason_code, reason, notices, member_id, num_visits, last_visit_at
             FROM receipt WHERE event_id = ?
             """
-        return try db.first(sql, [eventID]) { try receipt(eventID, $0, in: db) }
+        return try db.first(sql, [.uuid(eventID)]) { try receipt(eventID, $0, in: db) }
             ?? receiptOfMergedVisit(eventID, in: db)
     }
 

@@ -3,14 +3,9 @@ import GRDB
 import ReaderKit
 
 extension MemberStore {
-    /// How a tap was met.
-    private enum Answer: Sendable {
-        case new(Receipt)
-        case seenBefore(Receipt)
-        case unknownCard
-    }
-
     /// Commits a tap and gives its receipt, or `nil` if the card is unknown and `unknown` is ``UnknownCard/ask``.
+    ///
+    /// A task that is cancelled before its tap is taken commits nothing; later its tap is committed all the same.
     ///
     /// - Parameters:
     ///   - event: the tap. If its id was seen before, the result is its first receipt and nothing changes.
@@ -24,29 +19,38 @@ extension MemberStore {
         unknown: UnknownCard,
         committed: @escaping @Sendable (Receipt) -> Void
     ) async throws(ClubError) -> Receipt? {
-        let answer: Answer
+        guard !Task.isCancelled else { throw ClubError(CancellationError(), attempting: Self.tapAttempt) }
+        let tap = Tap(event, rules: rules, unknown: unknown, committed: committed)
+        return try await taps.add(tap) { self.commit($0) }.get()
+    }
+
+    private static let tapAttempt = "record a tap"
+
+    /// Commits taps together, and gives the answer to each.
+    private func commit(_ taps: [Tap]) -> [TapQueue.Committed] {
         do {
-            answer = try await database.writeWithoutTransaction { db in
-                var answer = Answer.unknownCard
-                try db.inTapTransaction {
-                    answer = try self.take(event, rules, unknown: unknown, in: db)
-                    if case .new = answer { return .commit }
-                    return .rollback
-                }
-                if case .unknownCard = answer { return answer }
-                try self.confirmPlace("record a tap")
-                if case .new(let receipt) = answer {
-                    committed(receipt)
-                    self.commits.yield(())
-                }
-                return answer
-            }
+            return try record(taps).map { .success($0.receipt) }
+        } catch  where taps.count > 1 {
+            // Nothing of them is there. One of them, or all of them at once, were too much: each has its own answer.
+            return taps.flatMap { commit([$0]) }
         } catch {
-            throw ClubError(error, attempting: "record a tap")
+            return [.failure(ClubError(error, attempting: Self.tapAttempt))]
         }
-        return switch answer {
-        case .new(let receipt), .seenBefore(let receipt): receipt
-        case .unknownCard: nil
+    }
+
+    private func record(_ taps: [Tap]) throws -> [Tap.Answer] {
+        try database.writeWithoutTransaction { db in
+            var answers: [Tap.Answer] = []
+            try db.inTapTransaction {
+                answers = try taps.map { try take($0.event, $0.rules, unknown: $0.unknown, in: db) }
+                return answers.contains(where: \.isNew) ? .commit : .rollback
+            }
+            if answers.contains(where: { $0.receipt != nil }) { try confirmPlace(Self.tapAttempt) }
+            for index in taps.indices {
+                if case .new(let receipt) = answers[index] { taps[index].committed(receipt) }
+            }
+            if answers.contains(where: \.isNew) { commits.yield(()) }
+            return answers
         }
     }
 
@@ -64,7 +68,8 @@ extension MemberStore {
         }
     }
 
-    private func take(_ event: ScanEvent, _ rules: TapRules, unknown: UnknownCard, in db: Database) throws -> Answer {
+    private func take(_ event: ScanEvent, _ rules: TapRules, unknown: UnknownCard, in db: Database) throws -> Tap.Answer
+    {
         if let receipt = try Self.receipt(event.id, in: db) { return .seenBefore(receipt) }
         let time = Timestamp.microseconds(event.at)
         // The time is rounded to what the store keeps, so that the first receipt equals a later one.
@@ -119,12 +124,14 @@ extension MemberStore {
     }
 
     /// To whom a card belongs that was read. What is written on a pass may have been typed at the desk before, where it
-    /// was taken for a UID.
+    /// was taken for a UID; and a UID may have come with a file that spells it otherwise.
     private func holder(of key: String, read: String?, in db: Database) throws -> Holder {
         let holder = try Self.holder(of: key, in: db)
-        guard case .nobody(nil) = holder, let other = read.flatMap(CardKey.normalised) else { return holder }
-        let typed = try Self.holder(of: identifier(read: other), in: db)
-        if case .member = typed { return typed }
+        guard case .nobody(nil) = holder, let read else { return holder }
+        for other in CardKey.normalised(read).map({ [$0] }) ?? CardKey.spellings(read) {
+            let known = try Self.holder(of: identifier(read: other), in: db)
+            if case .member = known { return known }
+        }
         return holder
     }
 
@@ -195,9 +202,8 @@ extension MemberStore {
     func count(_ row: MemberRow, at time: Int64, in db: Database) throws -> MemberRow? {
         let sequence = try noteChange(of: row.id, in: db)
         // The same as counting the whole ledger, whatever its length, for whom nothing but the ledger counts.
-        if let counted = try db.first(Self.countVisit, [time, sequence, row.id], { try MemberRow($0) }) {
-            return counted
-        }
+        let values: [BoundValue] = [.integer(time), .integer(sequence), .integer(row.id)]
+        if let counted = try db.first(Self.countVisit, values, { try MemberRow($0) }) { return counted }
         try db.execute(sql: "UPDATE member SET change_seq = ? WHERE id = ?", arguments: [sequence, row.id])
         try refreshTotals(of: row.id, in: db)
         return try Self.row(id: row.id, in: db)
@@ -223,7 +229,7 @@ extension MemberStore {
                 SELECT EXISTS (SELECT 1 FROM visit WHERE member_id = ? AND at > ? AND at < ? AND born > ?
                     AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id))
                 """,
-                [row.id, time - cooldown, time + cooldown, row.ended]
+                [.integer(row.id), .integer(time - cooldown), .integer(time + cooldown), .integer(row.ended)]
             ) { try $0.value(0) } ?? false
         }
         if try isRepeat(of: row) { return true }
@@ -261,8 +267,9 @@ extension MemberStore {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                visit.eventID, visit.stamp.device, visit.stamp.time, memberID, visit.at, visit.reader, visit.backend,
-                visit.born, visit.source.rawValue, visit.reason, visit.actor,
+                .uuid(visit.eventID), .uuid(visit.stamp.device), .integer(visit.stamp.time), .integer(memberID),
+                .integer(visit.at), .text(visit.reader), .text(visit.backend), .integer(visit.born),
+                .text(visit.source.rawValue), .optional(visit.reason), .optional(visit.actor),
             ]
         )
     }

@@ -14,7 +14,7 @@ extension MemberStore {
         let now = HybridTimestamp(milliseconds: (Timestamp.microseconds(clock()) ?? 0) / 1000, counter: 0)
         let time: Int64? = try db.first(
             "UPDATE clock SET hlc = max(hlc + 1 + ((hlc + 1) & 65535 = 65535), ?) RETURNING hlc",
-            [now.rawValue]
+            [.integer(now.rawValue)]
         ) { try $0.value(0) }
         guard let time else {
             throw ClubError(.corrupt, attempting: "read the member database", detail: "it has no clock")
@@ -39,7 +39,7 @@ extension MemberStore {
                 json(CASE WHEN json_valid(tags) THEN tags END)) END
             FROM member WHERE id = ?
             """,
-            [id]
+            [.integer(id)]
         )
         return try numberOfChange(in: db)
     }

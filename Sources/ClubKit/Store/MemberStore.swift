@@ -28,6 +28,9 @@ package final class MemberStore: Sendable {
     /// Tells those who wait for it that something was committed here.
     package let commits = EventBroadcaster<Void>()
 
+    /// The taps that wait for their commit.
+    let taps = TapQueue()
+
     /// Opens the store, creating and upgrading it where necessary. A file that belongs to another program, or to a
     /// newer version of this one, is left as it is.
     package init(
@@ -116,6 +119,7 @@ package final class MemberStore: Sendable {
                 }
             }
             try database.close()
+            taps.stop()
         } catch {
             throw ClubError(error, attempting: "close the member database")
         }

@@ -19,11 +19,19 @@ package final class ThreadExecutor: SerialExecutor {
     }
 
     private let name: String
+    private let lingering: Duration
     private let queue = Mutex(Queue())
     private let signal = DispatchSemaphore(value: 0)
+    /// How often the thread was signalled, ever; what it looks at while it lingers.
+    private let signals = Atomic(0)
+    /// How many of the signals it has taken.
+    private let taken = Atomic(0)
 
-    package init(name: String) {
+    /// - Parameter lingering: how long the thread looks for more work before it sleeps. To wake a thread on a processor
+    ///   that is idle may take longer than its work; while it looks it gives way to every other thread.
+    package init(name: String, lingering: Duration = .zero) {
         self.name = name
+        self.lingering = lingering
     }
 
     package func enqueue(_ job: consuming ExecutorJob) {
@@ -38,11 +46,20 @@ package final class ThreadExecutor: SerialExecutor {
     /// Ends the thread after the work that was accepted so far. Work that comes later starts it again.
     package func stop() {
         queue.withLock { $0.isStopped = true }
-        signal.signal()
+        wake()
+    }
+
+    /// Whether the caller is on the thread, and no other work waits for it.
+    package var isHereAlone: Bool {
+        queue.withLock { $0.work.isEmpty && Self.isHere($0) }
+    }
+
+    private static func isHere(_ queue: borrowing Queue) -> Bool {
+        queue.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
     }
 
     package func checkIsolated() {
-        let isHere = queue.withLock { $0.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+        let isHere = queue.withLock { Self.isHere($0) }
         // Reached only by a programming error inside this package: state of one thread touched from another.
         precondition(isHere, "not on the thread of \(name)")
     }
@@ -57,13 +74,21 @@ package final class ThreadExecutor: SerialExecutor {
         if mustStart {
             DetachedThread.start(name: name) { self.run() }
         }
+        wake()
+    }
+
+    private func wake() {
         signal.signal()
+        // After it, for the thread must find what it sees here.
+        signals.add(1, ordering: .releasing)
     }
 
     private func run() {
         queue.withLock { $0.thread = pthread_self() }
         while true {
+            linger()
             signal.wait()
+            taken.add(1, ordering: .relaxed)
             let (work, ends) = queue.withLock { queue in
                 let work = queue.work
                 queue.work = []
@@ -82,6 +107,13 @@ package final class ThreadExecutor: SerialExecutor {
                 }
             }
         }
+    }
+
+    private func linger() {
+        guard lingering > .zero else { return }
+        let taken = taken.load(ordering: .relaxed)
+        let end = ContinuousClock.now + lingering
+        while signals.load(ordering: .acquiring) <= taken, ContinuousClock.now < end { sched_yield() }
     }
 }
 

@@ -1,4 +1,5 @@
 import ClubKit
+import Foundation
 import Testing
 
 @testable import ClubKit
@@ -66,6 +67,46 @@ struct CardKeyTests {
         #expect(try await club.receive(tap("4f2a9c01", at: 60)).outcome == .visit)
         #expect(try await club.memberCount() == 2)
         #expect(try await club.check() == [])
+    }
+
+    @Test(
+        "A UID is known in the spellings of other programs",
+        arguments: [
+            (
+                "04A1B2C3",
+                ["04a1b2c3", "04:A1:B2:C3", "04:a1:b2:c3", "04-A1-B2-C3", "04-a1-b2-c3", "04 A1 B2 C3", "04 a1 b2 c3"]
+            ),
+            ("12345678", ["12:34:56:78", "12-34-56-78", "12 34 56 78"]),
+            ("04a1b2c3", []), ("M-1", []), ("", []), ("04A1B2C", []), ("04A1B2C3D4", []),
+        ]
+    )
+    func spellings(told: String, spellings: [String]) {
+        #expect(CardKey.spellings(told) == spellings)
+    }
+
+    @Test(
+        "A card of a file that another program wrote is known at the reader and at the desk, however it spells it",
+        arguments: ["04a1b2c3", "04:A1:B2:C3", "04 a1 b2 c3", "04A1B2C3"],
+        [nil, IdentifierKey([UInt8](repeating: 7, count: 32))]
+    )
+    func imported(spelling: String, key: IdentifierKey?) async throws {
+        let directory = try TemporaryDirectory()
+        var configuration = ClubConfiguration.test()
+        configuration.identifierKey = key
+        let club = Club(configuration: configuration)
+        try await club.open()
+        let file = directory.file("members.csv")
+        try Data("userId,username\n\(spelling),Ada\n".utf8).write(to: URL(fileURLWithPath: file))
+        _ = try await club.importMembers(from: file)
+        #expect(try await club.receive(tap("04A1B2C3")).outcome == .visit)
+        for typed in ["04A1B2C3", "04a1b2c3", "04:a1:b2:c3", "04-A1-B2-C3"] {
+            #expect(try await club.member(withUserID: typed)?.username == "Ada")
+        }
+        let error = await #expect(throws: ClubError.self) { try await club.add(Member(userId: "04A1B2C3")) }
+        #expect(error?.kind == .memberExists)
+        #expect(try await club.memberCount() == 1)
+        #expect(try await club.check() == [])
+        try await club.close()
     }
 
     @Test("With a key, the card that was typed is hidden as the one that is read")

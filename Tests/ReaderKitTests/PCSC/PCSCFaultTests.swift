@@ -1,5 +1,6 @@
 #if PCSC
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ReaderKit

@@ -1,6 +1,7 @@
 #if PCSC
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ReaderKit
@@ -46,7 +47,7 @@ final class Watcher: Sendable {
 
     func until(_ text: String, times: Int = 1) async throws {
         do {
-            try await ReaderKitTests.until("\(times) x \(text)") { self.texts.count { $0 == text } >= times }
+            try await TestSupport.until("\(times) x \(text)") { self.texts.count { $0 == text } >= times }
         } catch {
             throw NotInTime(description: "\(error); seen: \(texts)")
         }
@@ -54,7 +55,7 @@ final class Watcher: Sendable {
 
     /// Waits until exactly these events were seen.
     func expect(_ expected: [String], sourceLocation: SourceLocation = #_sourceLocation) async {
-        try? await ReaderKitTests.until("events") { self.texts.count >= expected.count }
+        try? await TestSupport.until("events") { self.texts.count >= expected.count }
         #expect(texts == expected, sourceLocation: sourceLocation)
     }
 

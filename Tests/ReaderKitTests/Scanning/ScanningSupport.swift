@@ -1,6 +1,7 @@
 import Foundation
 import ReaderKitTesting
 import Synchronization
+import TestSupport
 
 @testable import ReaderKit
 
@@ -109,6 +110,6 @@ final class Taps: Sendable {
 
     /// Waits for a condition that these taps make true.
     func until(_ what: String, _ condition: ([ScanEvent]) -> Bool) async throws {
-        try await ReaderKitTests.until(what) { condition(all) }
+        try await TestSupport.until(what) { condition(all) }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ReaderKit
@@ -39,8 +40,12 @@ import Testing
         worker.executor.stop()
     }
 
-    @Test func callsRunInOrder() async throws {
-        let executor = ThreadExecutor(name: "order")
+    @Test(
+        "Calls run in order, also on a thread that looks for the next one before it sleeps",
+        arguments: [0, 200, 100_000]
+    )
+    func callsRunInOrder(lingering: Int) async throws {
+        let executor = ThreadExecutor(name: "order", lingering: .microseconds(lingering))
         let order = Order()
         for value in 0..<1000 { executor.submit { order.add(value) } }
         executor.stop()

@@ -1,12 +1,16 @@
 import Synchronization
 
 /// A condition did not come true in the time that it may take on a loaded machine.
-struct NotInTime: Error, CustomStringConvertible {
-    var description: String
+package struct NotInTime: Error, CustomStringConvertible {
+    package var description: String
+
+    package init(description: String) {
+        self.description = description
+    }
 }
 
 /// Waits until a condition holds: looks often, and gives up after a time that no sound run needs.
-func until(
+package func until(
     _ what: String,
     within limit: Duration = .seconds(120),
     _ condition: () -> Bool
@@ -19,12 +23,12 @@ func until(
 }
 
 /// A value that several closures share.
-final class Shared<Value: Sendable>: Sendable {
+package final class Shared<Value: Sendable>: Sendable {
     private let value: Mutex<Value>
 
-    init(_ value: Value) { self.value = Mutex(value) }
+    package init(_ value: Value) { self.value = Mutex(value) }
 
-    func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+    package func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
         value.withLock { stored in
             var copy = stored
             defer { stored = copy }
@@ -34,10 +38,12 @@ final class Shared<Value: Sendable>: Sendable {
 }
 
 /// Counts calls from any thread.
-final class Counter: Sendable {
+package final class Counter: Sendable {
     private let value = Mutex(0)
 
-    func next() -> Int {
+    package init() {}
+
+    package func next() -> Int {
         value.withLock {
             $0 += 1
             return $0

@@ -1,0 +1,133 @@
+import Foundation
+import GRDB
+import ReaderKit
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ClubKit
+
+@Suite("Taps that come together", .timeLimit(.minutes(10)))
+struct TapQueueTests {
+    private let bench: StoreBench
+
+    init() throws {
+        bench = try StoreBench()
+    }
+
+    /// Keeps every commit back until it is let go.
+    private final class Gate: Sendable {
+        private let gate = DispatchSemaphore(value: 0)
+        private let held = DispatchSemaphore(value: 0)
+        private let done = DispatchSemaphore(value: 0)
+
+        init(_ store: MemberStore) {
+            Thread {
+                store.database.writeWithoutTransaction { _ in
+                    self.held.signal()
+                    self.gate.wait()
+                }
+                self.done.signal()
+            }.start()
+            held.wait()
+        }
+
+        func open() {
+            gate.signal()
+            done.wait()
+        }
+    }
+
+    /// Gives taps while no commit is possible, so that they come together.
+    private func together(
+        _ keys: [String],
+        to store: MemberStore,
+        at seconds: Double = 0
+    ) async throws -> [Result<Receipt?, any Error>] {
+        let gate = Gate(store)
+        let tasks = keys.map { key in
+            Task { try await bench.receive(tap(key, at: seconds), in: store) as Receipt? }
+        }
+        // The first of them waits for the gate already, and the others for the first.
+        try await until("they wait") { store.taps.waiting.withLock(\.count) >= keys.count - 1 }
+        gate.open()
+        var results: [Result<Receipt?, any Error>] = []
+        for task in tasks { results.append(await task.result) }
+        return results
+    }
+
+    @Test("Taps that come while a commit is under way share the next one, and each has its receipt")
+    func shared() async throws {
+        let store = try bench.openStore()
+        let commits = Mutex(0)
+        let stream = store.commits.stream()
+        let counting = Task { for await _ in stream { commits.withLock { $0 += 1 } } }
+        let keys = (0..<20).map { "member \($0 % 10)" }
+        let outcomes = try await together(keys, to: store).map { try $0.get()?.outcome }
+        #expect(outcomes.count { $0 == .created } == 10)
+        #expect(outcomes.count { $0 == .repeat } == 10)
+        store.commits.finish()
+        await counting.value
+        // One for the tap that was first, one for all the others.
+        #expect(commits.withLock(\.self) <= 2)
+        #expect(try await store.memberCount() == 10)
+        #expect(try await store.check() == [])
+    }
+
+    @Test("A tap that cannot be recorded keeps none of the others back")
+    func alone() async throws {
+        let store = try bench.openStore()
+        for key in ["A", "B", "C"] { _ = try await bench.receive(tap(key), in: store) }
+        try await store.database.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA ignore_check_constraints = ON")
+            try db.execute(sql: "UPDATE member SET status = 77 WHERE user_id = 'B'")
+            try db.execute(sql: "PRAGMA ignore_check_constraints = OFF")
+        }
+        let results = try await together(["A", "B", "C", "D"], to: store, at: 60)
+        #expect(try results[0].get()?.outcome == .visit)
+        let error = #expect(throws: ClubError.self) { try results[1].get() }
+        #expect(error?.kind == .corrupt)
+        #expect(try results[2].get()?.outcome == .visit)
+        #expect(try results[3].get()?.outcome == .created)
+    }
+
+    @Test("A reader that always has another tap keeps no other tap back")
+    func fair() async throws {
+        let club = try await openClub()
+        let source = EndlessTaps()
+        let serving = Task { try await club.run(source) }
+        try await until("it serves") { source.count.withLock { $0 > 10 } }
+        for index in 0..<5 { #expect(try await club.receive(tap("guest \(index)")).outcome == .created) }
+        source.isEnded.withLock { $0 = true }
+        try await serving.value
+        #expect(try await club.memberCount() == 6)
+        #expect(try await club.check() == [])
+    }
+
+    private final class EndlessTaps: AsyncSequence, AsyncIteratorProtocol, Sendable {
+        let count = Mutex(0)
+        let isEnded = Mutex(false)
+
+        func makeAsyncIterator() -> EndlessTaps { self }
+
+        func next() async -> ScanEvent? {
+            guard !isEnded.withLock(\.self) else { return nil }
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return tap("A", at: Double(number))
+        }
+    }
+
+    @Test("A store that is gone leaves no thread behind")
+    func thread() async throws {
+        weak let store: MemberStore?
+        do {
+            let opened = try bench.openStore()
+            _ = try await bench.receive(tap("A"), in: opened)
+            store = opened
+        }
+        try await until("it is gone") { store == nil }
+    }
+}
