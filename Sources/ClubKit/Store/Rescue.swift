@@ -124,6 +124,7 @@ struct Rescue {
             case .uuid(let column): reader.read(by: column, .bytes, copier)
             case .other(let columns): reader.readEnds(by: columns, copier)
             }
+        try copier.finish()
         rows[table.name] = copier.copied
         if !isWhole || copier.refused > 0 { torn.insert(table.name) }
         // Of members and visits the indexes tell more.
@@ -163,5 +164,6 @@ struct Rescue {
         guard let copier = RowCopier("change", ["seq", "member_id", "before"], target) else { return }
         let reader = GapReader(source, "change", copier.columns, fileSize: fileSize)
         _ = reader.read(by: "rowid", .int(1), copier)
+        try copier.finish()
     }
 }

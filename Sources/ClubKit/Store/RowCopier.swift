@@ -1,3 +1,4 @@
+import GRDB
 import GRDBSQLite
 import ReaderKit
 
@@ -13,6 +14,8 @@ final class RowCopier {
     private(set) var refused = 0
     /// Whether the row that was given last was copied.
     private var hasCopiedLast = false
+    /// Why no more rows can be written, whatever they say.
+    private var failure: ResultCode?
 
     init?(_ table: String, _ columns: [String], _ target: RawDatabase) {
         let names = columns.joined(separator: ", ")
@@ -30,20 +33,28 @@ final class RowCopier {
     /// out.
     func take(_ row: RawStatement, from first: Int32) {
         hasCopiedLast = false
+        guard failure == nil else { return }
         for (index, name) in columns.enumerated() where !Self.isPossible(row, first + Int32(index), name) {
             refused += 1
             return
         }
         for index in 0..<Int32(columns.count) { insert.bind(first + index, of: row, at: index + 1) }
-        if insert.step() == SQLITE_DONE {
+        let code = ResultCode(rawValue: insert.step())
+        switch code.primaryResultCode {
+        case .SQLITE_DONE:
             let count = Int(sqlite3_changes(target.handle))
             copied += count
             hasCopiedLast = count > 0
             ignored += 1 - count
-        } else {
-            refused += 1
+        case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_NOMEM, .SQLITE_READONLY: failure = code
+        default: refused += 1
         }
         insert.reset()
+    }
+
+    /// Makes sure that every row which was taken and made sense could be written: a full disk is no damage of the table.
+    func finish() throws {
+        if let failure { throw DatabaseError(resultCode: failure) }
     }
 
     /// Gives the row that was taken last another number, or takes it back if none or one that is taken is given: its own

@@ -14,7 +14,7 @@ struct RowFault: Error, Sendable, Hashable {
         case .noNumber:
             RowFault(
                 column,
-                "expected seconds since 1970, such as 1788256800.25, or a date such as 2026-09-01T10:00:00Z"
+                "expected seconds since 1970, such as 1788256800.25, or a date such as 2026-09-01 or 2026-09-01T10:00:00Z"
             )
         case .negative: RowFault(column, "expected seconds since 1970, not a time before")
         case .tooLarge: RowFault(column, "the time is behind the year 9999; milliseconds have to be divided by 1000")

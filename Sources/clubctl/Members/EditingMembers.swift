@@ -245,7 +245,8 @@ struct MembersDelete: ToolCommand {
         abstract: "Deletes a member.",
         discussion: """
             Older records of the member that are imported or merged later do not bring them back. A tap of the card \
-            does: as a new member. What was known stays in the database; 'erase' removes that.
+            does: as a new member. What was known stays in the database; 'erase' removes that. Statistics are of the \
+            members who are there, so the visits of days past become fewer.
 
             JSON keys: those of 'members list', as the member was.
             """

@@ -69,7 +69,8 @@ struct MemberLine: Encodable, Sendable {
         var rows = [
             ("userId", member.userId), ("name", member.username ?? ""),
             ("visits", Count.grouped(member.numVisits) + left),
-            ("added", LocalTime.text(member.timeStampAdded)), ("last visit", LocalTime.lastVisit(of: member)),
+            ("added", member.timeStampAdded == 0 ? "not known" : LocalTime.text(member.timeStampAdded)),
+            ("last visit", LocalTime.lastVisit(of: member)),
         ]
         for (name, value) in member.fields.sorted(by: { $0.key < $1.key }) {
             rows.append((name, value.cellText ?? "-"))

@@ -13,7 +13,7 @@ struct MembersDuplicates: ToolCommand {
             persons.
 
             JSON keys of a pair: first (who has been a member for longer), second (both with the keys of 'members \
-            list'), reasons (card, identifier, field:NAME, name).
+            list'), reasons (card, identifier, name; field:NAME where the club compares custom fields).
             """
     )
 

@@ -15,7 +15,8 @@ struct Import: ToolCommand {
             the beginning tells which it is, or --type. Unknown members are \
             added. Members who are there stay as they are; with --merge, both are taken together: visits are never \
             counted twice, of names and fields the latest counts, and what is overruled is kept. With --overwrite the \
-            names and fields of the file count as said now, for somebody who corrected them in a spreadsheet.
+            names and fields of the file count as said now, for somebody who corrected them in a spreadsheet; of two rows \
+            of one member the first one counts.
 
             The file is never changed, and the same file again changes nothing. Rows that cannot be read keep no other \
             row out: they are told, and the exit code is 65 although the others were taken. Rows that must not be \
@@ -49,6 +50,10 @@ struct Import: ToolCommand {
     @Option(
         help: ArgumentHelp(
             "What a column means: COLUMN=FIELD; 'COLUMN=' leaves it out. Can be given several times.",
+            discussion: """
+                FIELD is userId, username (the name), timeStampAdded, numVisits, timeStampOfLastVisit, or the name of a \
+                custom field. A column that is not mapped and has none of these names becomes a custom field.
+                """,
             valueName: "column=field"
         ),
         transform: { text in
@@ -223,6 +228,12 @@ private struct ImportText {
         var lines = [report.dryRun ? "\(name) would be imported like this; nothing was changed." : name]
         for column in report.columns where column.field != column.column {
             lines.append("  column '\(column.column.onOneLine)' " + (column.field.map { "is \($0)" } ?? "is left out"))
+        }
+        let base = MembershipUser.CodingKeys.allCases.map(\.rawValue)
+        let custom = report.columns.compactMap(\.field).filter { !base.contains($0) }
+        if !custom.isEmpty { lines.append("  custom fields: " + custom.joined(separator: ", ").onOneLine) }
+        if !report.columns.isEmpty, !report.columns.contains(where: { $0.field == "username" }) {
+            lines.append("  note: no column is the member's name; --map 'COLUMN=username' says which one is")
         }
         lines += report.notes.map { "  note: \($0)" }
         lines += counts.map { "  \($0.0.padded(to: 11))  \(Count.grouped($0.1))" + ($0.2.isEmpty ? "" : "  \($0.2)") }
