@@ -12,9 +12,8 @@ extension Mending {
         if let stored, stored >= latest, isWhole { return }
         let time = max(latest, stored ?? LogicalTimes.present(store.clock()))
         try db.execute(sql: "DELETE FROM clock; INSERT INTO clock (id, hlc) VALUES (1, \(time))")
-        mended.append(
-            stored == nil ? "the logical clock was set anew" : "the logical clock was set after all records"
-        )
+        let words = stored == nil ? "the logical clock was set anew" : "the logical clock was set after all records"
+        if !mended.contains(words) { mended.append(words) }
     }
 
     /// Gives records at no possible logical time one that is near to when they were made.

@@ -43,6 +43,8 @@ struct Mending {
             note("members who were erased and were there again are gone", 1)
         }
         try mendShownValues()
+        // What was put right may be later than the clock was.
+        try mendClock()
         try resetJournal()
         try db.execute(sql: "DELETE FROM ledger_permit")
         summarise()
