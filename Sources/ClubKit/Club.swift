@@ -230,7 +230,9 @@ public final class Club: Sendable {
 
     /// Records every tap of a source, one after the other, until the source ends.
     ///
-    /// A tap that cannot be recorded is told to ``events`` and the delegate, and the next one is taken.
+    /// A tap that cannot be recorded is told to ``events`` and the delegate, and the next one is taken. The source is asked
+    /// for its taps on the thread that commits them, where it does not ask for another one: it must suspend while it has
+    /// none, and not block, which would keep the taps of all readers back.
     ///
     /// - Throws: ``ClubError/Kind/notOpen`` if the club is not open, or is closed meanwhile.
     public func run(_ source: some AsyncSequence<ScanEvent, Never>) async throws(ClubError) {

@@ -2,12 +2,12 @@ import GRDB
 
 /// Keys that people type.
 extension MemberStore {
-    /// What may stand for an identifier that a person gives: first as it is, then as files spell it that were imported,
-    /// last as a reader would tell it.
+    /// What may stand for an identifier that a person gives: first as it is, then as a reader would tell it, which is
+    /// also the last one, then as files spell it that were imported.
     func identifiers(_ given: String) -> [String] {
         let told = CardKey.normalised(given) ?? given
         let others = CardKey.spellings(told).filter { $0 != given }
-        return ([given] + others + (others.isEmpty ? [] : [told])).map { identifier($0) }
+        return (others.isEmpty ? [given] : [given, told] + others + [told]).map { identifier($0) }
     }
 
     /// The one of ``identifiers(_:)`` that leads to a member, else the way a reader tells it.

@@ -5,7 +5,7 @@ import ReaderKit
 extension MemberStore {
     /// Commits a tap and gives its receipt, or `nil` if the card is unknown and `unknown` is ``UnknownCard/ask``.
     ///
-    /// A task that is cancelled before its tap is taken commits nothing; later its tap is committed all the same.
+    /// A task that was cancelled before commits nothing; later its tap is committed all the same.
     ///
     /// - Parameters:
     ///   - event: the tap. If its id was seen before, the result is its first receipt and nothing changes.
@@ -21,36 +21,54 @@ extension MemberStore {
     ) async throws(ClubError) -> Receipt? {
         guard !Task.isCancelled else { throw ClubError(CancellationError(), attempting: Self.tapAttempt) }
         let tap = Tap(event, rules: rules, unknown: unknown, committed: committed)
-        return try await taps.add(tap) { self.commit($0) }.get()
+        return try await taps.add(tap) { self.commit($0, answer: $1) }.get()
     }
 
     private static let tapAttempt = "record a tap"
 
-    /// Commits taps together, and gives the answer to each.
-    private func commit(_ taps: [Tap]) -> [TapQueue.Committed] {
+    /// Commits taps together.
+    ///
+    /// - Parameter answer: given each answer, with the tap's place, once it is known.
+    private func commit(_ taps: [Tap], answer: (Int, TapQueue.Committed) -> Void) {
         do {
-            return try record(taps).map { .success($0.receipt) }
-        } catch  where taps.count > 1 {
-            // Nothing of them is there. One of them, or all of them at once, were too much: each has its own answer.
-            return taps.flatMap { commit([$0]) }
+            for (index, result) in try record(taps).enumerated() { answer(index, result) }
         } catch {
-            return [.failure(ClubError(error, attempting: Self.tapAttempt))]
+            let error = ClubError(error, attempting: Self.tapAttempt)
+            for (index, tap) in taps.enumerated() {
+                // Nothing of them is there. One of them may have been too much, or all of them at once; then each has an
+                // answer of its own.
+                if taps.count > 1, !Self.concernsAll.contains(error.kind) {
+                    commit([tap]) { answer(index, $1) }
+                } else {
+                    answer(index, .failure(error))
+                }
+            }
         }
     }
 
-    private func record(_ taps: [Tap]) throws -> [Tap.Answer] {
+    /// What each of the taps would have to wait for in vain once more.
+    private static let concernsAll: Set<ClubError.Kind> = [.busy, .notOpen, .readOnly, .cannotOpen, .inputOutput]
+
+    /// - Throws: if nothing was committed.
+    private func record(_ taps: [Tap]) throws -> [TapQueue.Committed] {
         try database.writeWithoutTransaction { db in
             var answers: [Tap.Answer] = []
             try db.inTapTransaction {
                 answers = try taps.map { try take($0.event, $0.rules, unknown: $0.unknown, in: db) }
                 return answers.contains(where: \.isNew) ? .commit : .rollback
             }
-            if answers.contains(where: { $0.receipt != nil }) { try confirmPlace(Self.tapAttempt) }
-            for index in taps.indices {
-                if case .new(let receipt) = answers[index] { taps[index].committed(receipt) }
+            if answers.contains(where: { $0.receipt != nil }) {
+                do throws(ClubError) {
+                    try confirmPlace(Self.tapAttempt)
+                } catch {
+                    return answers.map { $0.receipt == nil ? .success(nil) : .failure(error) }
+                }
+            }
+            for (tap, answer) in zip(taps, answers) {
+                if case .new(let receipt) = answer { tap.committed(receipt) }
             }
             if answers.contains(where: \.isNew) { commits.yield(()) }
-            return answers
+            return answers.map { .success($0.receipt) }
         }
     }
 
@@ -127,7 +145,7 @@ extension MemberStore {
     /// was taken for a UID; and a UID may have come with a file that spells it otherwise.
     private func holder(of key: String, read: String?, in db: Database) throws -> Holder {
         let holder = try Self.holder(of: key, in: db)
-        guard case .nobody(nil) = holder, let read else { return holder }
+        guard case .nobody = holder, let read else { return holder }
         for other in CardKey.normalised(read).map({ [$0] }) ?? CardKey.spellings(read) {
             let known = try Self.holder(of: identifier(read: other), in: db)
             if case .member = known { return known }

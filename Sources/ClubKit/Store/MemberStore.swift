@@ -106,6 +106,7 @@ package final class MemberStore: Sendable {
 
     /// Closes the database when all that is under way has ended. Later calls throw ``ClubError/Kind/notOpen``.
     package func close() throws(ClubError) {
+        taps.drain()
         do {
             if path != nil {
                 try database.writeWithoutTransaction { db in

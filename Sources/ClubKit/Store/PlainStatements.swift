@@ -96,8 +96,7 @@ extension Database {
     /// Runs work in a transaction that writes from its beginning, with statements that are kept: to make them anew, as
     /// `inTransaction` does, takes longer than to run them.
     ///
-    /// The work must not go on after an error of SQLite, which may have ended the transaction. A task that is cancelled
-    /// meanwhile ends the statement under way, or none.
+    /// The work must not go on after an error of SQLite, which may have ended the transaction.
     func inTapTransaction(_ work: () throws -> TransactionCompletion) throws {
         try run("BEGIN IMMEDIATE TRANSACTION", [])
         do {

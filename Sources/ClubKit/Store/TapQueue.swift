@@ -1,3 +1,4 @@
+import Dispatch
 import ReaderKit
 import Synchronization
 
@@ -49,25 +50,42 @@ final class TapQueue: TaskExecutor {
     /// How many taps share one commit at most, so that nobody waits for long in a crowd.
     private static let mostTogether = 64
 
-    private let thread = ThreadExecutor(name: "club-taps", lingering: .microseconds(200))
-    let waiting = Mutex<[(tap: Tap, answer: CheckedContinuation<Committed, Never>)]>([])
+    private struct State {
+        var waiting: [(tap: Tap, answer: CheckedContinuation<Committed, Never>)] = []
+        /// How many the thread has taken and not answered yet.
+        var taken = 0
+    }
+
+    /// Internal, so that a test can see that it ends.
+    let thread = ThreadExecutor(name: "club-taps", lingering: .microseconds(200))
+    private let state = Mutex(State())
 
     deinit {
         thread.stop()
     }
 
+    /// How many taps wait for the commit that is under way.
+    var numberOfWaiting: Int { state.withLock(\.waiting.count) }
+
     /// Commits a tap on the thread, after those that came before it.
     ///
-    /// - Parameter commit: commits some taps, and gives the answer to each. It may block.
-    func add(_ tap: Tap, _ commit: @escaping @Sendable ([Tap]) -> [Committed]) async -> Committed {
+    /// - Parameter commit: commits some taps, and gives each its answer, by its place among them. It may block.
+    func add(_ tap: Tap, _ commit: @escaping @Sendable ([Tap], (Int, Committed) -> Void) -> Void) async -> Committed {
         // A task of this executor need not wait for its own thread.
-        if thread.isHereAlone { return commit([tap])[0] }
+        if thread.isHereAlone {
+            var result: Committed?
+            commit([tap]) { result = $1 }
+            if let result { return result }
+        }
         return await withCheckedContinuation { answer in
-            waiting.withLock { $0.append((tap, answer)) }
+            state.withLock { $0.waiting.append((tap, answer)) }
             thread.submit {
                 let taps = self.next()
                 guard !taps.isEmpty else { return }
-                for (tap, answer) in zip(taps, commit(taps.map(\.tap))) { tap.answer.resume(returning: answer) }
+                commit(taps.map(\.tap)) { index, result in
+                    self.state.withLock { $0.taken -= 1 }
+                    taps[index].answer.resume(returning: result)
+                }
             }
         }
     }
@@ -78,16 +96,26 @@ final class TapQueue: TaskExecutor {
         thread.submit { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 
+    /// Blocks until the taps that are waiting now have their answers.
+    func drain() {
+        guard state.withLock({ !$0.waiting.isEmpty || $0.taken > 0 }), !thread.isHere else { return }
+        let isDone = DispatchSemaphore(value: 0)
+        thread.submit { isDone.signal() }
+        isDone.wait()
+    }
+
     /// Ends the thread when what was added is done. Taps that come later start it again.
     func stop() {
         thread.stop()
     }
 
     private func next() -> [(tap: Tap, answer: CheckedContinuation<Committed, Never>)] {
-        waiting.withLock { waiting in
-            let rest = waiting.dropFirst(Self.mostTogether)
-            defer { waiting = Array(rest) }
-            return rest.isEmpty ? waiting : Array(waiting.prefix(Self.mostTogether))
+        state.withLock { state in
+            let rest = state.waiting.dropFirst(Self.mostTogether)
+            let taps = rest.isEmpty ? state.waiting : Array(state.waiting.prefix(Self.mostTogether))
+            state.waiting = Array(rest)
+            state.taken += taps.count
+            return taps
         }
     }
 }

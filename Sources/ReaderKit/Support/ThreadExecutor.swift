@@ -13,6 +13,8 @@ package final class ThreadExecutor: SerialExecutor {
 
     private struct Queue {
         var work: [Work] = []
+        /// How much of what the thread has taken is still to be done, without what it does now.
+        var left = 0
         var isStarted = false
         var isStopped = false
         var thread: pthread_t?
@@ -51,15 +53,17 @@ package final class ThreadExecutor: SerialExecutor {
 
     /// Whether the caller is on the thread, and no other work waits for it.
     package var isHereAlone: Bool {
-        queue.withLock { $0.work.isEmpty && Self.isHere($0) }
+        queue.withLock { $0.work.isEmpty && $0.left == 0 && Self.isHere($0) }
     }
 
     private static func isHere(_ queue: borrowing Queue) -> Bool {
         queue.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
     }
 
+    /// Whether the caller is on the thread.
+    package var isHere: Bool { queue.withLock { Self.isHere($0) } }
+
     package func checkIsolated() {
-        let isHere = queue.withLock { Self.isHere($0) }
         // Reached only by a programming error inside this package: state of one thread touched from another.
         precondition(isHere, "not on the thread of \(name)")
     }
@@ -100,7 +104,8 @@ package final class ThreadExecutor: SerialExecutor {
                 return (work, ends)
             }
             if ends { return }
-            for item in work {
+            for (index, item) in work.enumerated() {
+                queue.withLock { $0.left = work.count - index - 1 }
                 switch item {
                 case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
                 case .call(let call): call()

@@ -13,7 +13,8 @@ struct MembersDuplicates: ToolCommand {
             persons.
 
             JSON keys of a pair: first (who has been a member for longer), second (both with the keys of 'members \
-            list'), reasons (card, identifier, name; field:NAME where the club compares custom fields).
+            list'), reasons (card, identifier, field:NAME for the same value of a \
+            custom field, name).
             """
     )
 

@@ -52,7 +52,8 @@ struct Import: ToolCommand {
             "What a column means: COLUMN=FIELD; 'COLUMN=' leaves it out. Can be given several times.",
             discussion: """
                 FIELD is userId, username (the name), timeStampAdded, numVisits, timeStampOfLastVisit, or the name of a \
-                custom field. A column that is not mapped and has none of these names becomes a custom field.
+                custom field. A column that is not mapped and has none of these names becomes a custom field; passId is \
+                the userId where there is none.
                 """,
             valueName: "column=field"
         ),
@@ -232,7 +233,8 @@ private struct ImportText {
         let base = MembershipUser.CodingKeys.allCases.map(\.rawValue)
         let custom = report.columns.compactMap(\.field).filter { !base.contains($0) }
         if !custom.isEmpty { lines.append("  custom fields: " + custom.joined(separator: ", ").onOneLine) }
-        if !report.columns.isEmpty, !report.columns.contains(where: { $0.field == "username" }) {
+        let isNamed = report.columns.contains { $0.field == "username" || $0.column == "username" }
+        if !report.columns.isEmpty, !isNamed {
             lines.append("  note: no column is the member's name; --map 'COLUMN=username' says which one is")
         }
         lines += report.notes.map { "  note: \($0)" }

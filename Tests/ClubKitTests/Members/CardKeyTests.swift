@@ -109,6 +109,24 @@ struct CardKeyTests {
         try await club.close()
     }
 
+    @Test("Where a file brought a second record of a card, the desk means the one that the reader knows")
+    func twoRecords() async throws {
+        let directory = try TemporaryDirectory()
+        let club = try await openClub()
+        _ = try await club.receive(tap("04A1B2C3"))
+        let file = directory.file("members.csv")
+        try Data("userId,username\n04:a1:b2:c3,Ada\n".utf8).write(to: URL(fileURLWithPath: file))
+        _ = try await club.importMembers(from: file)
+        #expect(try await club.member(withUserID: "04:a1:b2:c3")?.username == "Ada")
+        try await club.blockCard("04a1b2c3", by: ActionContext(reason: "lost"))
+        #expect(try await club.receive(tap("04A1B2C3", at: 60)).outcome.reason?.code == .cardBlocked)
+        // Once the record that the tap made is gone, the card is Ada's.
+        try await club.delete("04A1B2C3")
+        #expect(try await club.receive(tap("04A1B2C3", at: 120)).outcome == .visit)
+        #expect(try await club.member(withUserID: "04:a1:b2:c3")?.numVisits == 1)
+        #expect(try await club.check() == [])
+    }
+
     @Test("With a key, the card that was typed is hidden as the one that is read")
     func hidden() async throws {
         let device = try MergeDevice(1, identifierKey: IdentifierKey([UInt8](repeating: 7, count: 32)))

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import ClubKit
+@testable import ReaderKit
 
 @Suite("Taps that come together", .timeLimit(.minutes(10)))
 struct TapQueueTests {
@@ -16,10 +17,13 @@ struct TapQueueTests {
     }
 
     /// Gives taps while another one is under way, so that they come together.
+    ///
+    /// - Parameter meanwhile: what is done when they wait; the first one goes on then.
     private func together(
         _ keys: [String],
         to store: MemberStore,
-        at seconds: Double = 0
+        at seconds: Double = 0,
+        meanwhile: () async throws -> Void = {}
     ) async throws -> [Result<Receipt?, any Error>] {
         let gate = DispatchSemaphore(value: 0)
         let isHeld = Mutex(false)
@@ -33,7 +37,8 @@ struct TapQueueTests {
         let tasks = keys.map { key in
             Task { try await bench.receive(tap(key, at: seconds), in: store) as Receipt? }
         }
-        try await until("they wait") { store.taps.waiting.withLock(\.count) == keys.count }
+        try await until("they wait") { store.taps.numberOfWaiting == keys.count }
+        try await meanwhile()
         gate.signal()
         #expect(try await first.value?.outcome == .created)
         var results: [Result<Receipt?, any Error>] = []
@@ -105,14 +110,75 @@ struct TapQueueTests {
         }
     }
 
+    @Test("A reader that always has another tap lets a tap go first that came before it had its thread")
+    func fairInOneRound() async throws {
+        let club = try await openClub()
+        let store = try club.openStore("test")
+        let gate = DispatchSemaphore(value: 0)
+        store.taps.thread.submit { gate.wait() }
+        let source = EndlessTaps()
+        let isServing = Mutex(false)
+        let serving = Task {
+            isServing.withLock { $0 = true }
+            try await club.run(source)
+        }
+        try await until("it begins") { isServing.withLock(\.self) }
+        let guest = Task { try await club.receive(tap("guest")).outcome }
+        try await until("the guest waits") { store.taps.numberOfWaiting == 1 }
+        gate.signal()
+        #expect(try await guest.value == .created)
+        source.isEnded.withLock { $0 = true }
+        try await serving.value
+    }
+
+    @Test("Taps that wait have their answers before the store is closed", arguments: [false, true])
+    func closing(isInMemory: Bool) async throws {
+        let store =
+            isInMemory
+            ? try MemberStore(.memory, clock: { start }, makeUUID: { UUIDSource.uuid(77) }) : try bench.openStore()
+        let closed = Mutex<Result<Void, any Error>?>(nil)
+        let results = try await together((0..<150).map { "member \($0)" }, to: store) {
+            let hasBegun = Mutex(false)
+            Thread {
+                hasBegun.withLock { $0 = true }
+                let result = Result { try store.close() }
+                closed.withLock { $0 = result }
+            }.start()
+            try await until("the store is being closed") { hasBegun.withLock(\.self) }
+        }
+        // Those that came before the closing; all of them did, unless the thread that closes was not yet there.
+        let kinds = results.map { result -> ClubError.Kind? in
+            if case .failure(let error) = result { (error as? ClubError)?.kind } else { nil }
+        }
+        #expect(kinds.allSatisfy { $0 == nil })
+        try await until("it is closed") { closed.withLock { $0 != nil } }
+        try closed.withLock(\.self)?.get()
+    }
+
+    @Test("Taps that wait for another program wait once, not one after the other")
+    func busy() async throws {
+        let store = try bench.openStore(busyTimeout: .milliseconds(500))
+        var other: LockedDatabase?
+        let results = try await together((0..<20).map { "member \($0)" }, to: store) {
+            // It has the database when the first one has committed.
+            other = try LockedDatabase(bench.directory.file())
+        }
+        for result in results {
+            let error = #expect(throws: ClubError.self) { try result.get() }
+            #expect(error?.kind == .busy)
+        }
+        other?.release()
+        #expect(try await bench.receive(tap("A"), in: store).outcome == .created)
+    }
+
     @Test("A store that is gone leaves no thread behind")
     func thread() async throws {
-        weak let store: MemberStore?
+        weak let thread: ThreadExecutor?
         do {
             let opened = try bench.openStore()
             _ = try await bench.receive(tap("A"), in: opened)
-            store = opened
+            thread = opened.taps.thread
         }
-        try await until("it is gone") { store == nil }
+        try await until("it has ended") { thread == nil }
     }
 }
