@@ -1,0 +1,187 @@
+import ReaderKit
+
+/// Talking to the card that was selected: InDataExchange and InCommunicateThru.
+extension PN532Chip {
+    /// The most bytes of an answer in one frame.
+    private static var longestAnswer: Int { 262 }
+
+    /// The most bytes of a command that is sent in parts: no APDU is longer.
+    private static var longestCommand: Int { 65_544 }
+
+    // MARK: InDataExchange: the chip knows the card's protocol
+
+    mutating func exchange(_ data: [UInt8]) -> Reply {
+        guard let target = data.first else { return .syntaxError }
+        let content = Array(data.dropFirst())
+        guard target & 0x3F == 1, let selection else { return .data([Status.context]) }
+        // Without content the rest of a long answer is asked for.
+        if content.isEmpty, !rest.isEmpty { return .data(part(rest)) }
+        rest = []
+        chained += content
+        guard chained.count <= PN532Chip.longestCommand else {
+            chained = []
+            return .data([Status.overflow])
+        }
+        if target & 0x40 != 0 { return .data([Status.success]) }
+        let command = chained
+        chained = []
+        guard isSelected else { return .data([Status.timeOut]) }
+        if selection.face.isISODEP, selection.blocks.isActive {
+            guard let answer = transmit(command) else { return .data([Status.timeOut]) }
+            return .data(part(answer))
+        }
+        switch selection.face.technology {
+        case .typeA: return .data(exchangeTypeA(command, selection.face))
+        // A program may leave out what is zero in a request for the identifier.
+        case .topaz where command == [0x78]: return .data(deliver([0x78, 0, 0, 0, 0, 0, 0]))
+        default: return .data(deliver(command))
+        }
+    }
+
+    /// As much of an answer as goes into a frame; the rest is kept.
+    private mutating func part(_ answer: [UInt8]) -> [UInt8] {
+        let part = answer.prefix(PN532Chip.longestAnswer)
+        rest = Array(answer.dropFirst(part.count))
+        return [rest.isEmpty ? Status.success : Status.success | Status.more] + part
+    }
+
+    private mutating func exchangeTypeA(_ command: [UInt8], _ face: RadioFace) -> [UInt8] {
+        // The firmware takes these two for MIFARE authentication, whatever card it is.
+        if command.first == 0x60 || command.first == 0x61 {
+            guard command.count == 12 else { return [Status.parameter] }
+            let frame = face.isClassic ? command : Array(command.prefix(2))
+            let isOpen = field.exchange(frame: RawFrame(frame)) == .acknowledgement && face.isClassic
+            return [isOpen ? Status.success : Status.authentication]
+        }
+        guard let answer = hear(command) else { return [Status.timeOut] }
+        // Acknowledgements the chip keeps to itself; to a refusal it misses the checksum.
+        if answer.bitsInLastByte < 8 { return [answer == .acknowledgement ? Status.success : Status.checksum] }
+        return whole(answer.bytes)
+    }
+
+    private mutating func deliver(_ frame: [UInt8]) -> [UInt8] {
+        guard let answer = field.exchange(frame: RawFrame(frame)) else { return [Status.timeOut] }
+        return whole(answer.bytes)
+    }
+
+    private func whole(_ answer: [UInt8]) -> [UInt8] {
+        answer.count <= PN532Chip.longestAnswer ? [Status.success] + answer : [Status.overflow]
+    }
+
+    /// A frame to a card of type A that may put it to sleep.
+    private mutating func hear(_ frame: [UInt8]) -> RawFrame? {
+        if frame == [0x50, 0x00] {
+            _ = field.exchange(frame: RawFrame(frame))
+            selection?.isAsleep = true
+            return nil
+        }
+        return field.exchange(frame: RawFrame(frame))
+    }
+
+    // MARK: ISO/IEC 14443-4
+
+    /// The chip's side of the block protocol. Nothing gets lost between chip and card, so nothing is repeated.
+    private mutating func transmit(_ command: [UInt8]) -> [UInt8]? {
+        guard let face = selection?.face else { return nil }
+        let overhead = selection?.identifier == nil ? 3 : 4
+        let room = max(1, min(face.longestBlock, 64) - overhead)
+        var start = 0
+        var answer: [UInt8]?
+        repeat {
+            let end = min(start + room, command.count)
+            let isLast = end == command.count
+            answer = exchangeBlock(0x02 | (isLast ? 0x00 : 0x10), Array(command[start..<end]))
+            guard let control = answer?.first, isLast || control & 0xE6 == 0xA2 else { return nil }
+            selection?.blockNumber ^= 1
+            start = end
+        } while start < command.count
+        var response: [UInt8] = []
+        while let block = answer, let control = block.first, control & 0xE2 == 0x02 {
+            response += block.dropFirst(control & 0x08 != 0 ? 2 : 1)
+            if control & 0x10 == 0 { return response }
+            answer = exchangeBlock(0xA2, [])
+            selection?.blockNumber ^= 1
+        }
+        return nil
+    }
+
+    private mutating func exchangeBlock(_ control: UInt8, _ content: [UInt8]) -> [UInt8]? {
+        guard let selection else { return nil }
+        let control = control | selection.blockNumber
+        let header = selection.identifier.map { [control | 0x08, $0] } ?? [control]
+        return hearBlock(header + content)
+    }
+
+    private mutating func hearBlock(_ block: [UInt8]) -> [UInt8]? {
+        guard var blocks = selection?.blocks else { return nil }
+        let answer = blocks.receive(block) { field.exchange(apdu: $0) }
+        selection?.blocks = blocks
+        if !blocks.isActive { selection?.isAsleep = true }
+        // A card that was taken away meanwhile says nothing more.
+        return field.card == nil ? nil : answer
+    }
+
+    // MARK: InCommunicateThru: the frame as it is
+
+    mutating func communicate(_ data: [UInt8]) -> Reply {
+        field.switchOn()
+        registers.setReceivedBits(0)
+        guard let selection, isPowered(selection), registers.framing == selection.face.technology.framing,
+            registers.sentBits == 0, !data.isEmpty
+        else { return .data([Status.timeOut]) }
+        let checksum = selection.face.technology.checksum
+        // A wrong checksum is noise to the card.
+        guard let frame = registers.addsChecksum ? data : checksum.strip(data), let answer = converse(frame, selection)
+        else { return .data([Status.timeOut]) }
+        if answer.bitsInLastByte < 8 {
+            registers.setReceivedBits(answer.bitsInLastByte)
+            if habits.refusesShortAnswers, registers.takesChecksum { return .data([Status.checksum]) }
+            return .data([Status.success] + answer.bytes)
+        }
+        let bytes = registers.takesChecksum ? answer.bytes : answer.bytes + checksum.bytes(of: answer.bytes)
+        return .data(whole(bytes))
+    }
+
+    /// A card of type B that sleeps can be woken by a frame, so it need not be selected.
+    private func isPowered(_ selection: Selection) -> Bool {
+        guard field.card != nil, selection.activation == field.activation else { return false }
+        return !selection.isAsleep || selection.face.technology == .typeB
+    }
+
+    private mutating func converse(_ frame: [UInt8], _ selection: Selection) -> RawFrame? {
+        let face = selection.face
+        if face.isISODEP {
+            if selection.blocks.isActive, !selection.isAsleep {
+                // A change of parameters, which the card accepts and which changes nothing here.
+                if face.technology == .typeA, frame[0] & 0xF0 == 0xD0 { return RawFrame([frame[0]]) }
+                return hearBlock(frame).map { RawFrame($0) }
+            }
+            if let answer = activate(frame, face) { return RawFrame(answer) }
+            return face.technology == .typeA ? hear(frame) : nil
+        }
+        // MIFARE Classic's cipher cannot be carried: the card hears noise.
+        if face.isClassic, frame[0] == 0x60 || frame[0] == 0x61 {
+            return field.exchange(frame: RawFrame(Array(frame.prefix(2))))
+        }
+        if face.technology == .topaz || face.technology == .feliCa { return field.exchange(frame: RawFrame(frame)) }
+        return hear(frame)
+    }
+
+    /// What the program does that activates the card by itself: RATS, or a request of type B and ATTRIB.
+    private mutating func activate(_ frame: [UInt8], _ face: RadioFace) -> [UInt8]? {
+        switch face.technology {
+        case .typeA where frame.count == 2 && frame[0] == 0xE0:
+            selection?.blocks.activate(sizeCode: Int(frame[1] >> 4), identifier: frame[1] & 0x0F)
+            return face.activation
+        case .typeB where frame.count == 3 && frame[0] == 0x05:
+            selection?.isAsleep = false
+            return face.activation
+        case .typeB where frame.count >= 9 && frame[0] == 0x1D:
+            guard frame[1..<5].elementsEqual(face.activation[1..<5]), selection?.isAsleep == false else { return nil }
+            selection?.blocks.activate(sizeCode: Int(frame[6] & 0x0F), identifier: frame[8] & 0x0F)
+            return [frame[8] & 0x0F]
+        default:
+            return nil
+        }
+    }
+}

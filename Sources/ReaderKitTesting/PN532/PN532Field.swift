@@ -1,0 +1,103 @@
+import ReaderKit
+
+/// The radio field before a chip: whether it is on, and the card in it.
+struct PN532Field: Sendable {
+    private(set) var card: (any SimulatedCard)?
+    private(set) var isOn = false
+    /// Counts what makes a card forget that it was selected: another card, and every loss of power.
+    private(set) var activation = 0
+    /// How many APDUs and frames have reached cards here.
+    private(set) var exchanges = 0
+
+    /// The identifier since the card last got power. A card keeps it as long, however often it is selected.
+    private var uid: [UInt8] = []
+    /// Whether the card has been told nothing since it got power.
+    private var isFresh = true
+    private var tear: Tear?
+
+    private struct Tear {
+        var remaining: Int
+        var afterwards: Bool
+    }
+
+    /// What the chip can find out of the card, if it can see it at all.
+    var face: RadioFace? { card.flatMap { RadioFace($0, uid: uid) } }
+
+    var shownUID: [UInt8] { uid }
+
+    // MARK: Power
+
+    mutating func insert(_ card: any SimulatedCard) {
+        remove()
+        self.card = card
+        if isOn { power() }
+    }
+
+    mutating func remove() {
+        guard let card else { return }
+        self.card = nil
+        tear = nil
+        activation += 1
+        if isOn { card.powerOff() }
+    }
+
+    mutating func switchOn() {
+        guard !isOn else { return }
+        isOn = true
+        power()
+    }
+
+    mutating func switchOff() {
+        guard isOn else { return }
+        isOn = false
+        activation += 1
+        card?.powerOff()
+    }
+
+    private mutating func power() {
+        activation += 1
+        isFresh = true
+        card?.powerOn()
+        uid = card?.uid ?? []
+    }
+
+    /// The card is woken and selected anew: it forgets its state, but not its identifier.
+    mutating func wake() {
+        activation += 1
+        guard !isFresh else { return }
+        isFresh = true
+        card?.powerOff()
+        card?.powerOn()
+    }
+
+    // MARK: Exchanges
+
+    /// The card is taken away at an exchange, counted from 0 over those to come.
+    mutating func planTear(at exchange: Int, afterwards: Bool) {
+        tear = Tear(remaining: max(0, exchange), afterwards: afterwards)
+    }
+
+    mutating func exchange(frame: RawFrame) -> RawFrame? { exchange { $0.receive(frame: frame) } }
+
+    mutating func exchange(apdu: [UInt8]) -> [UInt8]? { exchange { $0.receive(apdu: apdu) } }
+
+    private mutating func exchange<Answer>(_ body: (any SimulatedCard) -> Answer?) -> Answer? {
+        guard isOn, let card else { return nil }
+        isFresh = false
+        guard let planned = tear else {
+            exchanges += 1
+            return body(card)
+        }
+        guard planned.remaining == 0 else {
+            tear?.remaining -= 1
+            exchanges += 1
+            return body(card)
+        }
+        if planned.afterwards {
+            exchanges += 1
+            _ = body(card)
+        }
+        remove()
+        return nil
+    }
+}

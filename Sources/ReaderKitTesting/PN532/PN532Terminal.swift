@@ -1,0 +1,160 @@
+import Foundation
+import Glibc
+import ReaderKit
+import Synchronization
+
+/// A simulated PN532 board on a serial line: a ``PN532Chip`` behind a pseudo-terminal.
+///
+/// To a program that uses libnfc, or speaks to such boards itself, there is no difference to a board with a card on it.
+/// It is reachable at ``connectionString`` as long as it is plugged in. A thread of its own serves it, which sleeps while
+/// nothing comes over the line; what is done to the board (``insert(_:)``, ``remove()`` and what goes wrong) may be done
+/// from any thread and takes effect at once.
+///
+///     let board = try PN532Terminal()
+///     board.insert(SimulatedNTAG(.ntag213))
+///     // LIBNFC_DEFAULT_DEVICE=<board.connectionString> nfc-list
+public final class PN532Terminal: Sendable {
+    /// The symbolic link under which the board is reachable, however often it goes and comes back, if it was given one.
+    public let link: String?
+
+    private let habits: PN532Chip.Habits
+    private let board: PN532Board
+    private let line = Mutex<PN532Line?>(nil)
+
+    /// Plugs a board in.
+    ///
+    /// - Parameters:
+    ///   - link: a path for a symbolic link to the terminal, whose own name differs each time. A link that is there is
+    ///     replaced; anything else is an error. It is removed with the terminal.
+    ///   - habits: in what the chip differs from others.
+    /// - Throws: ``ReaderError`` with ``ReaderError/Kind/readerUnavailable`` if there is no pseudo-terminal to be had, or
+    ///   the link cannot be made.
+    public init(link: String? = nil, habits: PN532Chip.Habits = .init()) throws(ReaderError) {
+        self.link = link
+        self.habits = habits
+        board = PN532Board(PN532Chip(habits))
+        try plugIn()
+    }
+
+    deinit { unplug() }
+
+    // MARK: Where it is
+
+    /// The path of the terminal: the link, if there is one. `nil` while the board is not plugged in.
+    public var path: String? { line.withLock { $0 }.map { link ?? $0.path } }
+
+    /// What libnfc takes to find the board, such as `pn532_uart:/dev/pts/3`; `nil` while it is not plugged in.
+    public var connectionString: String? { path.map { "pn532_uart:" + $0 } }
+
+    /// Whether the board is plugged in.
+    public var isPluggedIn: Bool { line.withLock { $0 != nil } }
+
+    /// Pulls the plug: the terminal is gone for whoever has it open, and the link too. The card stays where it is, without
+    /// power. Returns when nothing is left of the terminal; nothing happens if it is not plugged in.
+    public func unplug() {
+        line.withLock { line in
+            guard let old = line else { return }
+            if let link, PN532Terminal.target(of: link) == old.path { Glibc.unlink(link) }
+            old.end()
+            line = nil
+        }
+    }
+
+    /// Plugs the board in again, on a new terminal: the chip starts anew, and the card gets power when its field is switched
+    /// on. Nothing happens if it is plugged in.
+    ///
+    /// - Throws: as ``init(link:habits:)``.
+    public func plugIn() throws(ReaderError) {
+        try line.withLock { (line) throws(ReaderError) in
+            guard line == nil else { return }
+            board.restart(PN532Chip(habits))
+            let new = try PN532Line(board)
+            if let link {
+                do throws(ReaderError) { try PN532Terminal.place(link, to: new.path) } catch {
+                    new.end()
+                    throw error
+                }
+            }
+            line = new
+        }
+    }
+
+    private static func target(of link: String) -> String? {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+    }
+
+    /// The link appears whole, also where an old one is replaced.
+    private static func place(_ link: String, to path: String) throws(ReaderError) {
+        let temporary = link + ".\(getpid()).new"
+        Glibc.unlink(temporary)
+        let isFree = target(of: link) != nil || access(link, F_OK) != 0
+        guard isFree, symlink(path, temporary) == 0, rename(temporary, link) == 0 else {
+            let number = isFree ? errno : EEXIST
+            Glibc.unlink(temporary)
+            throw PN532Line.failure("make the link to a simulated reader", number)
+        }
+    }
+
+    // MARK: The card
+
+    /// Lays a card on the board; one that is there is taken away first.
+    public func insert(_ card: any SimulatedCard) { board.change { $0.insert(card) } }
+
+    /// Takes the card away; nothing happens if there is none.
+    public func remove() {
+        board.change {
+            $0.remove()
+            return []
+        }
+    }
+
+    /// Whether a card lies on the board. After a tear there is none.
+    public var hasCard: Bool { board.chip.hasCard }
+
+    /// How many APDUs and frames have reached cards, without those by which cards are found.
+    public var exchanges: Int { board.chip.exchanges }
+
+    /// How many commands the chip took since it was plugged in.
+    public var commands: Int { board.chip.commands }
+
+    /// Whether a command waits for a card.
+    public var isWaitingForCard: Bool { board.chip.isWaiting }
+
+    /// Whether the chip's field is on.
+    public var isFieldOn: Bool { board.chip.isFieldOn }
+
+    // MARK: What goes wrong
+
+    /// Plans that the card is taken away in the middle of a command.
+    ///
+    /// - Parameters:
+    ///   - exchange: the exchange with the card, counted from 0 over those to come.
+    ///   - afterwards: whether the card still carries it out, its answer being lost.
+    public func tear(atExchange exchange: Int, afterwards: Bool = false) {
+        board.change {
+            $0.tear(atExchange: exchange, afterwards: afterwards)
+            return []
+        }
+    }
+
+    /// How long each answer takes from now on, behind the acknowledgement of its command.
+    public var delay: Duration {
+        get { board.delay }
+        set { board.delay = newValue }
+    }
+
+    /// The noise on the line from now on, in both directions; `nil` is none.
+    public func setNoise(_ noise: PN532Noise?) { board.setNoise(noise) }
+
+    /// Sends bytes to the program that are none of the chip's.
+    public func send(noise bytes: [UInt8]) { board.send(bytes) }
+
+    /// Leaves the chip as a program that was killed in the middle leaves some boards: it answers nothing until an
+    /// acknowledgement frame makes it give up what it was at, or it is plugged in anew.
+    public func hang() {
+        board.change {
+            $0.isHanging = true
+            return []
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import ReaderKit
+
+/// What a reader chip finds out of a card by itself: the technology, and the answers of anticollision.
+struct RadioFace: Sendable, Hashable {
+    enum Technology: Sendable, Hashable {
+        case typeA, typeB, feliCa, topaz
+
+        /// The framing bits of the registers TxMode and RxMode.
+        var framing: UInt8 {
+            switch self {
+            case .typeA, .topaz: 0x00
+            case .feliCa: 0x02
+            case .typeB: 0x03
+            }
+        }
+
+        var checksum: RadioChecksum {
+            switch self {
+            case .typeA: .typeA
+            case .typeB, .topaz: .typeB
+            case .feliCa: .feliCa
+            }
+        }
+    }
+
+    let technology: Technology
+    /// ATQA of type A, most significant byte first as chips tell it.
+    private(set) var atqa: [UInt8] = []
+    /// SAK of type A.
+    private(set) var sak: UInt8 = 0
+    /// ATS of type A with its length byte, or ATQB of type B; empty for a card without ISO/IEC 14443-4.
+    private(set) var activation: [UInt8] = []
+    /// Whether the card is a MIFARE Classic, whose cipher is the chip's part.
+    private(set) var isClassic = false
+    /// Whether the card takes APDUs in the blocks of ISO/IEC 14443-4.
+    private(set) var isISODEP = false
+
+    /// The longest block that the card takes, its two bytes of checksum included.
+    var longestBlock: Int {
+        switch technology {
+        case .typeA: activation.count > 1 ? ISODEPCard.size(Int(activation[1] & 0x0F)) : 32
+        case .typeB: activation.count > 10 ? ISODEPCard.size(Int(activation[10] >> 4)) : 32
+        case .feliCa, .topaz: 32
+        }
+    }
+
+    /// The face of a card with that identifier; `nil` if a PN532 cannot see such a card.
+    init?(_ card: any SimulatedCard, uid: [UInt8]) {
+        var card = card
+        while let torn = card as? TornCard { card = torn.card }
+        if let card = card as? SimulatedTypeB {
+            technology = .typeB
+            activation = card.atqb(uid: uid)
+            isISODEP = true
+            return
+        }
+        // The size of the identifier is in bits 7 and 8 of ATQA.
+        let long: UInt8 = uid.count > 4 ? 0x40 : 0x00
+        switch card.kind {
+        case .isoDEP(let historicalBytes):
+            technology = .typeA
+            isISODEP = true
+            sak = 0x20
+            let history = Array(historicalBytes.prefix(15))
+            // The DESFire family has this one historical byte, an ATQA of its own, and blocks of 64 bytes.
+            let isDESFire = history == [0x80]
+            atqa = [isDESFire ? 0x03 : 0x00, long | 0x04]
+            let interface: [UInt8] = isDESFire ? [0x75, 0x77, 0x81, 0x02] : [0x78, 0x80, 0x71, 0x02]
+            activation = [UInt8(5 + history.count)] + interface + history
+        case .storage(0x11, _):
+            technology = .feliCa
+        case .storage(0x03, 0x002F), .storage(0x03, 0x0030):
+            technology = .topaz
+            atqa = [0x0C, 0x00]
+        case .storage(0x01...0x03, let name):
+            technology = .typeA
+            (atqa, sak, isClassic) = RadioFace.storage(name, long)
+        default:
+            // ISO 15693 and all else: the chip has no such modulation.
+            return nil
+        }
+    }
+
+    /// ATQA and SAK by NXP's AN10833, and whether the card is a MIFARE Classic.
+    private static func storage(_ name: UInt16, _ long: UInt8) -> (atqa: [UInt8], sak: UInt8, isClassic: Bool) {
+        switch name {
+        case 0x0001, 0x0036: ([0x00, long | 0x04], 0x08, true)
+        case 0x0002: ([0x00, long | 0x02], 0x18, true)
+        case 0x0026: ([0x00, long | 0x04], 0x09, true)
+        default: ([0x00, long | 0x04], 0x00, false)
+        }
+    }
+}
