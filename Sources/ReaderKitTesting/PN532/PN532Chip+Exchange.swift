@@ -32,10 +32,26 @@ extension PN532Chip {
         }
         switch selection.face.technology {
         case .typeA: return .data(exchangeTypeA(command, selection.face))
-        // A program may leave out what is zero in a request for the identifier.
-        case .topaz where command == [0x78]: return .data(deliver([0x78, 0, 0, 0, 0, 0, 0]))
+        case .topaz: return .data(exchangeTopaz(command))
         default: return .data(deliver(command))
         }
+    }
+
+    /// The chip completes commands of a Type 1 tag, and keeps the address to itself with which most answers begin.
+    private mutating func exchangeTopaz(_ command: [UInt8]) -> [UInt8] {
+        guard let answer = field.exchange(frame: RawFrame(complete(command))) else { return [Status.timeOut] }
+        let hasAddress = command.first != 0x78 && command.first != 0x00
+        return whole(Array(answer.bytes.dropFirst(hasAddress ? 1 : 0)))
+    }
+
+    /// A command of a Type 1 tag, of which a program may leave out the identifier and what is zero.
+    private func complete(_ command: [UInt8]) -> [UInt8] {
+        let isLong = [0x02, 0x10, 0x1B, 0x54].contains(command.first)
+        let length = isLong ? 10 : 3
+        guard command.count <= length else { return command }
+        // The request for the identifier cannot name it.
+        let identifier = command.first == 0x78 ? [0, 0, 0, 0] : Array(field.shownUID.prefix(4))
+        return command + Array(repeating: 0, count: length - command.count) + identifier
     }
 
     /// As much of an answer as goes into a frame; the rest is kept.
