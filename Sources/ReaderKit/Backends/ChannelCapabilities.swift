@@ -15,17 +15,23 @@ public struct ChannelCapabilities: Sendable, Hashable {
     /// own frames, by ``CardChannel/transceive(_:)``.
     public var hasPseudoAPDUs: Bool
 
+    /// The radio technologies of the cards that the reader sees by this way, or `nil` where that is not known. Those that
+    /// are missing cannot be read, whatever the card: ISO 15693 through libnfc, for one.
+    public var technologies: [Technology]?
+
     /// What a reader can carry.
     public init(
         longestCommand: Int = 261,
         longestResponse: Int = 258,
         extendedLength: Bool? = false,
-        hasPseudoAPDUs: Bool = true
+        hasPseudoAPDUs: Bool = true,
+        technologies: [Technology]? = nil
     ) {
         self.longestCommand = longestCommand
         self.longestResponse = longestResponse
         self.extendedLength = extendedLength
         self.hasPseudoAPDUs = hasPseudoAPDUs
+        self.technologies = technologies
     }
 
     /// Short APDUs, and commands of class `FF`.

@@ -65,7 +65,7 @@ public struct CardScanner: Sendable {
             technology: reading.technology,
             card: reading.card,
             uid: reading.uid,
-            atr: presence.facts.atr,
+            atr: presence.facts.standingATR,
             ndef: reading.ndef,
             passes: reading.passes,
             memberKey: reading.member?.key,

@@ -50,7 +50,10 @@ public enum TagReader {
             return atr.storageCard.map(type) ?? .type4
         }
         switch facts.technology {
-        case .iso14443a: return facts["sak"]?.first.flatMap(type(sak:))
+        case .iso14443a:
+            if let sak = facts["sak"]?.first { return type(sak: sak) }
+            // Jewel and Topaz are not selected, so they show no SAK; this is their ATQA (NFC Forum, Type 1 Tag).
+            return facts["atqa"] == [0x0C, 0x00] ? .type1 : nil
         case .iso14443b: return .type4
         case .felica: return .type3
         case .iso15693: return .type5

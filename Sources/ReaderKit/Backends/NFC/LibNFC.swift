@@ -1,9 +1,10 @@
 #if NFC
-import CNFC
-
 /// The installed libnfc.
 public enum LibNFC {
     /// Its version, as `nfc_version` tells it.
-    public static var version: String { nfc_version().map { String(cString: $0) } ?? "unknown" }
+    public static var version: String { NFCLibrary.system.version() }
+
+    /// What no reader can do through this library, whatever the reader: ISO 15693 cards (Type 5 tags) are not seen.
+    public static let missingTechnologies: [Technology] = [.iso15693]
 }
 #endif

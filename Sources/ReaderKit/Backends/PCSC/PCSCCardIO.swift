@@ -3,13 +3,12 @@ import Synchronization
 
 /// Card conversations of one reader: a thread and a context of its own.
 ///
-/// The actor runs on that thread, so that a whole conversation is one hop and may block. When a call does not return,
-/// ``watch`` gives the thread up and this actor is never used again; ``PCSCBackend`` makes a new one.
-actor PCSCCardIO {
+/// ``PCSCBackend`` makes a new one when its thread was given up.
+actor PCSCCardIO: CallThread {
     nonisolated let reader: ReaderInfo
     nonisolated let watch: CallWatch
     nonisolated let configuration: PCSCConfiguration
-    private nonisolated let executor: ThreadExecutor
+    nonisolated let executor: ThreadExecutor
     nonisolated let library: PCSCLibrary
     private nonisolated let epochs: PCSCEpochs
     private nonisolated let clients: PCSCClients
@@ -44,38 +43,6 @@ actor PCSCCardIO {
         watch = CallWatch(deadline: configuration.callDeadline, abandoned: abandoned, onExpiry: onStuck)
     }
 
-    /// Runs code in this actor's isolation, and stops waiting for it when a call in it does not return.
-    ///
-    /// A cancelled task does not wait for code that has begun either: a call may be blocked for as long as another program
-    /// holds the card. The code ends by itself, at its next exchange, and nobody else is served by this thread before.
-    ///
-    /// - Parameter evenIfCancelled: whether a cancelled task waits all the same, as for cleaning up.
-    nonisolated func run<Result: Sendable>(
-        evenIfCancelled: Bool = false,
-        _ body: @escaping @Sendable (isolated PCSCCardIO, Cancellation) throws -> Result
-    ) async throws -> Result {
-        let cancellation = Cancellation()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let pending = PendingResult(continuation)
-                guard let waiter = watch.addWaiter({ pending.resume(with: .failure($0)) }) else { return }
-                cancellation.whenCancelled {
-                    pending.resume(with: .failure(ReaderError(.cancelled, attempting: "use the reader")))
-                }
-                submit { me in
-                    // Until then somebody waits, even if the task has left: a call that hangs must be noticed.
-                    defer { me.watch.removeWaiter(waiter) }
-                    // Given up or cancelled while this was in the queue: whoever waits was told.
-                    guard !me.watch.isAbandoned, !cancellation.isCancelled else { return }
-                    let result = Swift.Result { try body(me, cancellation) }
-                    pending.resume(with: result)
-                }
-            }
-        } onCancel: {
-            if !evenIfCancelled { cancellation.cancel() }
-        }
-    }
-
     /// Ends the thread, after what it is doing now. The context is released on it.
     nonisolated func stop() {
         // Somebody has to wait for the release of the context, or nobody would notice that it hangs.
@@ -87,22 +54,9 @@ actor PCSCCardIO {
         }
     }
 
-    private nonisolated func submit(
-        _ work: @escaping @Sendable (isolated PCSCCardIO) -> Void,
-        afterwards: @escaping @Sendable () -> Void = {}
-    ) {
-        executor.submit { [self] in
-            assumeIsolated { me in
-                work(me)
-                me.tidyUp()
-            }
-            afterwards()
-        }
-    }
-
     /// Ends the thread if it is not wanted any more: it was stopped, or a call that was given up has returned after all.
     /// This is the one thread on which it is safe to clean up.
-    private func tidyUp() {
+    func tidyUp() {
         let isAbandoned = watch.isAbandoned
         guard isAbandoned || isRetired else { return }
         dropContext()

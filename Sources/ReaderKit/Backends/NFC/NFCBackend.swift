@@ -1,0 +1,255 @@
+#if NFC
+import Foundation
+import Synchronization
+
+/// Readers driven by libnfc: PN532 boards on serial lines, SPI and I²C, PN533 sticks, the ACR122U.
+///
+/// Cards of ISO/IEC 14443 A and B, FeliCa and Jewel (Topaz) are seen; ISO 15693 is unknown to libnfc
+/// (``LibNFC/missingTechnologies``), whatever the reader. One card at a time is seen on each reader.
+///
+/// A reader belongs to one program at a time. It is opened when it is first used or watched, and kept until the backend
+/// goes. Each has a thread of its own, so that one that hangs holds up no other. While there is a watch, cards are looked
+/// for at intervals (``NFCConfiguration/pollInterval``), since libnfc tells nothing by itself; a conversation is never
+/// interrupted by that.
+public final class NFCBackend: ReaderBackend {
+    private struct State {
+        /// By connection string; the number tells a thread from an earlier one of the same reader.
+        var readers: [String: (number: Int, reader: NFCReader)] = [:]
+        var lastNumber = 0
+        var discovery: NFCDiscovery?
+        var isClosed = false
+    }
+
+    private let configuration: NFCConfiguration
+    private let surroundings: NFCReader.Surroundings
+    private let table = NFCTable()
+    private let state = Mutex(State())
+
+    /// Readers of this machine.
+    ///
+    /// - Parameters:
+    ///   - configuration: which readers, and time limits.
+    ///   - now: the clock that dates presentations.
+    public convenience init(
+        configuration: NFCConfiguration = NFCConfiguration(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.init(library: .system, configuration: configuration, now: now)
+    }
+
+    package init(
+        library: NFCLibrary,
+        configuration: NFCConfiguration = NFCConfiguration(),
+        abandoned: AbandonedThreads = .ofProcess,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.configuration = configuration
+        let epochs = NFCEpochs()
+        surroundings = NFCReader.Surroundings(
+            library: library,
+            configuration: configuration,
+            abandoned: abandoned,
+            nextEpoch: { epochs.next() },
+            now: now
+        )
+        for name in configuration.connectionStrings { addReader(name) }
+    }
+
+    deinit {
+        let (readers, discovery) = state.withLock { state in
+            state.isClosed = true
+            return (state.readers.values.map(\.reader), state.discovery)
+        }
+        discovery?.stop()
+        for reader in readers { reader.stop() }
+    }
+
+    /// libnfc.
+    public var kind: BackendKind { .nfc }
+
+    /// Watches the readers. A reader that goes away is told, and told again when it is back.
+    ///
+    /// A reader that is there and cannot be used (another program holds it, this user may not open it, no chip answers) is
+    /// told as ``ReaderEvent/readerStuck(_:_:)``, with the reason, and tried again; ``ReaderEvent/readerRecovered(_:)``
+    /// comes before it is told as added.
+    public func events() -> AsyncStream<ReaderEvent> {
+        let id = UUID()
+        let (stream, continuation) = AsyncStream.makeStream(of: ReaderEvent.self)
+        continuation.onTermination = { [weak self] _ in self?.endWatch(id) }
+        beginWatch(id, continuation)
+        return stream
+    }
+
+    private func beginWatch(_ id: UUID, _ continuation: AsyncStream<ReaderEvent>.Continuation) {
+        let isFirst = table.add(id, continuation)
+        let (readers, discovery) = state.withLock { state in
+            var discovery: NFCDiscovery?
+            if configuration.discoversReaders, state.discovery == nil {
+                discovery = makeDiscovery()
+                state.discovery = discovery
+            }
+            return (state.readers.values.map(\.reader), discovery)
+        }
+        for reader in readers { reader.setPolling(true, tellingAll: isFirst) }
+        discovery?.start()
+    }
+
+    private func endWatch(_ id: UUID) {
+        guard table.remove(id) else { return }
+        // Looked at under the lock: another watch may have begun meanwhile.
+        let discovery = state.withLock { state -> NFCDiscovery? in
+            guard table.watchers == 0 else { return nil }
+            for (_, reader) in state.readers.values { reader.setPolling(false, tellingAll: false) }
+            defer { state.discovery = nil }
+            return state.discovery
+        }
+        discovery?.stop()
+    }
+
+    /// The readers that are there now, each with its card and with what it can do.
+    ///
+    /// - Throws: ``ReaderError`` when libnfc does not work, or when of the readers that were named none can be used and
+    ///   one of them is there. No reader is no error.
+    public func readers() async throws -> [NFCReaderStatus] {
+        if configuration.discoversReaders {
+            let discovery = makeDiscovery()
+            defer { discovery.stop() }
+            found(try await discovery.run { discovery, _ in try discovery.list() })
+        }
+        var all: [NFCReaderStatus] = []
+        var fault: (any Error)?
+        for (_, reader) in state.withLock({ $0.readers.sorted { $0.key < $1.key }.map(\.value) }) {
+            do {
+                if let status = try await reader.run({ reader, _ in try reader.status() }) { all.append(status) }
+            } catch let error as ReaderError where error.kind == .serviceUnavailable || error.kind == .cancelled {
+                throw error
+            } catch {
+                fault = fault ?? error
+            }
+        }
+        if all.isEmpty, let fault { throw fault }
+        return all
+    }
+
+    /// Runs a conversation with the card of that presentation, which is selected anew unless nobody has talked to it.
+    ///
+    /// When the task is cancelled, the call into libnfc that is under way is ended too (`nfc_abort_command`).
+    public func withCard<Result: Sendable>(
+        _ presence: CardPresence,
+        perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
+    ) async throws -> Result {
+        guard let reader = state.withLock({ $0.readers[presence.reader.name]?.reader }) else {
+            throw ReaderError(.readerUnavailable, attempting: "connect to the card")
+        }
+        if surroundings.abandoned.isFull {
+            throw ReaderError(
+                .exhausted,
+                attempting: "use the reader",
+                detail: "\(surroundings.abandoned.count) threads hang in calls that do not return"
+            )
+        }
+        // A reader that hung has another thread now, which knows no card of before.
+        if let trouble = table.trouble(of: presence.reader.name), trouble.kind == .stuck { throw trouble }
+        return try await reader.converse(presence, conversation)
+    }
+
+    // MARK: - Readers
+
+    private func addReader(_ name: String) {
+        let reader = state.withLock { state -> NFCReader? in
+            guard !state.isClosed, state.readers[name] == nil else { return nil }
+            state.lastNumber += 1
+            let reader = makeReader(name, state.lastNumber)
+            state.readers[name] = (state.lastNumber, reader)
+            return reader
+        }
+        if let reader, table.watchers > 0 { reader.setPolling(true, tellingAll: false) }
+    }
+
+    private func makeReader(_ name: String, _ number: Int) -> NFCReader {
+        let info = ReaderInfo(name: name, backend: .nfc)
+        return NFCReader(
+            info: info,
+            surroundings: surroundings,
+            report: { [weak self] in self?.note($0, of: info, number) },
+            onStuck: { [weak self] in self?.giveUp(info, number, $0) }
+        )
+    }
+
+    private func note(_ report: NFCReader.Report, of info: ReaderInfo, _ number: Int) {
+        // A thread that was given up may have had something to say still.
+        guard state.withLock({ $0.readers[info.name]?.number == number }) else { return }
+        table.note(report, of: info)
+        if case .absent = report { drop(info.name) }
+    }
+
+    /// Forgets a reader that was discovered and is gone. Another one, or itself, comes back under another name.
+    private func drop(_ name: String) {
+        guard !configuration.connectionStrings.contains(name) else { return }
+        let (reader, discovery) = state.withLock { state in
+            (state.readers.removeValue(forKey: name)?.reader, state.discovery)
+        }
+        reader?.stop()
+        discovery?.askAgain()
+    }
+
+    /// A call on the reader did not return: its thread is given up, and another one tries to open it.
+    private func giveUp(_ info: ReaderInfo, _ number: Int, _ error: ReaderError) {
+        let isServing = state.withLock { state in
+            guard state.readers[info.name]?.number == number else { return false }
+            state.readers[info.name] = nil
+            return true
+        }
+        if isServing {
+            table.note(.lost, of: info)
+            table.note(.trouble(error), of: info)
+        }
+        if surroundings.abandoned.isFull {
+            table.fail(ReaderError(.exhausted, attempting: "use the readers"))
+        } else if isServing {
+            addReader(info.name)
+        }
+    }
+
+    // MARK: - Discovery
+
+    private func makeDiscovery() -> NFCDiscovery {
+        let nobody = ReaderInfo(name: "", backend: .nfc)
+        return NFCDiscovery(
+            surroundings: surroundings,
+            found: { [weak self] in self?.found($0) },
+            report: { [weak self] in self?.table.note($0, of: nobody) },
+            onStuck: { [weak self] in self?.discoveryStuck($0) }
+        )
+    }
+
+    private func found(_ names: [String]) {
+        for name in names where !name.isEmpty { addReader(name) }
+    }
+
+    private func discoveryStuck(_ error: ReaderError) {
+        guard !surroundings.abandoned.isFull else {
+            return table.fail(ReaderError(.exhausted, attempting: "look for readers"))
+        }
+        let discovery = state.withLock { state -> NFCDiscovery? in
+            guard state.discovery != nil, !state.isClosed else { return nil }
+            let discovery = makeDiscovery()
+            state.discovery = discovery
+            return discovery
+        }
+        discovery?.start()
+    }
+}
+
+/// Numbers the stays of readers.
+private final class NFCEpochs: Sendable {
+    private let last = Mutex(0)
+
+    func next() -> Int {
+        last.withLock { last in
+            last += 1
+            return last
+        }
+    }
+}
+#endif

@@ -1,0 +1,108 @@
+import Foundation
+import Synchronization
+
+/// Finds readers that are plugged in: a thread of its own, since libnfc may take long to look.
+///
+/// libnfc talks to a reader to list it, so it is asked only when something was plugged in or out, and now and then.
+actor NFCDiscovery: CallThread {
+    nonisolated let watch: CallWatch
+    nonisolated let executor = ThreadExecutor(name: "nfc-discovery")
+    private nonisolated let surroundings: NFCReader.Surroundings
+    private nonisolated let found: @Sendable ([String]) -> Void
+    private nonisolated let report: @Sendable (NFCReader.Report) -> Void
+    private nonisolated let isStopped = Mutex(false)
+    /// Whether to ask although nothing was plugged in or out.
+    private nonisolated let mustAsk = Mutex(true)
+    private var devices: [String] = []
+    private var quietRounds = 0
+    private var hasComeBack = false
+
+    /// After so many rounds without a change libnfc is asked all the same.
+    private static let mostQuietRounds = 15
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(
+        surroundings: NFCReader.Surroundings,
+        found: @escaping @Sendable ([String]) -> Void,
+        report: @escaping @Sendable (NFCReader.Report) -> Void,
+        onStuck: @escaping @Sendable (ReaderError) -> Void
+    ) {
+        self.surroundings = surroundings
+        self.found = found
+        self.report = report
+        watch = CallWatch(
+            deadline: surroundings.configuration.callDeadline,
+            abandoned: surroundings.abandoned,
+            onExpiry: onStuck
+        )
+    }
+
+    nonisolated func start() { schedule(after: .zero) }
+
+    nonisolated func stop() {
+        isStopped.withLock { $0 = true }
+        submit { _ in }
+    }
+
+    /// Asks libnfc in the next round: a reader that was found before is gone.
+    nonisolated func askAgain() { mustAsk.withLock { $0 = true } }
+
+    private nonisolated func schedule(after pause: Duration) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + pause.seconds) { [weak self] in
+            guard let self, !isStopped.withLock(\.self), let waiter = watch.addWaiter({ _ in }) else { return }
+            submit { me in
+                defer { me.watch.removeWaiter(waiter) }
+                guard !me.watch.isAbandoned, !me.isStopped.withLock(\.self) else { return }
+                me.round()
+                me.schedule(after: me.surroundings.configuration.discoveryInterval)
+            }
+        }
+    }
+
+    func tidyUp() {
+        let isAbandoned = watch.isAbandoned
+        guard isAbandoned || isStopped.withLock(\.self) else { return }
+        if isAbandoned, !hasComeBack {
+            hasComeBack = true
+            watch.comeBack()
+        }
+        executor.stop()
+    }
+
+    private func round() {
+        let now = Self.plugged(surroundings.configuration.scansSerialPorts)
+        quietRounds += 1
+        let isAsked = mustAsk.withLock { mustAsk in
+            defer { mustAsk = false }
+            return mustAsk
+        }
+        guard isAsked || now != devices || quietRounds >= Self.mostQuietRounds else { return }
+        do throws(ReaderError) {
+            found(try list())
+            devices = now
+            quietRounds = 0
+        } catch {
+            askAgain()
+            if error.kind == .serviceUnavailable { report(.service(error)) }
+        }
+    }
+
+    /// What libnfc finds now.
+    func list() throws(ReaderError) -> [String] {
+        let (library, configuration) = (surroundings.library, surroundings.configuration)
+        let context = try watch.call("begin with libnfc") { library.makeContext(configuration.scansSerialPorts) }
+        guard let context else { throw NFCReader.noContext }
+        report(.service(nil))
+        return try watch.call("look for readers") { library.listDevices(context) }
+    }
+
+    /// What is on the busses on which readers are found.
+    private static func plugged(_ withSerialPorts: Bool) -> [String] {
+        var names = (try? FileManager.default.contentsOfDirectory(atPath: "/sys/bus/usb/devices")) ?? []
+        if withSerialPorts {
+            names += ((try? FileManager.default.contentsOfDirectory(atPath: "/dev")) ?? []).filter { $0.hasPrefix("tty") }
+        }
+        return names.sorted()
+    }
+}

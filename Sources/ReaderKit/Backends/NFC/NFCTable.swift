@@ -1,0 +1,140 @@
+import Foundation
+import Synchronization
+
+/// What is known of the readers, and who is told of it: makes events of the readers' reports.
+final class NFCTable: Sendable {
+    private struct Entry {
+        var info: ReaderInfo
+        var isOpen = false
+        var card: CardPresence?
+        /// Why it cannot be used, once that was told.
+        var trouble: ReaderError?
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        /// Why libnfc does not work, while it does not.
+        var fault: ReaderError?
+        var watchers: [UUID: AsyncStream<ReaderEvent>.Continuation] = [:]
+
+        func publish(_ event: ReaderEvent) {
+            for watcher in watchers.values { watcher.yield(event) }
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// How many watch.
+    var watchers: Int { state.withLock { $0.watchers.count } }
+
+    /// Why a reader cannot be used, if that is so.
+    func trouble(of name: String) -> ReaderError? {
+        state.withLock { state in state.fault ?? state.entries.first { $0.info.name == name }?.trouble }
+    }
+
+    /// Adds a watcher and gives it what is there.
+    ///
+    /// - Returns: whether it is the first one.
+    func add(_ id: UUID, _ watcher: AsyncStream<ReaderEvent>.Continuation) -> Bool {
+        state.withLock { state in
+            let isFirst = state.watchers.isEmpty
+            // What was told to watchers of before may be over.
+            if isFirst { state.entries = [] }
+            state.watchers[id] = watcher
+            if let fault = state.fault { watcher.yield(.serviceLost(fault)) }
+            for entry in state.entries where entry.isOpen { watcher.yield(.readerAdded(entry.info)) }
+            for entry in state.entries {
+                if let trouble = entry.trouble { watcher.yield(.readerStuck(entry.info, trouble)) }
+                guard var card = entry.card else { continue }
+                card.wasAlreadyThere = true
+                watcher.yield(.cardInserted(card))
+            }
+            return isFirst
+        }
+    }
+
+    /// Removes a watcher.
+    ///
+    /// - Returns: whether it was the last one.
+    func remove(_ id: UUID) -> Bool {
+        state.withLock { state in
+            guard state.watchers.removeValue(forKey: id) != nil else { return false }
+            return state.watchers.isEmpty
+        }
+    }
+
+    /// Tells that no more can be done.
+    func fail(_ error: ReaderError) {
+        state.withLock { $0.publish(.failed(error)) }
+    }
+
+    /// Takes over what happened to a reader.
+    func note(_ report: NFCReader.Report, of info: ReaderInfo) {
+        state.withLock { state in
+            var report = report
+            if case .service(let fault) = report {
+                guard let fault, state.entries.contains(where: \.isOpen) else { return state.serve(fault) }
+                // It works for others, so this is one reader's trouble.
+                report = .trouble(fault)
+            }
+            guard !info.name.isEmpty else { return }
+            let known = state.entries.firstIndex { $0.info.name == info.name }
+            let index = known ?? state.entries.endIndex
+            if known == nil { state.entries.append(Entry(info: info)) }
+            state.entries[index].note(report, state.publish)
+        }
+    }
+}
+
+extension NFCTable.State {
+    fileprivate mutating func serve(_ fault: ReaderError?) {
+        switch (self.fault, fault) {
+        case (nil, let fault?): publish(.serviceLost(fault))
+        case (.some, nil): publish(.serviceBack)
+        default: break
+        }
+        self.fault = fault
+    }
+}
+
+extension NFCTable.Entry {
+    /// Events come in this order, whatever the reports: a card's removal before that of its reader, the reader before its
+    /// trouble, and the end of the trouble before the reader.
+    fileprivate mutating func note(_ report: NFCReader.Report, _ publish: (ReaderEvent) -> Void) {
+        switch report {
+        case .opened:
+            if trouble != nil { publish(.readerRecovered(info)) }
+            trouble = nil
+            guard !isOpen else { return }
+            isOpen = true
+            publish(.readerAdded(info))
+        case .lost, .absent:
+            leave(publish)
+            if case .absent = report { trouble = nil }
+        case .trouble(let error):
+            leave(publish)
+            // While a call hangs nobody else gets at the reader, which is the same trouble.
+            guard trouble?.kind != error.kind, trouble?.kind != .stuck else { return }
+            trouble = error
+            publish(.readerStuck(info, error))
+        case .inserted(let presence):
+            // What was seen before the reader was told is told again after it.
+            guard isOpen, card?.number != presence.number || card?.epoch != presence.epoch else { return }
+            if let card { publish(.cardRemoved(card)) }
+            card = presence
+            publish(.cardInserted(presence))
+        case .removed(let presence):
+            guard let card, card.number == presence.number, card.epoch == presence.epoch else { return }
+            self.card = nil
+            publish(.cardRemoved(card))
+        case .service: break
+        }
+    }
+
+    private mutating func leave(_ publish: (ReaderEvent) -> Void) {
+        if let card { publish(.cardRemoved(card)) }
+        card = nil
+        if isOpen { publish(.readerRemoved(info)) }
+        isOpen = false
+    }
+}
