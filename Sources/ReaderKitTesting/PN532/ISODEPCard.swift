@@ -71,8 +71,8 @@ struct ISODEPCard: Sendable {
 
     private mutating func acknowledgement(_ control: UInt8, _ hasIdentifier: Bool) -> [UInt8]? {
         if control & 0x01 == blockNumber { return last.isEmpty ? nil : last }
-        // Asked whether it is there, the card says what it has.
-        if control & 0x10 != 0 { return send(0xA2 | blockNumber, hasIdentifier) }
+        // Asked whether it is there, the card says so; what it said before can still be repeated.
+        if control & 0x10 != 0 { return block(0xA2 | blockNumber, hasIdentifier) }
         guard !pending.isEmpty else { return nil }
         blockNumber ^= 1
         return sendPart(hasIdentifier)
@@ -87,7 +87,11 @@ struct ISODEPCard: Sendable {
     }
 
     private mutating func send(_ control: UInt8, _ hasIdentifier: Bool, _ content: [UInt8] = []) -> [UInt8] {
-        last = (hasIdentifier ? [control | 0x08, identifier] : [control]) + content
+        last = block(control, hasIdentifier) + content
         return last
+    }
+
+    private func block(_ control: UInt8, _ hasIdentifier: Bool) -> [UInt8] {
+        hasIdentifier ? [control | 0x08, identifier] : [control]
     }
 }

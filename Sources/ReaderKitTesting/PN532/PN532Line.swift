@@ -50,7 +50,8 @@ final class PN532Line: Sendable {
         self.bell = bell
         makeRaw()
         board.setWake { bell.ring() }
-        DetachedThread.start(name: "simulated PN532") { self.serve() }
+        // Such as "PN532 pts/3": the system keeps 15 characters.
+        DetachedThread.start(name: "PN532 \(path.dropFirst(5))") { self.serve() }
     }
 
     static func failure(_ attempt: String, _ number: Int32) -> ReaderError {
