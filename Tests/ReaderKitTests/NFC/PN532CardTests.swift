@@ -101,9 +101,11 @@ import Testing
         let full = Array(repeating: "AB", count: 16).joined(separator: " ")
         try chip.check(
             """
+            4A 01 00 > \(found)
             # Without a key the block is refused, and the card sleeps.
             40 01 30 04 > 41 02
             40 01 60 04 \(key) \(uid) > 41 14
+            4A 01 00 > \(found)
             40 01 60 04 \(key) \(uid) > 41 00
             40 01 30 04 > 41 00 \(empty)
             40 01 A0 04 \(full) > 41 00
@@ -114,6 +116,7 @@ import Testing
             40 01 60 04 00 00 00 00 00 00 \(uid) > 41 14
             40 01 60 04 \(key) \(uid) > 41 14
             40 01 30 04 > 41 01
+            4A 01 00 \(uid) > \(found)
             40 01 60 04 \(key) \(uid) > 41 00
             40 01 60 04 \(key) > 41 10
             # The cipher cannot be carried in a frame as it is.
