@@ -86,7 +86,7 @@ final class NFCChannel: CardChannel {
         do throws(ReaderError) {
             if try device.ping().isSuccess {
                 guard code == .chip else { return code.error(attempting: attempt) }
-                let detail = "the reader's chip reports a fault, or the answer is longer than \(Self.longestResponse) bytes"
+                let detail = "the chip reports a fault, or the answer is longer than \(Self.longestResponse) bytes"
                 return code.error(attempting: attempt, detail: detail)
             }
             guard try selectAgain() else { return removed(attempt, code) }
@@ -114,7 +114,8 @@ final class NFCChannel: CardChannel {
         case .iso14443a where target.isClassic: return try exchangeClassic(frame.bytes, attempt)
         case .iso14443a: return try exchangePlain(frame.bytes, attempt)
         case .iso14443b: return RawFrame(try exchange(frame.bytes, .checksum, attempt))
-        case .felica212, .felica424, .jewel: return RawFrame(try exchange(frame.bytes, .easy, attempt))
+        case .felica212, .felica424: return RawFrame(try exchange(frame.bytes, .easy, attempt))
+        case .jewel: return RawFrame(Self.complete(try exchange(frame.bytes, .easy, attempt), to: frame.bytes))
         }
     }
 
@@ -148,6 +149,13 @@ final class NFCChannel: CardChannel {
             throw ReaderError(.communication, attempting: attempt, detail: "the card's answer arrived damaged")
         }
         return RawFrame(Array(answer.dropLast(2)))
+    }
+
+    /// The answer of a Type 1 tag with the address that it begins with, which the chip keeps to itself.
+    private static func complete(_ answer: [UInt8], to command: [UInt8]) -> [UInt8] {
+        let lengths: [UInt8: Int] = [0x01: 2, 0x1A: 2, 0x53: 2, 0x02: 9, 0x1B: 9, 0x54: 9, 0x10: 129]
+        guard command.count > 1, let length = lengths[command[0]], answer.count == length - 1 else { return answer }
+        return [command[1]] + answer
     }
 
     private func exchangeBits(_ frame: RawFrame, _ attempt: String) throws(ReaderError) -> RawFrame {

@@ -101,7 +101,8 @@ actor NFCDiscovery: CallThread {
     private static func plugged(_ withSerialPorts: Bool) -> [String] {
         var names = (try? FileManager.default.contentsOfDirectory(atPath: "/sys/bus/usb/devices")) ?? []
         if withSerialPorts {
-            names += ((try? FileManager.default.contentsOfDirectory(atPath: "/dev")) ?? []).filter { $0.hasPrefix("tty") }
+            let nodes = (try? FileManager.default.contentsOfDirectory(atPath: "/dev")) ?? []
+            names += nodes.filter { $0.hasPrefix("tty") }
         }
         return names.sorted()
     }

@@ -51,18 +51,15 @@ package struct NFCLibrary: Sendable {
     /// `nfc_device_get_information_about`
     package var information: @Sendable (Device) -> (code: NFCCode, text: String)
     /// `nfc_initiator_select_passive_target`: how many cards were found, 0 or 1, and the card.
-    package var select:
-        @Sendable (Device, NFCModulation, _ data: [UInt8]) -> (code: NFCCode, target: NFCTarget?)
+    package var select: @Sendable (Device, NFCModulation, _ data: [UInt8]) -> (code: NFCCode, target: NFCTarget?)
     /// `nfc_initiator_deselect_target`
     package var deselect: @Sendable (Device) -> NFCCode
     /// `nfc_initiator_target_is_present`, for the card that was selected last.
     package var isPresent: @Sendable (Device) -> NFCCode
     /// `nfc_initiator_transceive_bytes`; the time limit is in milliseconds.
-    package var transceive:
-        @Sendable (Device, [UInt8], _ milliseconds: Int32) -> (code: NFCCode, answer: [UInt8])
+    package var transceive: @Sendable (Device, [UInt8], _ milliseconds: Int32) -> (code: NFCCode, answer: [UInt8])
     /// `nfc_initiator_transceive_bits`, with the parity left to the chip; the answer's number of bits comes with it.
-    package var transceiveBits:
-        @Sendable (Device, [UInt8], _ bits: Int) -> (code: NFCCode, answer: [UInt8], bits: Int)
+    package var transceiveBits: @Sendable (Device, [UInt8], _ bits: Int) -> (code: NFCCode, answer: [UInt8], bits: Int)
 }
 
 /// A kind of card at a bit rate that is looked for (`nfc_modulation`).

@@ -3,7 +3,7 @@ import Synchronization
 
 /// What is known of the readers, and who is told of it: makes events of the readers' reports.
 final class NFCTable: Sendable {
-    private struct Entry {
+    fileprivate struct Entry {
         var info: ReaderInfo
         var isOpen = false
         var card: CardPresence?
@@ -11,7 +11,7 @@ final class NFCTable: Sendable {
         var trouble: ReaderError?
     }
 
-    private struct State {
+    fileprivate struct State {
         var entries: [Entry] = []
         /// Why libnfc does not work, while it does not.
         var fault: ReaderError?
