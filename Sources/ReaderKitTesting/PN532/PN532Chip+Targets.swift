@@ -80,9 +80,8 @@ extension PN532Chip {
         select(face, brTy)
         let request = [UInt8(payload.count + 1)] + payload
         if let answer = card.receive(frame: RawFrame(request))?.bytes, answer.count >= 18 { return [1] + answer }
-        // A card that shows an identifier and nothing else has no polling of its own.
         let isAnySystem = payload[1] == 0xFF && payload[2] == 0xFF
-        guard card is SimulatedIdentityCard, isAnySystem, field.shownUID.count == 8 else {
+        guard face.isIdentityOnly, isAnySystem, field.shownUID.count == 8 else {
             selection = nil
             return nil
         }

@@ -35,6 +35,9 @@ struct RadioFace: Sendable, Hashable {
     /// Whether the card takes APDUs in the blocks of ISO/IEC 14443-4.
     private(set) var isISODEP = false
 
+    /// Whether the card shows its identifier and answers nothing else, not even polling.
+    private(set) var isIdentityOnly = false
+
     /// The longest block that the card takes, its two bytes of checksum included.
     var longestBlock: Int {
         switch technology {
@@ -48,6 +51,7 @@ struct RadioFace: Sendable, Hashable {
     init?(_ card: any SimulatedCard, uid: [UInt8]) {
         var card = card
         while let torn = card as? TornCard { card = torn.card }
+        isIdentityOnly = card is SimulatedIdentityCard
         if let card = card as? SimulatedTypeB {
             technology = .typeB
             activation = card.atqb(uid: uid)
