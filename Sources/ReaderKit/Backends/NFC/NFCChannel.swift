@@ -14,6 +14,8 @@ final class NFCChannel: CardChannel {
     private var target: NFCTarget
     /// The last authentication to a sector of a MIFARE Classic that went well.
     private var authentication: [UInt8] = []
+    /// Whether the card may have been given a password.
+    private var isOpened = false
     private var isOver = false
     private var isClosed = false
 
@@ -120,14 +122,33 @@ final class NFCChannel: CardChannel {
     }
 
     /// Exchanges a frame, and makes of its failure an error that tells whether the card is there.
+    ///
+    /// Silence may be the card's answer, and a weak field must not look like it. So what only reads is tried once more.
     private func exchange(
         _ bytes: [UInt8],
         _ framing: NFCDevice.Framing,
         _ attempt: String
     ) throws(ReaderError) -> [UInt8] {
         let (code, answer) = try send(bytes, framing, attempt)
-        guard code.isSuccess else { throw try frameFailure(code, attempt) }
-        return answer
+        if code.isSuccess { return answer }
+        let error = try frameFailure(code, attempt)
+        guard error.kind == .timeout, onlyReads(bytes), !isOpened else { throw error }
+        let (nextCode, nextAnswer) = try send(bytes, framing, attempt)
+        if nextCode.isSuccess { return nextAnswer }
+        throw try frameFailure(nextCode, attempt)
+    }
+
+    /// Whether a frame changes nothing on the card, not even a counter of attempts.
+    private func onlyReads(_ bytes: [UInt8]) -> Bool {
+        switch target.modulation {
+        // READ, FAST_READ, GET_VERSION, READ_CNT and READ_SIG.
+        case .iso14443a: !target.isISODEP && [0x30, 0x3A, 0x60, 0x39, 0x3C].contains(bytes[0])
+        // Polling and Read Without Encryption.
+        case .felica212, .felica424: bytes.count > 1 && [0x00, 0x06].contains(bytes[1])
+        // RID, RALL, READ, READ8 and RSEG.
+        case .jewel: [0x78, 0x00, 0x01, 0x02, 0x10].contains(bytes[0])
+        case .iso14443b: false
+        }
     }
 
     private func send(
@@ -143,6 +164,8 @@ final class NFCChannel: CardChannel {
 
     /// Frames of Type 2 tags and their kin, with the checksum made and checked here: an answer of one byte is four bits.
     private func exchangePlain(_ bytes: [UInt8], _ attempt: String) throws(ReaderError) -> RawFrame {
+        // PWD_AUTH and AUTHENTICATE: what they open is closed again when the card is selected anew.
+        if [0x1B, 0x1A, 0xAF].contains(bytes[0]) { isOpened = true }
         let answer = try exchange(bytes + PN53xFrame.crc(bytes), .none, attempt)
         if answer.count == 1 { return RawFrame([answer[0] & 0x0F], bitsInLastByte: 4) }
         guard PN53xFrame.endsInCRC(answer) else {
@@ -181,7 +204,7 @@ final class NFCChannel: CardChannel {
             let error = try frameFailure(code, attempt)
             let known = authentication
             authentication = []
-            guard code == .radio, error.kind == .timeout else { throw error }
+            guard error.kind == .timeout, code != .authenticationFailed else { throw error }
             guard !isAuthentication else {
                 // A wrong key has a code of its own, so this is the link.
                 guard isLast else { continue }
@@ -215,6 +238,8 @@ final class NFCChannel: CardChannel {
         }
         var error = code.error(attempting: attempt)
         if code == .radio || code == .targetReleased { error.kind = .timeout }
+        // No frame of another card is answered so.
+        if code == .authenticationFailed, !target.isClassic { error.kind = .communication }
         return error
     }
 
@@ -226,6 +251,7 @@ final class NFCChannel: CardChannel {
         let attempt = "reset the card"
         try checkUsable(attempt)
         authentication = []
+        isOpened = false
         let isThere: Bool
         do throws(ReaderError) {
             isThere = try device.reselect(target, dropsField: true)

@@ -269,14 +269,22 @@ final class NFCDevice {
 
     // MARK: - Exchanges
 
-    /// Sets what the chip does of the card's protocol.
+    /// Sets what the chip does of the card's protocol. A failure says nothing of the card.
     func set(_ wanted: Framing) throws(ReaderError) {
         guard framing != wanted else { return }
-        let attempt = "set the reader's framing"
         framing = nil
-        try require(attempt) { library.setProperty($0, .easyFraming, wanted == .easy) }
-        try require(attempt) { library.setProperty($0, .handleCRC, wanted != .none) }
+        try set(.easyFraming, wanted == .easy)
+        try set(.handleCRC, wanted != .none)
         framing = wanted
+    }
+
+    private func set(_ property: NFCLibrary.Property, _ value: Bool) throws(ReaderError) {
+        let attempt = "set the reader's framing"
+        let code = try call(attempt) { library.setProperty($0, property, value) }
+        guard !code.isSuccess else { return }
+        var error = code.error(attempting: attempt)
+        if !code.meansDeviceLost { error.kind = .communication }
+        throw error
     }
 
     /// Sends whole bytes, in the framing that is set.

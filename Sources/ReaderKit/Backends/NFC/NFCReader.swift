@@ -61,6 +61,8 @@ actor NFCReader: CallThread {
     private var backOff: Duration
     /// Attempts in a row to open the reader that failed.
     private var failures = 0
+    /// Whether it was opened anew since it last answered a look.
+    private var hasRecovered = false
     private var hasLooked = false
     private var isRetired = false
     private var hasComeBack = false
@@ -208,14 +210,17 @@ actor NFCReader: CallThread {
             return configuration.pollInterval
         } catch {
             guard error.kind != .stuck else { return configuration.lastBackOff }
-            return recover() ? configuration.pollInterval : rest(after: error)
+            guard let isBack = recover() else { return rest(after: error) }
+            return isBack ? configuration.pollInterval : rest(after: nil)
         }
     }
 
     /// A disturbed line is put right by opening it anew, which nobody needs to know of.
-    private func recover() -> Bool {
-        guard isTold, failures == 0 else { return false }
-        failures = 1
+    ///
+    /// - Returns: whether the reader is there; `nil` if it is and cannot be used.
+    private func recover() -> Bool? {
+        guard isTold, !hasRecovered else { return nil }
+        hasRecovered = true
         do throws(ReaderError) {
             device.close()
             guard try openIfNeeded() else { return false }
@@ -223,7 +228,7 @@ actor NFCReader: CallThread {
             tell()
             return true
         } catch {
-            return false
+            return nil
         }
     }
 
@@ -242,6 +247,7 @@ actor NFCReader: CallThread {
         untold = []
         backOff = configuration.firstBackOff
         failures = 0
+        hasRecovered = false
     }
 
     /// Tells that the reader cannot be used now, and how long to wait before it is tried again.
@@ -359,6 +365,17 @@ extension NFCReader {
     ///
     /// - Returns: `nil` if the reader is not there.
     func status() throws(ReaderError) -> NFCReaderStatus? {
+        do throws(ReaderError) {
+            return try statusOnce()
+        } catch {
+            // It may have been away since it was last used.
+            guard NFCReader.meansDeviceLost(error) else { throw error }
+            device.close()
+            return try statusOnce()
+        }
+    }
+
+    private func statusOnce() throws(ReaderError) -> NFCReaderStatus? {
         guard try openIfNeeded() else { return nil }
         if !polling.withLock(\.isWanted) || !device.answers { try look() }
         return NFCReaderStatus(

@@ -110,7 +110,7 @@ extension NFCTable.Entry {
             publish(.readerAdded(info))
         case .lost, .absent:
             leave(publish)
-            if case .absent = report { trouble = nil }
+            if case .absent = report, trouble?.kind != .stuck { trouble = nil }
         case .trouble(let error):
             leave(publish)
             // While a call hangs nobody else gets at the reader, which is the same trouble.
