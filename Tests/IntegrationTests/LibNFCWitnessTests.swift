@@ -67,7 +67,7 @@ struct LibNFCWitnessTests {
             typeA,
             "ATQA (SENS_RES): 00 04",
             "SAK (SEL_RES): 09",
-            "* MIFARE Mini"
+            "* MIFARE Mini 0.3K"
         ),
         Listed(
             "Type 4",
@@ -209,7 +209,8 @@ struct LibNFCWitnessTests {
 
     @Test("[real libnfc] nfc-read-forum-tag3 reads the message of a FeliCa card")
     func feliCa() async throws {
-        let message = Self.message + (0..<100).map { UInt8($0) }
+        // This program never reads more than one command gives: four blocks.
+        let message = Self.message + (0..<40).map { UInt8($0) }
         let card = try #require(SimulatedFeliCa.formatted(message: message))
         #expect(try await dump("nfc-read-forum-tag3", ["-o"], of: card).hex == message.hex)
     }

@@ -50,8 +50,7 @@ final class PN532Line: Sendable {
         self.bell = bell
         makeRaw()
         board.setWake { bell.ring() }
-        // Such as "PN532 pts/3": the system keeps 15 characters.
-        DetachedThread.start(name: "PN532 \(path.dropFirst(5))") { self.serve() }
+        DetachedThread.start(name: "PN532 on \(path)") { self.serve() }
     }
 
     static func failure(_ attempt: String, _ number: Int32) -> ReaderError {
@@ -81,7 +80,17 @@ final class PN532Line: Sendable {
 
     // MARK: The thread
 
+    /// Names the thread for the system's tools, such as `PN532 pts/3`; 15 characters are kept.
+    private func takeName() {
+        let descriptor = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        let name = Array("PN532 \(path.dropFirst(5))".utf8)
+        write(descriptor, name, name.count)
+        close(descriptor)
+    }
+
     private func serve() {
+        takeName()
         var outgoing: [UInt8] = []
         var isOpen = true
         while !isEnding.load(ordering: .acquiring) {

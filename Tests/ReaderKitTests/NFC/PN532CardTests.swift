@@ -110,8 +110,13 @@ import Testing
             40 01 30 04 > 41 00 \(empty)
             40 01 A0 04 \(full) > 41 00
             40 01 30 04 > 41 00 \(full)
-            40 01 61 08 \(key) \(uid) > 41 00
+            40 01 60 08 \(key) \(uid) > 41 00
             40 01 30 08 > 41 00 \(empty)
+            # Key B opens the sector; but where it can be read, as in new cards, it opens no block.
+            40 01 61 08 \(key) \(uid) > 41 00
+            40 01 30 08 > 41 02
+            4A 01 00 > \(found)
+            40 01 60 08 \(key) \(uid) > 41 00
             # After a wrong key nothing is answered until the card is selected again.
             40 01 60 04 00 00 00 00 00 00 \(uid) > 41 14
             40 01 60 04 \(key) \(uid) > 41 14
