@@ -104,7 +104,9 @@ import Testing
         for _ in 0..<2000 {
             let body = random.bytes(Int.random(in: 0...264, using: &random))
             let frame: PN532Frame = Bool.random(using: &random) ? .command(body) : .answer(body)
-            let noise = random.bytes(Int.random(in: 0...20, using: &random)).map { $0 == 0x00 || $0 == 0xFF ? 0x55 : $0 }
+            let noise = random.bytes(Int.random(in: 0...20, using: &random)).map {
+                $0 == 0x00 || $0 == 0xFF ? 0x55 : $0
+            }
             if items(noise + frame.bytes + noise) != [.frame(frame)] { failures.append(body) }
         }
         #expect(failures.isEmpty)
