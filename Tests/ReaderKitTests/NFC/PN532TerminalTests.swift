@@ -9,7 +9,7 @@ import Testing
 
     @Test func conversation() async throws {
         let board = try PN532Terminal()
-        let port = try SerialPort(board)
+        let port = try PN532Port(board)
         #expect(board.connectionString == "pn532_uart:\(port.path)")
         #expect(board.isPluggedIn && !board.hasCard && !board.isFieldOn)
         // A preamble to wake the chip, and the first command behind it.
@@ -31,7 +31,7 @@ import Testing
 
     @Test func waitingForCard() async throws {
         let board = try PN532Terminal()
-        let port = try SerialPort(board)
+        let port = try PN532Port(board)
         port.write(PN532Frame.command([0x60, 0xFF, 0x01, 0x10]).bytes)
         #expect(try await port.frames(1) == [.acknowledgement])
         #expect(board.isWaitingForCard)
@@ -57,7 +57,7 @@ import Testing
 
     @Test func delay() async throws {
         let board = try PN532Terminal()
-        let port = try SerialPort(board)
+        let port = try PN532Port(board)
         board.delay = .milliseconds(200)
         let start = ContinuousClock.now
         port.write(PN532Frame.command([0x02]).bytes)
@@ -75,7 +75,7 @@ import Testing
 
     @Test func hanging() async throws {
         let board = try PN532Terminal()
-        let port = try SerialPort(board)
+        let port = try PN532Port(board)
         board.hang()
         port.write(PN532Frame.command([0x02]).bytes)
         port.write(PN532Frame.acknowledgement.bytes)
@@ -84,7 +84,7 @@ import Testing
 
     @Test func tornInTheMiddle() async throws {
         let board = try PN532Terminal()
-        let port = try SerialPort(board)
+        let port = try PN532Port(board)
         let card = SimulatedNTAG(.ntag213)
         board.insert(card)
         _ = try await port.ask([0x4A, 0x01, 0x00])
@@ -96,7 +96,7 @@ import Testing
     /// A frame that was begun and not ended is forgotten when nothing more comes.
     @Test func halfAFrame() async throws {
         let board = try PN532Terminal()
-        let port = try SerialPort(board)
+        let port = try PN532Port(board)
         port.write([0x00, 0x00, 0xFF, 0x20, 0xE0, 0xD4])
         try await port.untilAnswered()
         board.send(noise: [0x12, 0x00, 0xFF, 0x34])
@@ -106,7 +106,7 @@ import Testing
     /// Seed 5320. A line that spoils one byte of 20 in both directions; afterwards all is well.
     @Test func noise() async throws {
         let board = try PN532Terminal()
-        let port = try SerialPort(board)
+        let port = try PN532Port(board)
         board.setNoise(PN532Noise(seed: 5320, oneIn: 20))
         for _ in 0..<200 { port.write(PN532Frame.command([0x02]).bytes) }
         try await until("some commands were understood") { board.commands > 10 }
@@ -124,7 +124,7 @@ import Testing
     @Test func randomBytes() async throws {
         let board = try PN532Terminal()
         board.insert(SimulatedNTAG(.ntag213))
-        let port = try SerialPort(board)
+        let port = try PN532Port(board)
         var random = CodecRandom(seed: 5321)
         for _ in 0..<20 {
             for _ in 0..<10 {
@@ -141,7 +141,7 @@ import Testing
     /// A program that writes and never reads stops neither the board nor itself.
     @Test func nobodyReads() async throws {
         let board = try PN532Terminal()
-        let port = try SerialPort(board)
+        let port = try PN532Port(board)
         let command = PN532Frame.command([0x00, 0x00] + Array(repeating: 0xAA, count: 250)).bytes
         for _ in 0..<2000 { port.write(command) }
         try await port.untilAnswered()
@@ -157,19 +157,19 @@ import Testing
         #expect(board.path == link)
         let card = SimulatedType4Tag()
         board.insert(card)
-        let port = try SerialPort(board)
+        let port = try PN532Port(board)
         _ = try await port.ask([0x4A, 0x01, 0x00])
         board.unplug()
         board.unplug()
         #expect(board.path == nil && board.connectionString == nil && !board.isPluggedIn)
         #expect(!FileManager.default.fileExists(atPath: link))
         #expect(port.isGone)
-        #expect(throws: (any Error).self) { try SerialPort(path: link) }
+        #expect(throws: (any Error).self) { try PN532Port(path: link) }
         for _ in 0..<3 {
             try board.plugIn()
             try board.plugIn()
             #expect(board.path == link && board.commands == 0 && board.hasCard)
-            let port = try SerialPort(board)
+            let port = try PN532Port(board)
             #expect(try await port.ask([0x4A, 0x01, 0x00]) != .answer([0x4B, 0x00]))
             board.unplug()
         }
@@ -199,12 +199,12 @@ import Testing
         let board = try PN532Terminal()
         let path = try #require(board.path)
         for round in 0..<50 {
-            let port = try SerialPort(board)
+            let port = try PN532Port(board)
             #expect(try await port.ask([0x02]) == Self.firmware, "\(round)")
             port.spoilSettings()
             port.close()
             try await until("the settings are put right") {
-                (try? SerialPort(path: path).inputFlags) == 0
+                (try? PN532Port(path: path).inputFlags) == 0
             }
         }
         let thread = try #require(Self.threads["PN532 \(path.dropFirst(5))"])
@@ -223,7 +223,7 @@ import Testing
         for _ in 0..<200 {
             let board = try PN532Terminal(link: link)
             names.insert("PN532 " + (try FileManager.default.destinationOfSymbolicLink(atPath: link).dropFirst(5)))
-            let port = try SerialPort(board)
+            let port = try PN532Port(board)
             port.write(PN532Frame.command([0x60, 0xFF, 0x01, 0x10]).bytes)
         }
         #expect(!names.isEmpty)

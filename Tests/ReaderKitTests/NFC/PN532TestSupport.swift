@@ -41,7 +41,7 @@ extension PN532Chip {
 }
 
 /// A program's end of a terminal.
-final class SerialPort {
+final class PN532Port {
     let path: String
 
     private var descriptor: Int32
