@@ -246,12 +246,19 @@ final class NFCDevice {
         if wanted.isISODEP { try self.attempt(attempt) { library.deselect($0) } }
         if try select(wanted, attempt) { return true }
         guard dropsField || wanted.isISODEP else { return false }
+        try dropField()
+        return try select(wanted, attempt)
+    }
+
+    /// Takes the field away for a moment, so that every card in it begins anew. A card that is still in a conversation of
+    /// before does not hear that cards are looked for.
+    func dropField() throws(ReaderError) {
+        let attempt = "switch the reader's field off and on"
         try self.attempt(attempt) { library.setProperty($0, .activateField, false) }
-        // Cards keep their state for up to 5 ms without a field (ISO/IEC 14443-3).
+        // Cards keep their state for up to 5 ms without a field (ISO/IEC 14443-3), and take as long to begin.
         Thread.sleep(forTimeInterval: 0.01)
         try self.attempt(attempt) { library.setProperty($0, .activateField, true) }
         Thread.sleep(forTimeInterval: 0.005)
-        return try select(wanted, attempt)
     }
 
     private func select(_ wanted: NFCTarget, _ attempt: String) throws(ReaderError) -> Bool {

@@ -35,7 +35,7 @@ actor NFCReader: CallThread {
         var now: @Sendable () -> Date
     }
 
-    private struct Polling {
+    struct Polling {
         var isWanted = false
         var isScheduled = false
     }
@@ -46,7 +46,7 @@ actor NFCReader: CallThread {
     nonisolated let configuration: NFCConfiguration
     private nonisolated let surroundings: Surroundings
     private nonisolated let report: @Sendable (Report) -> Void
-    private nonisolated let polling = Mutex(Polling())
+    nonisolated let polling = Mutex(Polling())
     private nonisolated let aborter: NFCAborter
     private nonisolated let conversations = Mutex(0)
 
@@ -74,7 +74,7 @@ actor NFCReader: CallThread {
     /// Whether the presentation is over, though nobody was told yet.
     var isOver = false
     /// Whether the card answered when it was last asked whether it is there, and nobody has talked to it since.
-    private var hasAnswered = false
+    var hasAnswered = false
     /// Whether asking this card tells nothing, so that it is selected again each time.
     private var isMute = false
 
@@ -305,11 +305,13 @@ actor NFCReader: CallThread {
         advice: "Free memory, or restart this program."
     )
 
-    private func look() throws(ReaderError) {
+    /// Sees whether the card is still there, and looks for one if not.
+    func look() throws(ReaderError) {
         if let card {
             if try isStillThere() { return }
             self.card = nil
             untold.append(.removed(card))
+            try device.dropField()
         }
         if let found = try device.find() {
             number += 1
@@ -357,83 +359,5 @@ actor NFCReader: CallThread {
         self.target = device.target
         isFresh = true
         return true
-    }
-}
-
-extension NFCReader {
-    /// What there is now: opens the reader and looks for a card, unless that is done all the time anyway.
-    ///
-    /// - Returns: `nil` if the reader is not there.
-    func status() throws(ReaderError) -> NFCReaderStatus? {
-        do throws(ReaderError) {
-            return try statusOnce()
-        } catch {
-            // It may have been away since it was last used.
-            guard NFCReader.meansDeviceLost(error) else { throw error }
-            device.close()
-            return try statusOnce()
-        }
-    }
-
-    private func statusOnce() throws(ReaderError) -> NFCReaderStatus? {
-        guard try openIfNeeded() else { return nil }
-        if !polling.withLock(\.isWanted) || !device.answers { try look() }
-        return NFCReaderStatus(
-            reader: info,
-            card: isOver ? nil : card,
-            technologies: device.technologies,
-            details: try device.information()
-        )
-    }
-
-    /// Begins a conversation with the card of that presentation.
-    private func open(_ presence: CardPresence, _ cancellation: Cancellation) throws(ReaderError) -> NFCChannel {
-        let attempt = "connect to the card"
-        guard !cancellation.isCancelled else { throw ReaderError(.cancelled, attempting: attempt) }
-        guard let card, card.number == presence.number, card.epoch == presence.epoch, let target, !isOver else {
-            throw ReaderError(.cardRemoved, attempting: attempt, detail: "that presentation is over")
-        }
-        if !isFresh || !device.isOpen { try selectAgain(target, attempt) }
-        isFresh = false
-        hasAnswered = false
-        return NFCChannel(self, device, presence: card, target: self.target ?? target, cancellation)
-    }
-
-    private func selectAgain(_ target: NFCTarget, _ attempt: String) throws(ReaderError) {
-        do throws(ReaderError) {
-            guard try openIfNeeded() else { throw ReaderError(.readerUnavailable, attempting: attempt) }
-            guard try device.reselect(target, dropsField: true) else {
-                isOver = true
-                throw ReaderError(.cardRemoved, attempting: attempt)
-            }
-        } catch {
-            guard NFCReader.meansDeviceLost(error), reopen(target) else { throw error }
-        }
-        self.target = device.target
-    }
-
-    static func meansDeviceLost(_ error: ReaderError) -> Bool {
-        guard let code = error.code.flatMap({ Int32(exactly: $0.rawValue) }) else { return false }
-        return NFCCode(code).meansDeviceLost
-    }
-
-    /// Opens the device anew after it failed, and selects the card; whether both went well.
-    func reopen(_ target: NFCTarget) -> Bool {
-        do throws(ReaderError) {
-            device.close()
-            guard try openIfNeeded(), try device.reselect(target, dropsField: true) else { return false }
-            self.target = device.target
-            return true
-        } catch {
-            return false
-        }
-    }
-
-    /// Notes in which state a conversation left the card.
-    func conversationEnded(isOver: Bool) {
-        if isOver { self.isOver = true }
-        isFresh = false
-        hasAnswered = false
-        if let target = device.target { self.target = target }
     }
 }
