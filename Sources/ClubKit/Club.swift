@@ -190,6 +190,9 @@ public final class Club: Sendable {
     /// nothing, so a tap may safely be given again when it is not known whether it arrived. A new tap is told to
     /// ``events`` and the delegate after it was committed.
     ///
+    /// A task that is cancelled once its tap waits for its commit gets the receipt all the same: a tap is not given up
+    /// half-way.
+    ///
     /// - Throws: ``ClubError`` if the tap was not recorded. Except for ``ClubError/Kind/notOpen`` and
     ///   ``ClubError/Kind/cancelled``, ``events`` and the delegate are told too.
     public func receive(_ event: ScanEvent) async throws(ClubError) -> Receipt {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Members that come by standard input.
@@ -102,19 +103,11 @@ struct ClubInputToolTests {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        while try !takes(signal, process.processIdentifier) { try await Task.sleep(for: .milliseconds(5)) }
+        try await until("it takes the signal") { try takes(signal, process.processIdentifier) }
         kill(process.processIdentifier, signal)
         process.waitUntilExit()
         #expect(process.terminationStatus == 130)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
         #expect(!FileManager.default.fileExists(atPath: club.database))
-    }
-
-    /// Whether a process has a handler for a signal: 1 is the lowest bit of those that it catches.
-    private func takes(_ signal: Int32, _ process: Int32) throws -> Bool {
-        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-        let caught = try #require(status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") })
-        let mask = try #require(UInt64(caught.dropFirst(7).drop { $0 == "\t" || $0 == " " }, radix: 16))
-        return mask >> UInt64(signal - 1) & 1 != 0
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What is so already, what is left of somebody who was deleted, and what waits for somebody else.
@@ -61,18 +62,10 @@ struct ClubNoChangeToolTests {
         for command in [["import", pipe], ["export", pipe, "--force"]] {
             let tool = try Tool.clubctl.start(command + ["--database", club.database])
             // As soon as it takes the signal: from then on it is not lost.
-            while try !takes(signal, tool.identifier) { try await Task.sleep(for: .milliseconds(5)) }
+            try await until("it takes the signal") { try takes(signal, tool.identifier) }
             tool.kill(signal)
             #expect(await tool.finish().status == 130, "\(command)")
         }
-    }
-
-    /// Whether a process has a handler for a signal: 1 is the lowest bit of those that it catches.
-    private func takes(_ signal: Int32, _ process: Int32) throws -> Bool {
-        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-        let caught = try #require(status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") })
-        let bits = try #require(UInt64(caught.dropFirst(7).drop { $0 == "\t" || $0 == " " }, radix: 16))
-        return bits >> UInt64(signal - 1) & 1 != 0
     }
 
     @Test("A pipe that somebody writes is imported, and one that somebody reads is exported to")

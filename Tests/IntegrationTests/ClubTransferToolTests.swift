@@ -109,6 +109,18 @@ struct ClubTransferToolTests {
         #expect(try await club.run("import", empty).status == 65)
     }
 
+    @Test func whatBecomesOfColumnsIsTold() async throws {
+        let file = try club.scratch.write("Card,Whole name,Town\nM-1,Anna,Ulm\n", to: "list.csv")
+        let note = "no column is the member's name"
+        let unnamed = try await club.run("import", file, "--dry-run", "--map", "Card=userId")
+        #expect(unnamed.output.contains("custom fields: Whole name, Town"))
+        #expect(unnamed.output.contains(note))
+        let maps = ["--map", "Card=userId", "--map", "Whole name=username"]
+        let named = try await club.run(["import", file, "--dry-run"] + maps)
+        #expect(named.output.contains("custom fields: Town\n"))
+        #expect(!named.output.contains(note))
+    }
+
     @Test(arguments: ["userList", "csv", "clubkit"])
     func roundTrip(_ type: String) async throws {
         try await club.replayDay()

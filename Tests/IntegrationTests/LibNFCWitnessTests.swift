@@ -1,6 +1,7 @@
 import Foundation
 import ReaderKit
 import ReaderKitTesting
+import TestSupport
 import Testing
 
 /// The programs that come with libnfc read our simulated cards, through the real libnfc and a simulated PN532.
@@ -235,7 +236,7 @@ struct LibNFCWitnessTests {
         // libnfc marks the terminal as claimed, and does not unmark it when it is killed.
         board.delay = .milliseconds(400)
         let running = try WitnessProgram.libnfc("nfc-list").start(["-v"], with: board, in: folder)
-        while board.commands == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await until("it is talked to") { board.commands > 0 }
         kill(running.process.processIdentifier, SIGKILL)
         #expect(await running.end() == -SIGKILL)
         board.delay = .zero

@@ -94,7 +94,7 @@ extension ThroughPCSCD {
             let fresh = try await events.first("the next card", number: 2, Self.inserted())
             #expect(await converse(backend, fresh) == "04A1B2C3D4E5809000")
             // The call of before ends when the card goes, and cleans up behind itself.
-            try await waitUntil("the thread is back") { abandoned.count == 0 }
+            try await until("the thread is back") { abandoned.count == 0 }
             TestReport.add(
                 section: Self.section,
                 line: "through pcscd: a card that \(withEmptyFrame ? "answers with nothing" : "never answers")"
@@ -124,7 +124,7 @@ extension ThroughPCSCD {
             let card = try UnrulyCard(atr: SimulatedNTAG(.ntag213).atr) { _ in .never }
             let presence = try await events.first("the card", Self.inserted())
             async let ending = converse(backend, presence)
-            try await waitUntil("in the exchange") { card.received == 1 }
+            try await until("in the exchange") { card.received == 1 }
             daemon.kill()
             #expect(await ending == "serviceStopped")
             _ = try await events.first("lost", Self.isLost)
@@ -236,7 +236,7 @@ extension ThroughPCSCD {
             for _ in 0..<5 {
                 let task = Task { await converse(backend, presence) }
                 // The first is blocked in the call; the others wait behind it.
-                try await waitUntil("a call to SCardConnect") { connecting.value > 0 }
+                try await until("a call to SCardConnect") { connecting.value > 0 }
                 let started = ContinuousClock.now
                 task.cancel()
                 #expect(await task.value == "cancelled")
@@ -376,14 +376,6 @@ extension ThroughPCSCD {
                 line: "through pcscd: \(cycles) connect cycles in \(took.formatted(1)) s | resident memory"
                     + " \(grown / 1024) KiB more, \(opened) file descriptors more"
             )
-        }
-
-        private func waitUntil(_ what: String, _ condition: () -> Bool) async throws {
-            let end = ContinuousClock.now + .seconds(30)
-            while !condition() {
-                guard ContinuousClock.now < end else { throw NotSeen(description: what) }
-                try await Task.sleep(for: .milliseconds(2))
-            }
         }
     }
 }

@@ -13,10 +13,10 @@ package struct NotInTime: Error, CustomStringConvertible {
 package func until(
     _ what: String,
     within limit: Duration = .seconds(120),
-    _ condition: () -> Bool
+    _ condition: () async throws -> Bool
 ) async throws {
     let end = ContinuousClock.now + limit
-    while !condition() {
+    while try await !condition() {
         guard ContinuousClock.now < end else { throw NotInTime(description: "not in time: \(what)") }
         try await Task.sleep(for: .milliseconds(1))
     }

@@ -7,8 +7,8 @@ import ReaderKit
 /// Compares the durable visits per second of a club with a plain C client of SQLite that makes the same statements with
 /// the same settings, one commit a visit: two copies of one database, in one process, in alternating blocks.
 ///
-/// The club is given the taps in three ways: as a stream that `Club.run` serves, as a kiosk does; by a task that calls
-/// `Club.receive` and waits for each receipt; and by eight such tasks at once.
+/// The club is given the taps in three ways: as a stream that `Club.run` serves; by a task that calls `Club.receive` and
+/// waits for each receipt, as `clubctl kiosk` does; and by eight such tasks at once.
 @main
 struct VisitRate {
     static func main() async throws {

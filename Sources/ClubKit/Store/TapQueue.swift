@@ -71,13 +71,9 @@ final class TapQueue: TaskExecutor {
     ///
     /// - Parameter commit: commits some taps, and gives each its answer, by its place among them. It may block.
     func add(_ tap: Tap, _ commit: @escaping @Sendable ([Tap], (Int, Committed) -> Void) -> Void) async -> Committed {
-        // A task of this executor need not wait for its own thread.
-        if thread.isHereAlone {
-            var result: Committed?
-            commit([tap]) { result = $1 }
-            if let result { return result }
-        }
-        return await withCheckedContinuation { answer in
+        await withCheckedContinuation { answer in
+            // A task of this executor need not wait for its own thread.
+            guard !thread.isHereAlone else { return commit([tap]) { answer.resume(returning: $1) } }
             state.withLock { $0.waiting.append((tap, answer)) }
             thread.submit {
                 let taps = self.next()

@@ -13,8 +13,7 @@ struct MembersDuplicates: ToolCommand {
             persons.
 
             JSON keys of a pair: first (who has been a member for longer), second (both with the keys of 'members \
-            list'), reasons (card, identifier, field:NAME for the same value of a \
-            custom field, name).
+            list'), reasons (card, identifier, field:NAME for the same value of a custom field, name).
             """
     )
 

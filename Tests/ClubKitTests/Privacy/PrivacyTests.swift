@@ -2,6 +2,7 @@ import ClubKit
 import Foundation
 import GRDB
 import ReaderKit
+import TestSupport
 import Testing
 
 @testable import ClubKit
@@ -233,16 +234,9 @@ struct PrivacyTests {
         )
         configuration.visitRetention = .seconds(30 * 86_400)
         let later = try await openClub(configuration)
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try await !later.visits(of: "A").isEmpty, ContinuousClock.now < deadline {
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        #expect(try await later.visits(of: "A").isEmpty)
+        try await until("the visits are removed") { try await later.visits(of: "A").isEmpty }
         #expect(try await later.member(withUserID: "A")?.numVisits == 1)
-        while try await later.auditLog().first?.action != .removedVisits, ContinuousClock.now < deadline {
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        #expect(try await later.auditLog().first?.action == .removedVisits)
+        try await until("it is in the audit log") { try await later.auditLog().first?.action == .removedVisits }
         try await later.close()
     }
 

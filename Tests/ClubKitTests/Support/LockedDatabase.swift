@@ -2,7 +2,7 @@ import GRDB
 import Testing
 
 /// A database that another program holds for writing.
-final class LockedDatabase {
+final class LockedDatabase: Sendable {
     private let queue: DatabaseQueue
 
     init(_ path: String) throws {

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import Testing
 
 /// A tool of this package, run as a person or a script runs it.
 struct Tool {
@@ -194,4 +195,13 @@ final class ScratchFolder {
 enum Fixtures {
     static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fixtures").path
+}
+
+/// Whether a process has a handler for a signal, so that from now on it is not lost: 1 is the lowest bit of those that it
+/// catches.
+func takes(_ signal: Int32, _ process: Int32) throws -> Bool {
+    let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+    let caught = try #require(status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") })
+    let bits = try #require(UInt64(caught.dropFirst(7).drop { $0 == "\t" || $0 == " " }, radix: 16))
+    return bits >> UInt64(signal - 1) & 1 != 0
 }

@@ -1,6 +1,7 @@
 #if NFC && PCSC
 import Foundation
 import ReaderKitTesting
+import TestSupport
 import Testing
 
 @testable import ReaderKit
@@ -145,7 +146,7 @@ import Testing
             second.stop()
             try await until("nobody looks any more") { () -> Bool in
                 let looks = fake.count(.isPresent)
-                Thread.sleep(forTimeInterval: 0.05)
+                try await Task.sleep(for: .milliseconds(50))
                 return fake.count(.isPresent) == looks
             }
             // The card may still be talked to.

@@ -2,6 +2,7 @@
 import Foundation
 import ReaderKitTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ReaderKit

@@ -1,6 +1,7 @@
 #if NFC && PCSC
 import Foundation
 import ReaderKitTesting
+import TestSupport
 import Testing
 
 @testable import ReaderKit

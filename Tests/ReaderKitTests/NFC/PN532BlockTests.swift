@@ -1,4 +1,5 @@
 import ReaderKit
+import TestSupport
 import Testing
 
 @testable import ReaderKitTesting

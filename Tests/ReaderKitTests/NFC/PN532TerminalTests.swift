@@ -1,6 +1,7 @@
 import Foundation
 import ReaderKit
 import ReaderKitTesting
+import TestSupport
 import Testing
 
 /// A simulated PN532 on its pseudo-terminal, spoken to byte by byte. That libnfc's programs read it is shown elsewhere.

@@ -1,6 +1,7 @@
 import Foundation
 import ReaderKit
 import ReaderKitTesting
+import TestSupport
 import Testing
 
 extension PN532Chip {
