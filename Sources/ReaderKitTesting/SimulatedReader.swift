@@ -73,6 +73,8 @@ public struct SimulatedReader: Sendable, Hashable {
             guard case .isoDEP = card.kind else { return Status.unknownClass }
             return card.receive(apdu: command)
         }
+        // What a reader said of a recorded card, it said then.
+        if let answer = (card as? RecordedCard)?.recordedAnswer(ofReader: command) { return answer }
         if let encapsulation, let answer = encapsulation.answer(command, card, memory) { return answer }
         switch command[1] {
         case 0xCA: return getData(command, of: card)

@@ -35,11 +35,13 @@ package struct CardOptions: ParsableArguments, Sendable {
         finishing: Bool = false,
         perform conversation: @escaping @Sendable (CardOnReader) throws -> Result
     ) async throws -> Result {
-        guard let capture else {
-            return try await withCard(of: LiveReaders.backend(), output, finishing, perform: conversation)
+        let recordings = capture.map { [$0] } ?? readers.recordings
+        guard let recordings else {
+            return try await withCard(of: readers.backend(), output, finishing, perform: conversation)
         }
-        let backend = ReplayBackend(try CaptureFiles.load([capture]))
-        output.message("Replaying \(capture): a capture knows only what was recorded, and other answers are made up.")
+        let backend = ReplayBackend(try CaptureFiles.load(recordings))
+        let names = recordings.joined(separator: ", ")
+        output.message("Replaying \(names): a capture knows only what was recorded, and other answers are made up.")
         return try await withCard(of: backend, output, finishing, perform: conversation)
     }
 
@@ -100,10 +102,8 @@ package struct CardOptions: ParsableArguments, Sendable {
     private func firstCard(of backend: some ReaderBackend, _ output: Output) async throws -> CardPresence? {
         guard !backend.isRecording else { return try await watch(backend, [], output) }
         // Without a service there is nothing to wait for.
-        let all = try await LiveReaders.list(try LiveReaders.backend()).map(\.reader)
-        let chosen = all.filter(readers.matches)
-        if chosen.isEmpty, readers.reader != nil { throw readers.absence }
-        for reader in chosen { output.message("Waiting for a card on \(reader.name)") }
+        let chosen = try await readers.present(of: backend).map(\.reader)
+        for reader in chosen { output.message("Waiting for a card on \(reader.label)") }
         if chosen.isEmpty { output.message("There is no reader. Waiting for one, and for a card on it") }
         return try await withThrowingTaskGroup(of: CardPresence?.self) { group in
             group.addTask { try await watch(backend, chosen, output) }
@@ -129,7 +129,7 @@ package struct CardOptions: ParsableArguments, Sendable {
             case .cardInserted(let presence) where readers.matches(presence.reader):
                 return presence
             case .readerAdded(let reader) where readers.matches(reader) && !told.contains(reader):
-                if !backend.isRecording { output.message("Waiting for a card on \(reader.name)") }
+                if !backend.isRecording { output.message("Waiting for a card on \(reader.label)") }
             case .readerStuck(let reader, let error) where readers.matches(reader):
                 output.message("\(error)")
             // It may come back in time.
@@ -141,10 +141,10 @@ package struct CardOptions: ParsableArguments, Sendable {
                 break
             }
         }
-        if backend.isRecording, let reader = readers.reader, !isThere {
+        if backend.isRecording, readers.isChoice, !isThere {
             throw ReaderError(
                 .readerUnavailable,
-                attempting: "use the reader '\(reader)'",
+                attempting: "use the reader \(readers.text)",
                 detail: "the capture has no reader of that name or serial number",
                 advice: "Leave --reader out, or name the reader with which it was recorded."
             )

@@ -36,6 +36,10 @@ package struct ReaderEventLine: Encodable {
         case .cardMissed(let presence):
             self.event = "cardMissed"
             take(presence)
+        case .cardReported(let report):
+            self.event = "cardReported"
+            take(report.reader)
+            at = ISO8601.text(report.at)
         case .readerStuck(let info, let failure):
             self.event = "readerStuck"
             take(info)
@@ -73,6 +77,7 @@ package struct ReaderEventLine: Encodable {
         case "cardInserted": what = "card on \(reader ?? ""): \(card ?? "no answer to reset")"
         case "cardRemoved": what = "card gone from \(reader ?? "")"
         case "cardMissed": what = "a card came and went too quickly on \(reader ?? "")"
+        case "cardReported": what = "card reported by \(reader ?? "")"
         case "readerStuck": what = "reader stuck: \(reader ?? ""): \(error?.message ?? "")"
         case "readerRecovered": what = "reader serves again: \(reader ?? "")"
         default: what = error?.message ?? event

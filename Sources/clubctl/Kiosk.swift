@@ -56,7 +56,7 @@ struct Kiosk: ToolCommand {
     var visitsWarning = 2
 
     func validate() throws {
-        if recording == nil, options.start != nil || options.seed != nil || options.strict || options.realtime {
+        if recordings == nil, options.start != nil || options.seed != nil || options.strict || options.realtime {
             throw ValidationError("--start, --seed, --strict and --realtime go with --replay.")
         }
         guard cooldown >= 0, cooldown <= 366 * 86_400 else {
@@ -68,15 +68,13 @@ struct Kiosk: ToolCommand {
         guard visitsWarning >= 0 else { throw ValidationError("--visits-warning takes a number from 0 on.") }
     }
 
+    /// What is replayed; `nil` if readers are served.
+    private var recordings: [String]? { recording.map { [$0] } ?? readers.recordings }
+
     func perform() async throws {
         // Before the database is touched: a recording that cannot be read must not leave an empty club behind.
-        let captures = try recording.map { try CaptureFiles.load([$0]) }
-        if readers.reader != nil, let captures {
-            let names = captures.flatMap { capture in capture.presentations.map { capture.readerName($0.reader) } }
-            guard names.contains(where: { readers.matches(ReaderInfo(name: $0, backend: .replay)) }) else {
-                throw readers.absence
-            }
-        }
+        let captures = try recordings.map { try CaptureFiles.load($0) }
+        if readers.isChoice, let captures { _ = try await readers.present(of: ReplayBackend(captures)) }
         let club = try await database.open { configuration in
             configuration.cooldown = .seconds(cooldown)
             configuration.expiryWarningDays = expiryWarning
@@ -129,27 +127,25 @@ struct Kiosk: ToolCommand {
     }
 
     /// Says so if there is no reader to serve. Beside the work, since a service that hangs must not keep the kiosk closed.
-    private func tellReaders(_ output: Output) async {
-        guard let all = try? await LiveReaders.list(LiveReaders.backend()),
-            all.allSatisfy({ !readers.matches($0.reader) })
-        else { return }
-        if let wanted = readers.reader, !all.isEmpty {
+    private func tellReaders(of backend: any ReaderBackend, _ output: Output) async {
+        guard let all = try? await backend.readers(), all.allSatisfy({ !readers.matches($0.reader) }) else { return }
+        if readers.isChoice, !all.isEmpty {
             let names = all.map(\.reader.name).joined(separator: ", ")
-            output.message("No reader '\(wanted)' yet (there are: \(names)); it is served as soon as it is there.")
+            output.message("No reader \(readers.text) yet (there are: \(names)); it is served as soon as it is there.")
         } else {
             output.message("There is no reader yet; it is served as soon as it is plugged in.")
         }
     }
 
     private func serve(_ desk: FrontDesk) async throws {
-        let backend = try LiveReaders.backend()
+        let backend = try readers.backend()
         let scanner = CardScanner(
             backend,
             configuration: ScannerConfiguration(serves: { [readers] in readers.matches($0) })
         )
         var present: Set<ReaderInfo> = []
         desk.output.message("The kiosk is open, on \(database.path).")
-        let greeting = Task { [output = desk.output] in await tellReaders(output) }
+        let greeting = Task { [output = desk.output] in await tellReaders(of: backend, output) }
         defer { greeting.cancel() }
         for await event in scanner.events() {
             switch event {
@@ -163,9 +159,9 @@ struct Kiosk: ToolCommand {
                 if once { return try desk.printAccount() }
             case .reader(.readerAdded(let reader)) where readers.matches(reader):
                 present.insert(reader)
-                desk.output.message("Serving \(reader.name)")
+                desk.output.message("Serving \(reader.label)")
             case .reader(.readerRemoved(let reader)) where present.remove(reader) != nil:
-                desk.output.message("Reader unplugged: \(reader.name)")
+                desk.output.message("Reader unplugged: \(reader.label)")
                 if present.isEmpty { desk.output.message("There is no reader; waiting for one.") }
             case .reader(.serviceLost(let error)):
                 try desk.tell(error)

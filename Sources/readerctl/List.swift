@@ -13,7 +13,8 @@ struct List: ToolCommand {
               readerctl list
               readerctl list --json
 
-            JSON keys: reader, backend, serial (where known), present, and for a card atr and card (its name).
+            JSON keys: reader, backend, serial (where known), present, for a card atr and card (its name), \
+            and where the library tells technologies (of the cards that the reader knows).
             """
     )
 
@@ -27,27 +28,28 @@ struct List: ToolCommand {
         var present: Bool
         var atr: String?
         var card: String?
+        var technologies: [Technology]?
     }
 
     func perform() async throws {
         let out = output.output
         try await out.tellingErrors {
-            let all = try await LiveReaders.list(try LiveReaders.backend())
-            let chosen = all.filter { readers.matches($0.reader) }
-            if chosen.isEmpty, readers.reader != nil { throw readers.absence }
-            if all.isEmpty { out.message("There is no reader.") }
-            for (reader, presence) in chosen {
-                let name = presence?.facts.atr.flatMap { try? ATR($0) }?.cardName
+            let present = try await readers.present(of: readers.backend())
+            if present.isEmpty { out.message("There is no reader.") }
+            for status in present {
+                let (reader, facts) = (status.reader, status.card?.facts)
+                let name = facts?.standingATR.flatMap { try? ATR($0) }?.cardName
                 let line = Line(
                     reader: reader.name,
                     backend: reader.backend,
                     serial: reader.serial,
-                    present: presence != nil,
-                    atr: presence?.facts.atr?.hex,
-                    card: name
+                    present: facts != nil,
+                    atr: facts?.atr?.hex,
+                    card: name,
+                    technologies: status.technologies
                 )
-                let card = presence == nil ? "" : "  [\(name ?? "a card that does not answer")]"
-                try out.result(line, text: reader.name + card)
+                let card = facts == nil ? "" : "  [\(name ?? "a card that does not answer")]"
+                try out.result(line, text: reader.label + card)
             }
         }
     }

@@ -30,7 +30,7 @@ struct Record: ToolCommand {
     func perform() async throws {
         let out = output.output
         try await out.tellingErrors {
-            let backend = try LiveReaders.backend()
+            let backend = try readers.backend()
             let writer = try CaptureWriter(creating: file, overwrite: force)
             var headers: [Capture.Header] = []
             if let title { headers.append(Capture.Header("title", title)) }
@@ -38,7 +38,7 @@ struct Record: ToolCommand {
             let recorder = CaptureRecorder(headers: headers, writer: writer)
             let recording = RecordingBackend(backend, recorder: recorder)
             defer {
-                let count = recorder.capture.presentations.count
+                let count = recorder.capture.presentations.count + recorder.capture.lines.count
                 if recorder.failure != nil {
                     output.output.message("The recording in \(file) is not complete.")
                 } else if count == 0 {

@@ -23,7 +23,7 @@ struct Scan: ToolCommand {
     @OptionGroup var limit: ScanLimitOptions
 
     func perform() async throws {
-        let backend = try LiveReaders.backend()
+        let backend = try readers.backend()
         try await TapLoop(output: output.output, readers: readers, limit: limit).run(backend)
     }
 }
@@ -56,19 +56,12 @@ struct TapLoop {
     }
 
     /// - Throws: exit code 1 when the time is over; ``ReaderError`` when there is no service to wait for.
-    func run(_ backend: some ReaderBackend) async throws {
-        if readers.reader != nil {
-            let all = try await LiveReaders.list(try LiveReaders.backend())
-            guard all.contains(where: { readers.matches($0.reader) }) else { throw readers.absence }
-        }
-        let scanner = CardScanner(
-            backend,
-            configuration: ScannerConfiguration(serves: { [readers] in readers.matches($0) })
-        )
+    func run(_ backend: any ReaderBackend) async throws {
+        if readers.isChoice { _ = try await readers.present(of: backend) }
         let activity = Activity()
         let isTimely = try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
-                try await read(scanner, activity)
+                try await read(backend, activity)
                 return true
             }
             if let timeout = limit.timeout {
@@ -84,7 +77,11 @@ struct TapLoop {
         }
     }
 
-    private func read(_ scanner: CardScanner, _ activity: Activity) async throws {
+    private func read(_ backend: any ReaderBackend, _ activity: Activity) async throws {
+        let scanner = CardScanner(
+            backend,
+            configuration: ScannerConfiguration(serves: { [readers] in readers.matches($0) })
+        )
         var isFirst = true
         for await event in scanner.events() {
             switch event {
@@ -94,15 +91,18 @@ struct TapLoop {
                 try check()
                 if limit.once { return }
             case .reader(.serviceLost(let error)):
-                // Started without a service, a tool for one card has nothing to wait for; a lasting one goes on.
-                if isFirst, limit.once || limit.timeout != nil { throw error }
+                // Started without a service, a tool for one card has nothing to wait for, unless there are readers that
+                // do without; a lasting one goes on.
+                if isFirst, limit.once || limit.timeout != nil {
+                    guard try await !backend.readers().filter({ readers.matches($0.reader) }).isEmpty else { throw error }
+                }
                 output.message("\(error)")
             case .reader(.failed(let error)):
                 throw error
             case .reader(.readerStuck(_, let error)):
                 output.message("\(error)")
             case .reader(.readerAdded(let reader)) where readers.matches(reader):
-                output.message("Waiting for a card on \(reader.name)")
+                if !backend.isRecording { output.message("Waiting for a card on \(reader.label)") }
             case .reader(.serviceBack):
                 output.message("The reader service is back.")
             case .reader:

@@ -15,8 +15,8 @@ struct Watch: ToolCommand {
               readerctl watch --json
 
             JSON keys: event (serviceLost, serviceBack, readerAdded, readerRemoved, cardInserted, cardRemoved, \
-            cardMissed, readerStuck, readerRecovered, failed), at, and where they apply reader, backend, serial, atr, \
-            card and error.
+            cardMissed, cardReported, readerStuck, readerRecovered, failed), at, and where they apply reader, backend, \
+            serial, atr, card and error.
             """
     )
 
@@ -25,26 +25,12 @@ struct Watch: ToolCommand {
 
     func perform() async throws {
         let out = output.output
-        let backend = try LiveReaders.backend()
-        if readers.reader != nil, try await !LiveReaders.list(backend).contains(where: { readers.matches($0.reader) }) {
-            throw readers.absence
-        }
+        let backend = try readers.backend()
+        if readers.isChoice { _ = try await readers.present(of: backend) }
         for await event in backend.events() where event.reader.map(readers.matches) ?? true {
             let line = ReaderEventLine(event, at: Date())
             try out.result(line, text: line.text)
             if case .failed(let error) = event { throw error }
-        }
-    }
-}
-
-extension ReaderEvent {
-    /// The reader that the event is about, or `nil` if it is about all.
-    var reader: ReaderInfo? {
-        switch self {
-        case .serviceLost, .serviceBack, .failed: nil
-        case .readerAdded(let info), .readerRemoved(let info), .readerStuck(let info, _), .readerRecovered(let info):
-            info
-        case .cardInserted(let presence), .cardRemoved(let presence), .cardMissed(let presence): presence.reader
         }
     }
 }

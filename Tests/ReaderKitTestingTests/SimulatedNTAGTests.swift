@@ -5,13 +5,6 @@ import Testing
 @Suite struct SimulatedNTAGTests {
     private static let ack = "A/4"
 
-    /// The answer to a frame as captures write it: `-` for silence, a digit and `/4` for four bits.
-    private func answer(_ card: any SimulatedCard, _ frame: String) -> String {
-        guard let answer = card.receive(frame: RawFrame((try? Hex.decode(frame)) ?? [])) else { return "-" }
-        guard answer.bitsInLastByte == 4, let byte = answer.bytes.first else { return answer.bytes.hex }
-        return String(byte, radix: 16, uppercase: true) + "/4"
-    }
-
     private func powered(_ tag: SimulatedNTAG) -> SimulatedNTAG {
         tag.powerOn()
         return tag

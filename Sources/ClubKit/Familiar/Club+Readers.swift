@@ -218,7 +218,8 @@ extension ReaderService {
             return
         case .failed(let error):
             return steps.append(.failed(error))
-        case .readerAdded, .readerRemoved, .cardInserted, .cardRemoved, .cardMissed, .readerStuck, .readerRecovered:
+        case .readerAdded, .readerRemoved, .cardInserted, .cardRemoved, .cardMissed, .cardReported, .readerStuck,
+            .readerRecovered:
             break
         }
         // Some backends, such as a recording, have no service that could come and go.

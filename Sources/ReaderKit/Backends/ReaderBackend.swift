@@ -3,7 +3,8 @@
 /// The two halves are independent: ``events()`` tells what is there, ``withCard(_:perform:)`` talks to a card that an
 /// event announced. Neither blocks a thread of Swift's cooperative pool.
 public protocol ReaderBackend: Sendable {
-    /// The way by which the readers are reached.
+    /// The way by which the readers are reached. Where there are several (``CombinedBackend``) each reader says its own
+    /// (``ReaderInfo/backend``).
     var kind: BackendKind { get }
 
     /// Whether the events come from a recording, so that they are to be handled one after the other, in order.
@@ -14,6 +15,11 @@ public protocol ReaderBackend: Sendable {
     /// Each call starts a watch of its own, which ends when the stream's consumer stops or its task is cancelled. A
     /// live backend's stream does not end by itself; a recording's does, after its last event.
     func events() -> AsyncStream<ReaderEvent>
+
+    /// The readers that are there now, each with its card. No reader is no error.
+    ///
+    /// - Throws: ``ReaderError`` when the service behind the readers cannot be reached.
+    func readers() async throws -> [ReaderStatus]
 
     /// Runs a conversation with the card of that presentation, in the isolation of its reader.
     ///

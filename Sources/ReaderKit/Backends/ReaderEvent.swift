@@ -14,6 +14,9 @@ public enum ReaderEvent: Sendable, Hashable {
     case cardRemoved(CardPresence)
     /// A card came and went too quickly to be read; only the edge is known.
     case cardMissed(CardPresence)
+    /// A reader says what it read by itself. There is no card to talk to. Each is one tap at a reader in
+    /// Smart Reader mode.
+    case cardReported(ReaderReport)
     /// A call on the reader did not return; the reader is unusable until its card or its service is gone. Also a reader
     /// that is there and cannot be opened, since another program holds it for example; it was not told as added then.
     case readerStuck(ReaderInfo, ReaderError)
@@ -21,4 +24,17 @@ public enum ReaderEvent: Sendable, Hashable {
     case readerRecovered(ReaderInfo)
     /// No more can be done in this process; see ``ReaderError/Kind/exhausted``.
     case failed(ReaderError)
+}
+
+extension ReaderEvent {
+    /// The reader that the event is about, or `nil` if it is about all.
+    public var reader: ReaderInfo? {
+        switch self {
+        case .serviceLost, .serviceBack, .failed: nil
+        case .readerAdded(let info), .readerRemoved(let info), .readerStuck(let info, _), .readerRecovered(let info):
+            info
+        case .cardInserted(let presence), .cardRemoved(let presence), .cardMissed(let presence): presence.reader
+        case .cardReported(let report): report.reader
+        }
+    }
 }

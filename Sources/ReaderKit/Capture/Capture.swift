@@ -159,6 +159,15 @@ public struct Capture: Sendable {
         }
     }
 
+    /// The names of all readers, those that have a card or a line without being named by a header included.
+    var readerNames: [String] {
+        let used = presentations.map(\.reader) + lines.map(\.reader)
+        return (readers.map(\.number) + used).reduce(into: []) { names, number in
+            let name = readerName(number)
+            if !names.contains(name) { names.append(name) }
+        }
+    }
+
     /// The name of the reader with that number (`nil`: the only one), or ``unnamedReader``.
     public func readerName(_ number: Int?) -> String {
         readers.first { $0.number == number }?.name ?? Self.unnamedReader

@@ -23,6 +23,9 @@ public final class CaptureRecorder: Sendable {
         /// What is known of each presentation, by its index.
         var notes: [Note] = []
         var indexes: [Key: Int] = [:]
+        /// The readers of the capture's lines, in their order, and what was recorded of each report.
+        var reporters: [String] = []
+        var reports: [Key: ReaderReport] = [:]
         /// The presentation to which the last lines of the file belong.
         var block: Int?
         var failure: CaptureFileError?
@@ -41,6 +44,12 @@ public final class CaptureRecorder: Sendable {
             reader = presence.reader.name
             epoch = presence.epoch
             number = presence.number
+        }
+
+        init(_ report: ReaderReport) {
+            reader = report.reader.name
+            epoch = 0
+            number = report.number
         }
     }
 
@@ -114,6 +123,7 @@ public final class CaptureRecorder: Sendable {
             let at = max(
                 CaptureTime.milliseconds(from: started, to: presence.at),
                 state.capture.presentations.last?.at ?? .zero,
+                state.capture.lines.last?.at ?? .zero,
                 earlier.map { max(state.notes[$0].latest, state.capture.presentations[$0].removedAt ?? .zero) } ?? .zero
             )
             var facts = presence.facts
@@ -147,6 +157,35 @@ public final class CaptureRecorder: Sendable {
                 close(index, at: time, in: &state)
             }
             return state.notes[index].recorded
+        }
+    }
+
+    /// Notes what a reader reported, and gives it back with the time under which it is kept.
+    func reported(_ report: ReaderReport) -> ReaderReport {
+        state.withLock { state in
+            // Another watch of the same backend told it already.
+            if let recorded = state.reports[Key(report)] { return recorded }
+            // Besides the line: its time, and the name of a new reader with its number.
+            guard fits(report.line.utf8.count + report.reader.name.utf8.count + 120, in: &state) else { return report }
+            let isNew = declare(report.reader.name, in: &state)
+            let number = state.capture.readers.count > 1 ? state.numbers[report.reader.name] : nil
+            let at = max(
+                CaptureTime.milliseconds(from: started, to: report.at),
+                state.capture.presentations.last?.at ?? .zero,
+                state.capture.lines.last?.at ?? .zero
+            )
+            var recorded = report
+            recorded.at = CaptureTime.moment(started, plus: at)
+            state.reports[Key(report)] = recorded
+            state.reporters.append(report.reader.name)
+            let line = Capture.Line(reader: number, at: at, text: report.line)
+            state.capture.lines.append(line)
+            if isNew {
+                rewrite(&state)
+            } else {
+                append(CaptureText.line(line), to: &state)
+            }
+            return recorded
         }
     }
 
@@ -272,6 +311,9 @@ public final class CaptureRecorder: Sendable {
         state.capture.readers = names.map { Capture.Reader(number: $0.value, name: $0.key) }
         for index in state.notes.indices {
             state.capture.presentations[index].reader = state.numbers[state.notes[index].original.reader.name]
+        }
+        for index in state.reporters.indices {
+            state.capture.lines[index].reader = state.numbers[state.reporters[index]]
         }
         return true
     }

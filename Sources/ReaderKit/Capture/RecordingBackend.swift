@@ -1,8 +1,8 @@
 /// Passes everything on to another backend and records it, so that a replay of the recording gives the same scan
 /// events.
 ///
-/// Presentations are handed on with the time under which they are recorded, which is theirs to the millisecond. A card
-/// of which only the edge was seen (``ReaderEvent/cardMissed(_:)``) is not recorded, for nothing was said.
+/// Presentations and reports are handed on with the time under which they are recorded, which is theirs to the
+/// millisecond. A card of which only the edge was seen (``ReaderEvent/cardMissed(_:)``) is not recorded, for nothing was said.
 public struct RecordingBackend: ReaderBackend {
     private let base: any ReaderBackend
 
@@ -32,10 +32,14 @@ public struct RecordingBackend: ReaderBackend {
             switch await iterator.next() {
             case .cardInserted(let presence): return .cardInserted(recorder.inserted(presence))
             case .cardRemoved(let presence): return .cardRemoved(recorder.removed(presence))
+            case .cardReported(let report): return .cardReported(recorder.reported(report))
             case let other: return other
             }
         }
     }
+
+    /// The readers of the recorded backend. Their cards are recorded only where they come as events.
+    public func readers() async throws -> [ReaderStatus] { try await base.readers() }
 
     /// Runs a conversation with the card and records it.
     public func withCard<Result: Sendable>(

@@ -108,7 +108,7 @@ package struct CardReading: Sendable {
     }
 
     /// Adds the identifier as the last pass, where it may stand for the member.
-    private mutating func addUIDPass() {
+    mutating func addUIDPass() {
         guard let uid else { return }
         // What the tag keeps to itself at every tap does not change who it is; what failed this time may.
         let isComplete = problems.allSatisfy { $0.code == .tagProtected || $0.code == .tagUnsupported }

@@ -57,15 +57,33 @@ public struct CardScanner: Sendable {
             retries -= 1
             reading = await read(presence)
         }
-        return ScanEvent(
+        return event(of: reading, at: presence.at, on: presence.reader, atr: presence.facts.standingATR)
+    }
+
+    /// Reads what a reader reported.
+    ///
+    /// - Returns: one event, or `nil` if the report is no tap: a card that went, or a reader that says that it is there. A
+    ///   line that is not well formed is a tap with the problem `readFailed`, for somebody held a card to the reader.
+    public func scan(_ report: ReaderReport) -> ScanEvent? {
+        guard let reading = ReportReading.read(report.line, limits: configuration.limits) else { return nil }
+        return event(of: reading, at: report.at, on: report.reader)
+    }
+
+    private func event(
+        of reading: CardReading,
+        at date: Date,
+        on reader: ReaderInfo,
+        atr: [UInt8]? = nil
+    ) -> ScanEvent {
+        ScanEvent(
             id: configuration.makeID(),
-            at: presence.at,
-            reader: presence.reader.name,
-            backend: backend.kind,
+            at: date,
+            reader: reader.name,
+            backend: reader.backend,
             technology: reading.technology,
             card: reading.card,
             uid: reading.uid,
-            atr: presence.facts.standingATR,
+            atr: atr,
             ndef: reading.ndef,
             passes: reading.passes,
             memberKey: reading.member?.key,
@@ -91,10 +109,18 @@ public struct CardScanner: Sendable {
     private func eventsInOrder() -> AsyncStream<ScannerEvent> {
         let source = EventSource(backend.events())
         return AsyncStream {
-            if let tap = await source.pending { return .scan(await scan(tap)) }
+            switch await source.pending {
+            case .card(let presence): return .scan(await scan(presence))
+            case .tap(let tap): return .scan(tap)
+            case nil: break
+            }
             guard let event = await source.next() else { return nil }
-            if case .cardInserted(let presence) = event, configuration.serves(presence.reader) {
-                await source.setPending(presence)
+            switch event {
+            case .cardInserted(let presence) where configuration.serves(presence.reader):
+                await source.setPending(.card(presence))
+            case .cardReported(let report) where configuration.serves(report.reader):
+                if let tap = scan(report) { await source.setPending(.tap(tap)) }
+            default: break
             }
             return .reader(event)
         }
@@ -111,6 +137,11 @@ public struct CardScanner: Sendable {
                     let before = restingCards.note(event)
                     if case .readerRemoved(let reader) = event {
                         readers.removeValue(forKey: reader)?.finish()
+                    }
+                    if case .cardReported(let report) = event, configuration.serves(report.reader),
+                        let tap = scan(report)
+                    {
+                        continuation.yield(.scan(tap))
                     }
                     guard case .cardInserted(let presence) = event, configuration.serves(presence.reader) else {
                         continue
@@ -140,20 +171,27 @@ public struct CardScanner: Sendable {
 
 /// The iterator of a stream, for a consumer that pulls from several closures.
 private actor EventSource {
+    /// What is to be given before the next event is asked for.
+    enum Pending {
+        /// A card, once it was read.
+        case card(CardPresence)
+        /// What a reader reported.
+        case tap(ScanEvent)
+    }
+
     private var iterator: AsyncStream<ReaderEvent>.Iterator
-    /// The card to read before the next event is asked for.
-    private var card: CardPresence?
+    private var stored: Pending?
 
     init(_ stream: AsyncStream<ReaderEvent>) {
         iterator = stream.makeAsyncIterator()
     }
 
-    var pending: CardPresence? {
-        defer { card = nil }
-        return card
+    var pending: Pending? {
+        defer { stored = nil }
+        return stored
     }
 
-    func setPending(_ presence: CardPresence) { card = presence }
+    func setPending(_ pending: Pending) { stored = pending }
 
     func next() async -> ReaderEvent? {
         // A copy, since a mutating call on the stored one would hold the actor's state across the wait.

@@ -53,7 +53,7 @@ final class RestingCards: Sendable {
                 }
             case .cardMissed(let presence):
                 cards[presence.reader.deviceName] = nil
-            case .serviceLost, .serviceBack, .readerAdded, .readerStuck, .readerRecovered, .failed:
+            case .serviceLost, .serviceBack, .readerAdded, .cardReported, .readerStuck, .readerRecovered, .failed:
                 break
             }
             return nil

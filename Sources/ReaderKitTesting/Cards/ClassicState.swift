@@ -6,8 +6,15 @@ struct ClassicState {
     private(set) var memory: [UInt8]
 
     private var phase = Phase.halted
-    /// A write of which the card has acknowledged the first half.
-    private var pendingBlock: Int?
+    /// A command of which the card has acknowledged the first half.
+    private var pending: Pending?
+    /// What INCREMENT, DECREMENT and RESTORE leave behind and TRANSFER writes.
+    private var transferBuffer: ClassicValue?
+
+    private enum Pending {
+        case write(block: Int)
+        case value(command: UInt8, block: Int)
+    }
 
     private enum Phase: Hashable {
         /// Off, or sent to sleep by a wrong key or a refused command: silent until it is powered anew.
@@ -34,27 +41,35 @@ struct ClassicState {
 
     mutating func activate() {
         phase = .selected
-        pendingBlock = nil
+        pending = nil
+        transferBuffer = nil
     }
 
     mutating func deactivate() {
         phase = .halted
-        pendingBlock = nil
+        pending = nil
+        transferBuffer = nil
     }
 
     // MARK: Commands
 
     mutating func answer(_ frame: [UInt8]) -> RawFrame? {
         guard phase != .halted, let command = frame.first else { return nil }
-        if let block = pendingBlock {
-            pendingBlock = nil
-            return frame.count == 16 ? write(block, frame) : halt()
+        if let half = pending {
+            pending = nil
+            return finish(half, frame)
         }
         switch (command, frame.count) {
         case (0x60, 12), (0x61, 12): return authenticate(frame)
         case (0x30, 2): return read(Int(frame[1]))
         case (0xA0, 2): return prepareWrite(Int(frame[1]))
         case (0xA0, 18): return write(Int(frame[1]), Array(frame[2...]))
+        case (0xC0...0xC2, 2): return prepareValue(command, Int(frame[1]))
+        case (0xC0...0xC2, 6):
+            // The form in which a reader chip is told, which sends the two frames and hears nothing to the second.
+            guard change(command, Int(frame[1]), Array(frame[2...])) else { return refuse() }
+            return .acknowledgement
+        case (0xB0, 2): return transfer(Int(frame[1]))
         default: return halt()
         }
     }
@@ -65,8 +80,19 @@ struct ClassicState {
         return answer
     }
 
-    /// A refusal of four bits; the card then waits to be selected anew.
-    private mutating func refuse() -> RawFrame? { halt(.refusal(0x04)) }
+    /// A refusal of four bits, which tell whether there is something to transfer. The card then waits to be selected
+    /// anew.
+    private mutating func refuse() -> RawFrame? { halt(.refusal(transferBuffer == nil ? 0x04 : 0x00)) }
+
+    private mutating func finish(_ half: Pending, _ frame: [UInt8]) -> RawFrame? {
+        switch half {
+        case .write(let block): return frame.count == 16 ? write(block, frame) : halt()
+        case .value(let command, let block):
+            guard frame.count == 4 else { return halt() }
+            // Where it goes well the card says nothing.
+            return change(command, block, frame) ? nil : refuse()
+        }
+    }
 
     /// The access bits of a sector, or `nil` if they contradict each other: then nothing opens it any more.
     private func conditions(_ sector: Int) -> AccessConditions? {
@@ -117,7 +143,7 @@ struct ClassicState {
 
     private mutating func prepareWrite(_ block: Int) -> RawFrame? {
         guard access(to: block) != nil else { return refuse() }
-        pendingBlock = block
+        pending = .write(block: block)
         return .acknowledgement
     }
 
@@ -142,6 +168,40 @@ struct ClassicState {
         take(10..<16, rights.keyBWrite)
         guard isAllowed else { return refuse() }
         self[block] = trailer
+        return .acknowledgement
+    }
+
+    // MARK: Values
+
+    private mutating func prepareValue(_ command: UInt8, _ block: Int) -> RawFrame? {
+        guard mayChangeValue(command, block) else { return refuse() }
+        pending = .value(command: command, block: block)
+        return .acknowledgement
+    }
+
+    private func mayChangeValue(_ command: UInt8, _ block: Int) -> Bool {
+        guard !ClassicSize.isTrailer(block), let (conditions, side) = access(to: block) else { return false }
+        let rights = data(block, conditions)
+        return (command == 0xC1 ? rights.increment : rights.decrement).contains(side)
+    }
+
+    /// INCREMENT (`C1`), DECREMENT (`C0`) or RESTORE (`C2`), whose result goes into the transfer buffer.
+    private mutating func change(_ command: UInt8, _ block: Int, _ operand: [UInt8]) -> Bool {
+        guard mayChangeValue(command, block), var value = ClassicValue(self[block]) else { return false }
+        let amount = Int32(bitPattern: operand.reversed().reduce(0) { $0 << 8 | UInt32($1) })
+        switch command {
+        case 0xC1: value.number &+= amount
+        case 0xC0: value.number &-= amount
+        default: break
+        }
+        transferBuffer = value
+        return true
+    }
+
+    /// TRANSFER, to any block of the sector that allows it.
+    private mutating func transfer(_ block: Int) -> RawFrame? {
+        guard block != 0, mayChangeValue(0xB0, block), let value = transferBuffer else { return refuse() }
+        self[block] = value.bytes
         return .acknowledgement
     }
 }

@@ -5,30 +5,38 @@ struct NTAGState {
     private typealias Model = SimulatedNTAG.Model
 
     let model: SimulatedNTAG.Model
-    private(set) var memory: [UInt8]
+    var memory: [UInt8]
     private let signature: [UInt8]
 
-    private var counter = 0
+    /// The one-way counters of 24 bits; an NTAG has the last one alone, which counts activations.
+    var counters = [0, 0, 0]
+    /// The counters of which an increment was torn off.
+    var tornCounters: Set<Int> = []
     private var wrongPasswords = 0
 
     // What holds from one activation to the next, whatever is written meanwhile.
-    private var isAuthenticated = false
+    private(set) var isAuthenticated = false
     private var hasCounted = false
     private var lockedPages: Set<Int> = []
-    private var configuration = Configuration()
+    private(set) var configuration = Configuration()
+    /// The page of a COMPATIBILITY_WRITE of which the card has acknowledged the first half.
+    private var pendingPage: Int?
+    private var handshake: UltralightCHandshake
 
     /// The access rules of CFG0 and CFG1.
-    private struct Configuration {
+    struct Configuration {
         var firstProtectedPage = 0xFF
         var protectsReading = false
         var isLocked = false
         var countsReads = false
         var protectsCounter = false
         var attempts = 0
+        var mirror = NTAGMirror()
     }
 
-    init(model: SimulatedNTAG.Model, signature: [UInt8]?) {
+    init(model: SimulatedNTAG.Model, signature: [UInt8]?, seed: UInt64) {
         self.model = model
+        handshake = UltralightCHandshake(seed: seed)
         memory = Array(repeating: 0, count: model.pages * 4)
         let given = signature ?? Array(0..<32)
         self.signature = Array((given + Array(repeating: 0, count: 32)).prefix(32))
@@ -58,8 +66,10 @@ struct NTAGState {
             overwrite(with: [0, 0, 0, 0, 0, 0, 0, 0, 0x30, 0, 0, 0, 0, 0, 0, 0] + key, fromPage: 0x28)
         }
         if let page = model.configurationPage {
+            // Bit 2 is strong modulation, which only an NTAG has switched on.
             overwrite(
-                with: [0x04, 0x00, 0x00, 0xFF, 0x00, 0x05, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0],
+                with: [model.family == .ntag ? 0x04 : 0x00, 0x00, 0x00, 0xFF, 0x00, 0x05, 0x00, 0x00]
+                    + [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0],
                 fromPage: page
             )
         }
@@ -104,37 +114,56 @@ struct NTAGState {
         configuration.firstProtectedPage = Int(memory[page * 4 + 3])
         configuration.protectsReading = access & 0x80 != 0
         configuration.isLocked = access & 0x40 != 0
-        configuration.countsReads = access & 0x10 != 0
-        configuration.protectsCounter = access & 0x08 != 0
+        configuration.countsReads = model.countsReads && access & 0x10 != 0
+        configuration.protectsCounter = model.countsReads && access & 0x08 != 0
         configuration.attempts = Int(access & 0x07)
+        configuration.mirror = NTAGMirror(model, Array(memory[page * 4..<page * 4 + 4]))
     }
 
-    mutating func deactivate() { isAuthenticated = false }
+    mutating func deactivate() {
+        isAuthenticated = false
+        pendingPage = nil
+        handshake.end()
+    }
 
     // MARK: Commands
 
     mutating func answer(_ frame: [UInt8]) -> RawFrame? {
         guard let command = frame.first else { return nil }
-        if command == 0x50 { return halt() }
         let answer: RawFrame
-        switch (command, frame.count) {
-        case (0x30, 2): answer = read(Int(frame[1]))
-        case (0xA2, 6): answer = write(Int(frame[1]), Array(frame[2...]))
-        case (0x60, 1) where model.version != nil: answer = RawFrame(model.version ?? [])
-        case (0x3A, 3) where model.version != nil: answer = fastRead(Int(frame[1]), Int(frame[2]))
-        case (0x39, 2) where model.version != nil: answer = readCounter(frame[1])
-        case (0x3C, 2) where model.version != nil: answer = RawFrame(signature)
-        case (0x1B, 5) where model.version != nil: answer = authenticate(Array(frame[1...]))
-        default: answer = .refusal(0)
+        if let page = pendingPage {
+            pendingPage = nil
+            answer = frame.count == 16 ? write(page, Array(frame[..<4])) : .refusal(0)
+        } else if command == 0x50 {
+            deactivate()
+            return nil
+        } else if model.family == .ultralightC, let reply = authenticate(frame) {
+            answer = reply
+        } else {
+            answer = self.answer(command, frame)
         }
         // A refusal sends the chip back to its idle state, which ends an authentication.
-        if answer.bitsInLastByte == 4, answer != .acknowledgement { isAuthenticated = false }
+        if answer.bitsInLastByte == 4, answer != .acknowledgement { deactivate() }
         return answer
     }
 
-    private mutating func halt() -> RawFrame? {
-        isAuthenticated = false
-        return nil
+    private mutating func answer(_ command: UInt8, _ frame: [UInt8]) -> RawFrame {
+        switch (command, frame.count) {
+        case (0x30, 2): read(Int(frame[1]))
+        case (0xA2, 6): write(Int(frame[1]), Array(frame[2...]))
+        case (0xA0, 2): prepareWrite(Int(frame[1]))
+        // The form in which a reader chip is told, that sends the two frames itself.
+        case (0xA0, 18): write(Int(frame[1]), Array(frame[2..<6]))
+        case (0x60, 1) where model.version != nil: RawFrame(model.version ?? [])
+        case (0x3A, 3) where model.version != nil: fastRead(Int(frame[1]), Int(frame[2]))
+        case (0x39, 2): readCounter(Int(frame[1]))
+        case (0xA5, 6) where model.family == .ultralightEV1: increment(Int(frame[1]), Array(frame[2..<5]))
+        case (0x3E, 2) where model.family == .ultralightEV1: checkTearing(Int(frame[1]))
+        case (0x4B, 21) where model.family == .ultralightEV1: virtualCardType
+        case (0x3C, 2) where model.version != nil: RawFrame(signature)
+        case (0x1B, 5) where model.version != nil: authenticate(password: Array(frame[1...]))
+        default: .refusal(0)
+        }
     }
 
     private func mayRead(_ page: Int) -> Bool {
@@ -151,18 +180,19 @@ struct NTAGState {
     private mutating func countRead() {
         guard configuration.countsReads, !hasCounted else { return }
         hasCounted = true
-        counter = min(counter + 1, 0xFF_FFFF)
+        counters[2] = min(counters[2] + 1, 0xFF_FFFF)
     }
 
     private mutating func read(_ first: Int) -> RawFrame {
         guard first < model.pages, mayRead(first) else { return .refusal(0) }
         countRead()
         // The address rolls over behind the last page that may be read.
+        let shown = mirror
         var data: [UInt8] = []
         var page = first
         for _ in 0..<4 {
             if !mayRead(page) { page = 0 }
-            data += visible(page)
+            data += shown.over(visible(page), page)
             page += 1
         }
         return RawFrame(data)
@@ -171,17 +201,19 @@ struct NTAGState {
     private mutating func fastRead(_ first: Int, _ last: Int) -> RawFrame {
         guard first <= last, last < model.pages, mayRead(last) else { return .refusal(0) }
         countRead()
-        return RawFrame((first...last).flatMap { visible($0) })
+        let shown = mirror
+        return RawFrame((first...last).flatMap { shown.over(visible($0), $0) })
     }
 
-    private func readCounter(_ number: UInt8) -> RawFrame {
-        guard number == 0x02, configuration.countsReads, isAuthenticated || !configuration.protectsCounter else {
-            return .refusal(0)
-        }
-        return RawFrame([UInt8(counter & 0xFF), UInt8(counter >> 8 & 0xFF), UInt8(counter >> 16 & 0xFF)])
+    /// 3DES with a MIFARE Ultralight C; `nil` for a frame that is none of its two.
+    private mutating func authenticate(_ frame: [UInt8]) -> RawFrame? {
+        let key = UltralightCHandshake.key(inMemory: Array(memory[0x2C * 4..<0x30 * 4]))
+        guard frame.count == 2 || frame.count == 17, let reply = handshake.answer(frame, key) else { return nil }
+        isAuthenticated = reply.isDone
+        return reply.frame
     }
 
-    private mutating func authenticate(_ password: [UInt8]) -> RawFrame {
+    private mutating func authenticate(password: [UInt8]) -> RawFrame {
         guard let page = model.configurationPage else { return .refusal(0) }
         if configuration.attempts > 0, wrongPasswords >= configuration.attempts { return .refusal(4) }
         guard Array(memory[(page + 2) * 4..<(page + 3) * 4]) == password else {
@@ -193,62 +225,28 @@ struct NTAGState {
         return RawFrame(Array(memory[(page + 3) * 4..<(page + 3) * 4 + 2]))
     }
 
-    private mutating func write(_ page: Int, _ data: [UInt8]) -> RawFrame {
-        guard page >= 2, page < model.pages, !lockedPages.contains(page) else { return .refusal(0) }
-        if page >= configuration.firstProtectedPage, !isAuthenticated { return .refusal(0) }
-        if page == 2 {
-            writeStaticLocks(data)
-        } else if page == 3 {
-            for index in 0..<4 { memory[12 + index] |= data[index] }
-        } else if page == model.dynamicLockPage {
-            writeDynamicLocks(data)
-        } else {
-            if let first = model.configurationPage, page < first + 2, page >= first, configuration.isLocked {
-                return .refusal(0)
-            }
-            memory.replaceSubrange(page * 4..<page * 4 + 4, with: data)
-        }
+    private func mayWrite(_ page: Int) -> Bool {
+        guard page >= 2, page < model.pages, !lockedPages.contains(page) else { return false }
+        if page >= configuration.firstProtectedPage, !isAuthenticated { return false }
+        guard let first = model.configurationPage, configuration.isLocked else { return true }
+        return !(first...first + 1).contains(page)
+    }
+
+    private mutating func prepareWrite(_ page: Int) -> RawFrame {
+        guard mayWrite(page) else { return .refusal(0) }
+        pendingPage = page
         return .acknowledgement
     }
 
-    // MARK: Locks
-
-    /// Lock bits are only ever set, and not where a block-locking bit has frozen them.
-    private mutating func writeStaticLocks(_ data: [UInt8]) {
-        let old = memory[10]
-        var frozen0: UInt8 = 0
-        var frozen1: UInt8 = 0
-        if old & 0x01 != 0 { frozen0 |= 0x08 }
-        if old & 0x02 != 0 { (frozen0, frozen1) = (frozen0 | 0xF0, frozen1 | 0x03) }
-        if old & 0x04 != 0 { frozen1 |= 0xFC }
-        memory[10] |= data[2] & ~frozen0
-        memory[11] |= data[3] & ~frozen1
-    }
-
-    private mutating func writeDynamicLocks(_ data: [UInt8]) {
-        guard let page = model.dynamicLockPage else { return }
-        let old = bits(page)
-        let wanted = Int(data[0]) | Int(data[1]) << 8 | Int(data[2]) << 16
-        var new = old
-        for lock in model.lockBits {
-            if old >> lock.frozenBy & 1 == 0 { new |= wanted & 1 << lock.place }
-            new |= wanted & 1 << lock.frozenBy
+    private mutating func write(_ page: Int, _ data: [UInt8]) -> RawFrame {
+        guard mayWrite(page) else { return .refusal(0) }
+        switch page {
+        case 2: writeStaticLocks(data)
+        case 3: for index in 0..<4 { memory[12 + index] |= data[index] }
+        case model.dynamicLockPage: writeDynamicLocks(data)
+        case 0x29 where model.family == .ultralightC: return count(data)
+        default: memory.replaceSubrange(page * 4..<page * 4 + 4, with: data)
         }
-        for index in 0..<3 { memory[page * 4 + index] = UInt8(truncatingIfNeeded: new >> (8 * index)) }
-    }
-
-    private func bits(_ page: Int) -> Int {
-        (0..<3).reduce(0) { $0 | Int(memory[page * 4 + $1]) << (8 * $1) }
-    }
-
-    private var lockedPagesOfMemory: Set<Int> {
-        var pages: Set<Int> = []
-        for page in 3...15 {
-            let byte = page < 8 ? memory[10] : memory[11]
-            if byte >> (page % 8) & 1 == 1 { pages.insert(page) }
-        }
-        guard let lockPage = model.dynamicLockPage else { return pages }
-        for lock in model.lockBits where bits(lockPage) >> lock.place & 1 == 1 { pages.formUnion(lock.locked) }
-        return pages
+        return .acknowledgement
     }
 }

@@ -18,6 +18,10 @@ public protocol SimulatedCard: AnyObject, Sendable {
     /// What the card is, as far as a reader finds out by itself.
     var kind: SimulatedCardKind { get }
 
+    /// The answer to reset that a PC/SC reader makes up for the card (PC/SC part 3, ISO/IEC 7816-3); by default that of
+    /// its kind.
+    var atr: [UInt8] { get }
+
     /// The card enters the field, or its field comes back.
     func powerOn()
 
@@ -46,6 +50,6 @@ extension SimulatedCard {
     /// Silence by default.
     public func receive(frame: RawFrame) -> RawFrame? { nil }
 
-    /// The answer to reset that a PC/SC reader makes up for the card (PC/SC part 3, ISO/IEC 7816-3).
+    /// The answer to reset of such a card.
     public var atr: [UInt8] { kind.atr }
 }

@@ -3,8 +3,9 @@ import Synchronization
 
 /// A FeliCa card whose blocks may be read and written without encryption, as FeliCa Lite's: a Type 3 tag.
 ///
-/// It takes polling, Read Without Encryption (`06`) and Write Without Encryption (`08`) with the services 000B and 0009.
-/// Frames begin with their length. A command that asks for more blocks than the card allows, for a service or a block
+/// It takes polling with its request codes, Request Service (`02`), Request Response (`04`), Read Without Encryption
+/// (`06`) and Write Without Encryption (`08`) with the services 000B and 0009, and Request System Code (`0C`). Frames
+/// begin with their length. A command that asks for more blocks than the card allows, for a service or a block
 /// that it does not have, or that writes what is locked, is answered with the status flags of the standard.
 public final class SimulatedFeliCa: SimulatedCard {
     /// The IDm, 8 bytes.
@@ -25,6 +26,9 @@ public final class SimulatedFeliCa: SimulatedCard {
         public var blocksPerWrite = 1
         /// The systems that answer a poll; `12FC` is NDEF's.
         public var systems: [UInt16] = [0x88B4, 0x12FC]
+        /// Whether the card says that it is there and what it has (`02`, `04`, `0C`). A FeliCa Standard does and a
+        /// FeliCa Lite does not, but libnfc and others ask by nothing else whether a card is still there.
+        public var answersRequests = true
         /// The first so many blocks that may not be written.
         public var lockedBlocks = 0
 
@@ -84,6 +88,7 @@ public final class SimulatedFeliCa: SimulatedCard {
         guard frame.bitsInLastByte == 8, bytes.count >= 2, Int(bytes[0]) == bytes.count else { return nil }
         switch bytes[1] {
         case 0x00: return poll(bytes)
+        case 0x02, 0x04, 0x0C: return configuration.answersRequests ? request(bytes) : nil
         case 0x06, 0x08: return command(bytes)
         default: return nil
         }
@@ -97,7 +102,35 @@ public final class SimulatedFeliCa: SimulatedCard {
         }
         guard let system = configuration.systems.first(where: matches) else { return nil }
         var answer = [0x01] + uid + [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]
+        // The system, or how fast the card can be talked to: 212 and 424 kbit/s, which it finds out itself.
         if bytes[4] == 0x01 { answer += [UInt8(system >> 8), UInt8(system & 0xFF)] }
+        if bytes[4] == 0x02 { answer += [0x00, 0x83] }
+        return RawFrame([UInt8(answer.count + 1)] + answer)
+    }
+
+    /// Request Service, Request Response and Request System Code.
+    private func request(_ bytes: [UInt8]) -> RawFrame? {
+        guard bytes.count >= 10, Array(bytes[2..<10]) == uid else { return nil }
+        let data: [UInt8]
+        switch bytes[1] {
+        case 0x02:
+            guard bytes.count > 10, (1...32).contains(bytes[10]), bytes.count == 11 + 2 * Int(bytes[10]) else {
+                return nil
+            }
+            // The version of each node's key; a service without one has 0000, and FFFF is not there.
+            let nodes = stride(from: 11, to: bytes.count, by: 2).map { UInt16(bytes[$0 + 1]) << 8 | UInt16(bytes[$0]) }
+            data = [bytes[10]] + nodes.flatMap { [0x0009, 0x000B].contains($0) ? [0x00, 0x00] : [0xFF, 0xFF] }
+        case 0x04:
+            guard bytes.count == 10 else { return nil }
+            // Mode 0, in which a card is that nobody has authenticated to.
+            data = [0x00]
+        default:
+            guard bytes.count == 10 else { return nil }
+            data =
+                [UInt8(configuration.systems.count & 0x0F)]
+                + configuration.systems.prefix(15).flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        }
+        let answer = [bytes[1] + 1] + uid + data
         return RawFrame([UInt8(answer.count + 1)] + answer)
     }
 

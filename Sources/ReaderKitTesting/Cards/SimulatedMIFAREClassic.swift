@@ -4,9 +4,10 @@ import Synchronization
 /// A MIFARE Classic Mini, 1K or 4K with its sectors, keys and access bits.
 ///
 /// It takes authentication (`60` or `61`, block, key, the identifier's last four bytes: the form in which a reader chip
-/// is told; the cipher itself is the reader's part), READ (`30`) and WRITE (`A0`, in one frame or in two). The access
-/// bits hold for every block, key B is no key where it can be read, a trailer whose access bits contradict each other
-/// closes its sector for ever, and after a wrong key or a refused command the card is silent until it is powered anew.
+/// is told; the cipher itself is the reader's part), READ (`30`), WRITE (`A0`, in one frame or in two), and for value
+/// blocks DECREMENT (`C0`), INCREMENT (`C1`), RESTORE (`C2`) and TRANSFER (`B0`). The access bits hold for every block,
+/// key B is no key where it can be read, a trailer whose access bits contradict each other closes its sector for ever,
+/// and after a wrong key or a refused command the card is silent until it is powered anew.
 public final class SimulatedMIFAREClassic: SimulatedCard {
     /// The size of the card.
     public let size: ClassicSize
@@ -36,6 +37,20 @@ public final class SimulatedMIFAREClassic: SimulatedCard {
             memory.replaceSubrange(start..<start + 16, with: key + AccessConditions.transport.bytes + [0x69] + key)
         }
         state = Mutex(ClassicState(uid: uid, memory: memory))
+    }
+
+    /// A card with the given memory from block 0 on; what the image does not cover stays as the factory made it.
+    ///
+    /// - Parameters:
+    ///   - size: the size of the card.
+    ///   - image: the memory, keys included.
+    ///   - uid: the identifier, 4 or 7 bytes; block 0 is taken from the image as it is.
+    public init(_ size: ClassicSize, image: [UInt8], uid: [UInt8]) {
+        let blank = SimulatedMIFAREClassic(size, uid: uid)
+        self.size = size
+        self.uid = uid
+        let kept = image.prefix(size.blocks * 16)
+        state = Mutex(ClassicState(uid: uid, memory: Array(kept) + blank.memory[kept.count...]))
     }
 
     /// A card whose sectors all belong to NDEF, and that holds the message.
@@ -102,6 +117,22 @@ public final class SimulatedMIFAREClassic: SimulatedCard {
     public func overwrite(block: Int, with bytes: [UInt8]) {
         guard (0..<size.blocks).contains(block), bytes.count == 16 else { return }
         state.withLock { $0[block] = bytes }
+    }
+
+    /// Makes a block a value block, as no reader could. What is no block changes nothing.
+    ///
+    /// - Parameters:
+    ///   - value: the number that it holds.
+    ///   - block: the block.
+    ///   - address: the byte that belongs to the number, of which the card takes no notice.
+    public func setValue(_ value: Int32, block: Int, address: UInt8 = 0) {
+        overwrite(block: block, with: ClassicValue(value, address: address).bytes)
+    }
+
+    /// The number in a value block; `nil` if it is none.
+    public func value(block: Int) -> Int32? {
+        guard (0..<size.blocks).contains(block) else { return nil }
+        return state.withLock { ClassicValue($0[block])?.number }
     }
 
     /// Gives the card power: it is selected, no sector open.

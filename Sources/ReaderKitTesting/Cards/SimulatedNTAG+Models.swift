@@ -41,6 +41,18 @@ extension SimulatedNTAG {
             self.isUltralightC = isUltralightC
         }
 
+        /// The families, which differ in their commands.
+        enum Family { case ultralight, ultralightC, ultralightEV1, ntag }
+
+        var family: Family {
+            if isUltralightC { return .ultralightC }
+            guard let version, version.count > 2 else { return .ultralight }
+            return version[2] == 0x03 ? .ultralightEV1 : .ntag
+        }
+
+        /// Whether it can count its activations, as an NTAG213, 215 or 216.
+        var countsReads: Bool { family == .ntag && version.map { $0.count > 3 && $0[3] == 0x02 } ?? false }
+
         /// The page of the dynamic lock bytes, right behind user memory.
         public var dynamicLockPage: Int? { pagesPerLockBit > 0 ? lastUserPage + 1 : nil }
         /// The first of the four configuration pages: CFG0, CFG1, PWD, PACK.
@@ -96,8 +108,7 @@ extension SimulatedNTAG {
         )
         /// MIFARE Ultralight (MF0ICU1): 48 bytes of user memory, no version, no password; formatted here.
         public static let ultralight = Model("MIFARE Ultralight", pages: 16, lastUserPage: 0x0F, sizeByte: 0x06)
-        /// MIFARE Ultralight C (MF0ICU2): 144 bytes of user memory, no version, a key that is not modelled; formatted
-        /// here.
+        /// MIFARE Ultralight C (MF0ICU2): 144 bytes of user memory, no version, a 3DES key; formatted here.
         public static let ultralightC = Model(
             "MIFARE Ultralight C",
             pages: 48,

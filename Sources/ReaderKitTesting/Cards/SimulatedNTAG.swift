@@ -3,9 +3,14 @@ import Synchronization
 
 /// An NTAG21x or a MIFARE Ultralight, EV1 or C: a Type 2 tag with its true memory layout.
 ///
-/// It answers the raw frames READ, WRITE, FAST_READ, GET_VERSION, READ_CNT, READ_SIG, PWD_AUTH and HLTA as the chip
-/// does (an Ultralight C's authentication is refused, as with a wrong key), with roll-over, one-time programmable bits, lock bits and password protection; behind a ``SimulatedReader`` also
-/// `FF B0` and `FF D6`. As on the chip, changed lock bits and configuration take effect when the tag is next powered.
+/// It answers the raw frames of its chip: READ, WRITE, COMPATIBILITY_WRITE and HLTA; FAST_READ, GET_VERSION, READ_SIG
+/// and PWD_AUTH; an NTAG's READ_CNT; an Ultralight EV1's READ_CNT, INCR_CNT, CHECK_TEARING_EVENT and VCSL; an
+/// Ultralight C's AUTHENTICATE with 3DES. It has roll-over, one-time programmable bits, lock bits, protection by
+/// password or key, counters, and an NTAG's ASCII mirror. Behind a ``SimulatedReader`` it takes `FF B0` and `FF D6`
+/// too.
+///
+/// As on the chip, changed lock bits and configuration take effect when the tag is next powered. Other than the chip,
+/// it need not be selected anew after a refusal, which most readers do by themselves.
 public final class SimulatedNTAG: SimulatedCard {
     /// The chip.
     public let model: Model
@@ -18,9 +23,15 @@ public final class SimulatedNTAG: SimulatedCard {
     ///   - model: the chip.
     ///   - uid: the identifier, 7 bytes; a shorter one is filled with zeros, a longer one cut.
     ///   - signature: what READ_SIG answers, 32 bytes. The default is a placeholder that no check accepts.
-    public init(_ model: Model, uid: [UInt8] = SimulatedNTAG.sampleUID, signature: [UInt8]? = nil) {
+    ///   - seed: where an Ultralight C's challenges come from; by default the same ones in every run.
+    public init(
+        _ model: Model,
+        uid: [UInt8] = SimulatedNTAG.sampleUID,
+        signature: [UInt8]? = nil,
+        seed: UInt64 = 1
+    ) {
         self.model = model
-        var state = NTAGState(model: model, signature: signature)
+        var state = NTAGState(model: model, signature: signature, seed: seed)
         state.setUID(uid)
         state.setFactoryContent()
         self.state = Mutex(state)
@@ -31,7 +42,7 @@ public final class SimulatedNTAG: SimulatedCard {
     /// The identifier is taken from the image as it is, so that broken images can be tried too.
     public init(_ model: Model, image: [UInt8], signature: [UInt8]? = nil) {
         self.model = model
-        var state = NTAGState(model: model, signature: signature)
+        var state = NTAGState(model: model, signature: signature, seed: 1)
         state.setUID(SimulatedNTAG.sampleUID)
         state.setFactoryContent()
         state.overwrite(with: image)
@@ -111,6 +122,34 @@ public final class SimulatedNTAG: SimulatedCard {
             )
         }
     }
+
+    /// Sets the key of an Ultralight C and the pages that need it, as writes would; another chip stays as it is.
+    ///
+    /// - Parameters:
+    ///   - key: 16 bytes.
+    ///   - firstPage: AUTH0; 48 and more protect nothing.
+    ///   - reading: whether reading needs the key too (AUTH1), not only writing.
+    public func protect(key: [UInt8], fromPage firstPage: UInt8, reading: Bool) {
+        guard model.isUltralightC, key.count == 16 else { return }
+        state.withLock {
+            $0.overwrite(with: [firstPage, 0, 0, 0, reading ? 0 : 1, 0, 0, 0], fromPage: 0x2A)
+            $0.overwrite(with: UltralightCHandshake.key(inMemory: key), fromPage: 0x2C)
+        }
+    }
+
+    /// The three counters of an Ultralight EV1, 0...16 777 215 each; an NTAG's counter of activations is the last one.
+    /// Setting them needs three values; what is out of range is cut to it.
+    public var counters: [Int] {
+        get { state.withLock { $0.counters } }
+        set {
+            guard newValue.count == 3 else { return }
+            state.withLock { $0.counters = newValue.map { min(max(0, $0), 0xFF_FFFF) } }
+        }
+    }
+
+    /// A counter of an Ultralight EV1 lost its power in the middle of an increment, which CHECK_TEARING_EVENT tells
+    /// until the next one.
+    public func tear(counter: Int) { state.withLock { _ = $0.tornCounters.insert(counter) } }
 
     /// Gives the tag power: locks and configuration are read from memory, nobody is authenticated.
     public func powerOn() { state.withLock { $0.activate() } }

@@ -3,8 +3,10 @@ import Synchronization
 
 /// A vicinity card of ISO 15693, such as ICODE SLIX or ST25TV: a Type 5 tag.
 ///
-/// It takes inventory, READ and WRITE SINGLE BLOCK, LOCK BLOCK, READ MULTIPLE BLOCKS and GET SYSTEM INFORMATION, the
-/// extended commands with block numbers of two bytes, to any card or addressed to this one.
+/// It takes inventory (of one slot), STAY QUIET, SELECT and RESET TO READY; READ and WRITE SINGLE BLOCK, LOCK BLOCK and
+/// READ MULTIPLE BLOCKS, with block numbers of one byte or, in the extended commands, of two; GET MULTIPLE BLOCK
+/// SECURITY STATUS, GET SYSTEM INFORMATION, and the writing and locking of AFI and DSFID: to any card, to the selected
+/// one, or addressed to this one.
 public final class SimulatedVicinityTag: SimulatedCard {
     /// The identifier, 8 bytes, most significant (E0) first.
     public let uid: [UInt8]
@@ -17,6 +19,13 @@ public final class SimulatedVicinityTag: SimulatedCard {
     private struct State {
         var memory: [UInt8]
         var locked: Set<Int> = []
+        /// The application family (0) and the storage format (1), and which of them are locked.
+        var identifiers: [UInt8] = [0, 0]
+        var lockedIdentifiers: Set<Int> = []
+        var phase = Phase.ready
+
+        /// Quiet cards take addressed commands only; the selected one also those to whoever is selected.
+        enum Phase { case ready, quiet, selected }
     }
 
     /// What differs between cards.
@@ -101,6 +110,9 @@ public final class SimulatedVicinityTag: SimulatedCard {
     /// Locks a block, as LOCK BLOCK does.
     public func lock(block: Int) { state.withLock { _ = $0.locked.insert(block) } }
 
+    /// The card is ready: neither quiet nor selected.
+    public func powerOn() { state.withLock { $0.phase = .ready } }
+
     /// Answers a frame of the card's own protocol; `nil` is silence.
     public func receive(frame: RawFrame) -> RawFrame? {
         guard frame.bitsInLastByte == 8, frame.bytes.count >= 2 else { return nil }
@@ -108,14 +120,42 @@ public final class SimulatedVicinityTag: SimulatedCard {
         let command = frame.bytes[1]
         var parameters = frame.bytes[2...]
         if flags & 0x04 != 0 {
-            // Inventory with one slot: the identifier, least significant byte first.
-            return command == 0x01 && flags & 0x20 != 0 ? RawFrame([0x00, 0x00] + uid.reversed()) : nil
+            guard command == 0x01, flags & 0x20 != 0 else { return nil }
+            return inventory(family: flags & 0x10 != 0 ? parameters.first : nil)
         }
-        if flags & 0x20 != 0 {
-            guard parameters.count >= 8, parameters.prefix(8).elementsEqual(uid.reversed()) else { return nil }
+        let isAddressed = flags & 0x20 != 0
+        var isMeant = true
+        if isAddressed {
+            isMeant = parameters.count >= 8 && parameters.prefix(8).elementsEqual(uid.reversed())
             parameters = parameters.dropFirst(8)
         }
+        let phase = state.withLock { state in
+            // Whoever was selected is so no more when another one is.
+            if command == 0x25, isAddressed, !isMeant, state.phase == .selected { state.phase = .ready }
+            return state.phase
+        }
+        guard isMeant, isAddressed || (flags & 0x10 != 0 ? phase == .selected : phase != .quiet) else { return nil }
+        if let next = SimulatedVicinityTag.phase(after: command, isAddressed: isAddressed), parameters.isEmpty {
+            state.withLock { $0.phase = next }
+            return next == .quiet ? nil : RawFrame([0x00])
+        }
         return RawFrame(answer(command, Array(parameters), option: flags & 0x40 != 0))
+    }
+
+    /// Inventory with one slot: the storage format, and the identifier, least significant byte first.
+    private func inventory(family: UInt8?) -> RawFrame? {
+        let (identifiers, phase) = state.withLock { ($0.identifiers, $0.phase) }
+        guard phase != .quiet, family == nil || family == 0 || family == identifiers[0] else { return nil }
+        return RawFrame([0x00, identifiers[1]] + uid.reversed())
+    }
+
+    private static func phase(after command: UInt8, isAddressed: Bool) -> State.Phase? {
+        switch command {
+        case 0x02 where isAddressed: .quiet
+        case 0x25 where isAddressed: .selected
+        case 0x26: .ready
+        default: nil
+        }
     }
 
     private enum Failure {
@@ -131,7 +171,10 @@ public final class SimulatedVicinityTag: SimulatedCard {
         case 0x20...0x23: return blocks(command, parameters, addressLength: 1, option: option)
         case 0x30...0x33 where configuration.knowsExtendedCommands:
             return blocks(command - 0x10, parameters, addressLength: 2, option: option)
+        case 0x27, 0x29: return setIdentifier(command == 0x27 ? 0 : 1, parameters)
+        case 0x28, 0x2A: return parameters.isEmpty ? lockIdentifier(command == 0x28 ? 0 : 1) : Failure.unknownFormat
         case 0x2B where configuration.tellsSystemInformation: return systemInformation
+        case 0x2C: return securityStatus(parameters)
         default: return Failure.unknownCommand
         }
     }
@@ -140,7 +183,30 @@ public final class SimulatedVicinityTag: SimulatedCard {
         // The number of blocks has one byte; a larger card leaves the field out.
         let hasSize = configuration.blocks <= 256
         let size = [UInt8((configuration.blocks - 1) & 0xFF), UInt8((configuration.blockSize - 1) & 0x1F)]
-        return [0x00, hasSize ? 0x0F : 0x0B] + uid.reversed() + [0x00, 0x00] + (hasSize ? size : []) + [0x01]
+        let identifiers = state.withLock { [$0.identifiers[1], $0.identifiers[0]] }
+        return [0x00, hasSize ? 0x0F : 0x0B] + uid.reversed() + identifiers + (hasSize ? size : []) + [0x01]
+    }
+
+    private func setIdentifier(_ index: Int, _ parameters: [UInt8]) -> [UInt8] {
+        guard parameters.count == 1 else { return Failure.unknownFormat }
+        return state.withLock { state in
+            guard !state.lockedIdentifiers.contains(index) else { return Failure.locked }
+            state.identifiers[index] = parameters[0]
+            return [0x00]
+        }
+    }
+
+    private func lockIdentifier(_ index: Int) -> [UInt8] {
+        state.withLock { $0.lockedIdentifiers.insert(index).inserted ? [0x00] : Failure.alreadyLocked }
+    }
+
+    private func securityStatus(_ parameters: [UInt8]) -> [UInt8] {
+        guard parameters.count == 2 else { return Failure.unknownFormat }
+        let (first, count) = (Int(parameters[0]), Int(parameters[1]) + 1)
+        guard first + count <= configuration.blocks else { return Failure.noBlock }
+        return state.withLock { state in
+            [0x00] + (first..<first + count).map { state.locked.contains($0) ? 0x01 : 0x00 }
+        }
     }
 
     private func blocks(_ command: UInt8, _ parameters: [UInt8], addressLength: Int, option: Bool) -> [UInt8] {

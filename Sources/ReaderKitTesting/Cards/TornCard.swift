@@ -43,6 +43,9 @@ public final class TornCard: SimulatedCard {
     /// The card's.
     public var kind: SimulatedCardKind { card.kind }
 
+    /// The card's.
+    public var atr: [UInt8] { card.atr }
+
     /// How many commands have reached the card since it was last powered.
     public var commands: Int { state.withLock { $0.commands } }
 

@@ -218,6 +218,16 @@ public final class SimulatedBackend: ReaderBackend {
         return stream
     }
 
+    /// The readers that are there now, each with its card.
+    ///
+    /// - Throws: ``ReaderError/Kind/serviceUnavailable`` after ``loseService()``.
+    public func readers() async throws -> [ReaderStatus] {
+        try state.withLock { state throws(ReaderError) in
+            guard state.isServing else { throw SimulatedBackend.serviceError }
+            return state.slots.map { ReaderStatus(reader: $0.info, card: $0.presence) }
+        }
+    }
+
     /// Runs a conversation with the card of that presentation, on a thread of its reader.
     ///
     /// A card that is taken away meanwhile is gone for the conversation too: its next exchange throws

@@ -3,12 +3,12 @@ import ReaderKit
 import Synchronization
 
 /// What a simulated board is between its line and its chip: what came, what is to be sent and when. Any thread may use it.
-final class PN532Board: Sendable {
+final class PN532Board: TerminalDevice {
     fileprivate struct State {
         var chip: PN532Chip
         var decoder = PN532FrameDecoder()
         var delay = Duration.zero
-        var noise: PN532Noise?
+        var noise: LineNoise?
         /// To be sent now.
         var outgoing: [UInt8] = []
         /// To be sent when its time has come.
@@ -18,6 +18,8 @@ final class PN532Board: Sendable {
         /// What wakes the line's thread.
         var wake: (@Sendable () -> Void)?
     }
+
+    let threadName = "PN532"
 
     private let state: Mutex<State>
 
@@ -35,7 +37,7 @@ final class PN532Board: Sendable {
         set { state.withLock { $0.delay = max(.zero, newValue) } }
     }
 
-    func setNoise(_ noise: PN532Noise?) { state.withLock { $0.noise = noise } }
+    func setNoise(_ noise: LineNoise?) { state.withLock { $0.noise = noise } }
 
     /// The board has power again: the chip is another one, and the card that lay there lies there still.
     func restart(_ chip: PN532Chip) {

@@ -1,7 +1,4 @@
-import Foundation
-import Glibc
 import ReaderKit
-import Synchronization
 
 /// A simulated PN532 board on a serial line: a ``PN532Chip`` behind a pseudo-terminal.
 ///
@@ -15,11 +12,11 @@ import Synchronization
 ///     // LIBNFC_DEFAULT_DEVICE=<board.connectionString> nfc-list
 public final class PN532Terminal: Sendable {
     /// The symbolic link under which the board is reachable, however often it goes and comes back, if it was given one.
-    public let link: String?
+    public var link: String? { terminal.link }
 
     private let habits: PN532Chip.Habits
     private let board: PN532Board
-    private let line = Mutex<PN532Line?>(nil)
+    private let terminal: PluggableTerminal
 
     /// Plugs a board in.
     ///
@@ -30,69 +27,33 @@ public final class PN532Terminal: Sendable {
     /// - Throws: ``ReaderError`` with ``ReaderError/Kind/readerUnavailable`` if there is no pseudo-terminal to be had, or
     ///   the link cannot be made.
     public init(link: String? = nil, habits: PN532Chip.Habits = .init()) throws(ReaderError) {
-        self.link = link
         self.habits = habits
         board = PN532Board(PN532Chip(habits))
+        terminal = PluggableTerminal(board, link: link)
         try plugIn()
     }
-
-    deinit { unplug() }
 
     // MARK: Where it is
 
     /// The path of the terminal: the link, if there is one. `nil` while the board is not plugged in.
-    public var path: String? { line.withLock { $0 }.map { link ?? $0.path } }
+    public var path: String? { terminal.path }
 
     /// What libnfc takes to find the board, such as `pn532_uart:/dev/pts/3`; `nil` while it is not plugged in.
     public var connectionString: String? { path.map { "pn532_uart:" + $0 } }
 
     /// Whether the board is plugged in.
-    public var isPluggedIn: Bool { line.withLock { $0 != nil } }
+    public var isPluggedIn: Bool { terminal.isPluggedIn }
 
     /// Pulls the plug: the terminal is gone for whoever has it open, and the link too. The card stays where it is, without
     /// power. Returns when nothing is left of the terminal; nothing happens if it is not plugged in.
-    public func unplug() {
-        line.withLock { line in
-            guard let old = line else { return }
-            if let link, PN532Terminal.target(of: link) == old.path { Glibc.unlink(link) }
-            old.end()
-            line = nil
-        }
-    }
+    public func unplug() { terminal.unplug() }
 
     /// Plugs the board in again, on a new terminal: the chip starts anew, and the card gets power when its field is switched
     /// on. Nothing happens if it is plugged in.
     ///
     /// - Throws: as ``init(link:habits:)``.
     public func plugIn() throws(ReaderError) {
-        try line.withLock { (line) throws(ReaderError) in
-            guard line == nil else { return }
-            board.restart(PN532Chip(habits))
-            let new = try PN532Line(board)
-            if let link {
-                do throws(ReaderError) { try PN532Terminal.place(link, to: new.path) } catch {
-                    new.end()
-                    throw error
-                }
-            }
-            line = new
-        }
-    }
-
-    private static func target(of link: String) -> String? {
-        try? FileManager.default.destinationOfSymbolicLink(atPath: link)
-    }
-
-    /// The link appears whole, also where an old one is replaced.
-    private static func place(_ link: String, to path: String) throws(ReaderError) {
-        let temporary = link + ".\(getpid()).new"
-        Glibc.unlink(temporary)
-        let isFree = target(of: link) != nil || access(link, F_OK) != 0
-        guard isFree, symlink(path, temporary) == 0, rename(temporary, link) == 0 else {
-            let number = isFree ? errno : EEXIST
-            Glibc.unlink(temporary)
-            throw PN532Line.failure("make the link to a simulated reader", number)
-        }
+        try terminal.plugIn { board.restart(PN532Chip(habits)) }
     }
 
     // MARK: The card
@@ -144,7 +105,7 @@ public final class PN532Terminal: Sendable {
     }
 
     /// The noise on the line from now on, in both directions; `nil` is none.
-    public func setNoise(_ noise: PN532Noise?) { board.setNoise(noise) }
+    public func setNoise(_ noise: LineNoise?) { board.setNoise(noise) }
 
     /// Sends bytes to the program that are none of the chip's.
     public func send(noise bytes: [UInt8]) { board.send(bytes) }

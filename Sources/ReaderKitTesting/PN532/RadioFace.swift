@@ -23,7 +23,7 @@ struct RadioFace: Sendable, Hashable {
         }
     }
 
-    let technology: Technology
+    private(set) var technology: Technology
     /// ATQA of type A, most significant byte first as chips tell it.
     private(set) var atqa: [UInt8] = []
     /// SAK of type A.
@@ -52,6 +52,11 @@ struct RadioFace: Sendable, Hashable {
         var card = card
         while let torn = card as? TornCard { card = torn.card }
         isIdentityOnly = card is SimulatedIdentityCard
+        if let recorded = card as? RecordedCard, let technology = recorded.presentation.facts.technology {
+            guard let face = RadioFace(recorded.presentation.facts, technology, uid: uid) else { return nil }
+            self = face
+            return
+        }
         if let card = card as? SimulatedTypeB {
             technology = .typeB
             activation = card.atqb(uid: uid)
@@ -82,6 +87,34 @@ struct RadioFace: Sendable, Hashable {
         default:
             // ISO 15693 and all else: the chip has no such modulation.
             return nil
+        }
+    }
+
+    /// The face that a card had when it was recorded.
+    private init?(_ facts: CardFacts, _ kind: ReaderKit.Technology, uid: [UInt8]) {
+        switch kind {
+        case .iso14443a where facts["sak"] == nil && facts["atqa"] == [0x0C, 0x00]:
+            technology = .topaz
+            atqa = [0x0C, 0x00]
+        case .iso14443a:
+            guard let atqa = facts["atqa"], atqa.count == 2, let sak = facts["sak"]?.first else { return nil }
+            technology = .typeA
+            self.atqa = atqa
+            self.sak = sak
+            isISODEP = sak & 0x20 != 0
+            isClassic = !isISODEP && sak & 0x08 != 0
+            // An ATS begins with its length, which not everybody records.
+            let ats = facts["ats"] ?? [0x78, 0x80, 0x71, 0x02]
+            let isWhole = ats.first == UInt8(truncatingIfNeeded: ats.count)
+            if isISODEP { activation = isWhole ? ats : [UInt8(truncatingIfNeeded: ats.count + 1)] + ats }
+        case .iso14443b:
+            let parameters = (facts["appdata"] ?? [0, 0, 0, 0]) + (facts["protinfo"] ?? [0x00, 0x81, 0x71])
+            guard uid.count == 4, parameters.count == 7 else { return nil }
+            technology = .typeB
+            activation = [0x50] + uid + parameters
+            isISODEP = true
+        case .felica: technology = .feliCa
+        case .iso15693: return nil
         }
     }
 

@@ -18,7 +18,8 @@ struct Info: ToolCommand {
               readerctl info --replay card.capture
 
             JSON: one object with event ("info"), at, and the parts that apply:
-              reader     name, backend, serial, longestCommand, longestResponse, extendedLength, readerCommands
+              reader     name, backend, serial, longestCommand, longestResponse, extendedLength, readerCommands,
+                         missingTechnologies (of libnfc)
               atr        bytes, card, technology, protocols, historicalBytes, tckValid, warnings
               facts      what else the reader told, name to hexadecimal
               uid        as 'readerctl uid' prints it

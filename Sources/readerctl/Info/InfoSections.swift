@@ -13,6 +13,8 @@ struct ReaderSection: InfoSection {
     var longestResponse: Int
     var extendedLength: Bool?
     var readerCommands: Bool
+    /// What no reader can do that is reached this way.
+    var missingTechnologies: [Technology]?
 
     init(_ card: CardOnReader) {
         let reader = card.presence.reader
@@ -24,6 +26,9 @@ struct ReaderSection: InfoSection {
         longestResponse = capabilities.longestResponse
         extendedLength = capabilities.extendedLength
         readerCommands = capabilities.hasPseudoAPDUs
+        #if NFC
+        if backend == .nfc { missingTechnologies = LibNFC.missingTechnologies }
+        #endif
     }
 
     var lines: [InfoLine] {
@@ -33,6 +38,10 @@ struct ReaderSection: InfoSection {
         let extended = extendedLength.map { $0 ? "yes" : "no" } ?? "only trying tells"
         lines.append(InfoLine("extended", extended))
         lines.append(InfoLine("class FF", readerCommands ? "answered by the reader" : "not known to the reader"))
+        if let missingTechnologies {
+            let names = missingTechnologies.map(\.rawValue).joined(separator: ", ")
+            lines.append(InfoLine("not read", "\(names): libnfc does not know it; use a reader of PC/SC for such cards"))
+        }
         return lines
     }
 }

@@ -49,7 +49,8 @@ struct SupportedCard: Sendable {
         guard try Self.isPossible({ try tag.writeNDEF(Self.otherMessage) }) else { return finding }
         guard try Self.read(over: channel) == .message(Self.otherMessage) else { return finding }
         finding.done.insert(.write)
-        let uid = try CardUID(readerBytes: channel.exchange(.getUID).data, technology: card.technology)
+        let bytes = try channel.facts["uid"] ?? channel.facts["idm"] ?? channel.exchange(.getUID).data
+        let uid = CardUID(readerBytes: bytes, technology: card.technology)
         let confirmation = PermanentLock(ofCardWith: uid)
         let isLocked = try Self.isPossible {
             if let lock { try lock(channel, confirmation) } else { try tag.lock(confirmation) }

@@ -171,7 +171,7 @@ private final class LineReader {
 }
 
 /// A folder that is removed with the test.
-final class ScratchFolder {
+final class ScratchFolder: Sendable {
     let path: String
 
     init() throws {

@@ -2,13 +2,16 @@ import Foundation
 import ReaderKitTesting
 import Testing
 
-/// A program that somebody else wrote, which reads our simulated cards through a simulated PN532.
+/// A program that somebody else wrote, which reads our simulated cards.
 struct WitnessProgram {
     /// Where it is.
     let path: String
 
     /// A program of libnfc (Debian: `libnfc-bin`).
     static func libnfc(_ name: String) -> WitnessProgram { WitnessProgram(path: "/usr/bin/\(name)") }
+
+    /// A program that uses PC/SC (Debian: `pcsc-tools`, `opensc`).
+    static func pcsc(_ name: String) -> WitnessProgram { WitnessProgram(path: "/usr/bin/\(name)") }
 
     /// Whether it is installed.
     var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }
@@ -28,8 +31,15 @@ struct WitnessProgram {
 
     /// Runs it to its end, at most two minutes, where libnfc finds that board and no other device.
     func run(_ arguments: [String], with board: PN532Terminal) async throws -> Outcome {
+        try await run(arguments, environment: Self.environment(board))
+    }
+
+    /// Runs it to its end, at most two minutes.
+    ///
+    /// - Parameter input: what it reads from its standard input.
+    func run(_ arguments: [String], environment: [String: String] = [:], input: String = "") async throws -> Outcome {
         let folder = try ScratchFolder()
-        let running = try start(arguments, with: board, in: folder)
+        let running = try start(arguments, environment: environment, input: input, in: folder)
         let deadline = Task {
             try await Task.sleep(for: .seconds(120))
             kill(running.process.processIdentifier, SIGKILL)
@@ -44,7 +54,7 @@ struct WitnessProgram {
     }
 
     /// A program that runs.
-    struct Running {
+    struct Running: Sendable {
         let process: Process
         fileprivate let ends: AsyncStream<Int32>
 
@@ -56,15 +66,27 @@ struct WitnessProgram {
         }
     }
 
-    /// Starts it, with its output in files of that folder.
+    /// Starts it where libnfc finds that board and no other device.
     func start(_ arguments: [String], with board: PN532Terminal, in folder: ScratchFolder) throws -> Running {
+        try start(arguments, environment: Self.environment(board), in: folder)
+    }
+
+    private static func environment(_ board: PN532Terminal) throws -> [String: String] {
+        ["LIBNFC_DEFAULT_DEVICE": try #require(board.connectionString), "LIBNFC_AUTO_SCAN": "false"]
+    }
+
+    /// Starts it, with its output in files of that folder.
+    func start(
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        input: String = "",
+        in folder: ScratchFolder
+    ) throws -> Running {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging([
-            "LIBNFC_DEFAULT_DEVICE": try #require(board.connectionString), "LIBNFC_AUTO_SCAN": "false",
-        ]) { $1 }
-        process.standardInput = FileHandle.nullDevice
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = FileHandle(forReadingAtPath: try folder.write(input, to: "input"))
         process.standardOutput = FileHandle(forWritingAtPath: try folder.write("", to: "output"))
         process.standardError = FileHandle(forWritingAtPath: try folder.write("", to: "messages"))
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)

@@ -94,7 +94,7 @@ import Testing
             let backend = ReplayBackend([capture], mode: .strict)
             var scans = 0
             for await case .scan in CardScanner(backend).events() { scans += 1 }
-            #expect(scans == capture.presentations.count, "\(capture.file ?? "")")
+            #expect(scans == capture.presentations.count + capture.lines.count, "\(capture.file ?? "")")
             #expect(backend.differences.isEmpty, "\(capture.file ?? ""): \(backend.differences)")
         }
     }

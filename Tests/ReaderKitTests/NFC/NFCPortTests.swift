@@ -34,7 +34,7 @@ import Testing
         let board = try PN532Terminal()
         let path = try #require(board.path)
         let holder = try Self.start("flock --no-fork -x \(path) sleep 600")
-        defer { holder.terminate() }
+        defer { Self.end(holder) }
         try await until("the lock") { Self.error(path)?.kind == .sharingViolation }
         do throws(ReaderError) {
             _ = try NFCPort(path)
@@ -49,7 +49,7 @@ import Testing
         let board = try PN532Terminal()
         let path = try #require(board.path)
         let holder = try Self.start("exec 3<>\(path); exec sleep 600")
-        defer { holder.terminate() }
+        defer { Self.end(holder) }
         try await until("the program") { !NFCPort.holders(of: path).isEmpty }
         do throws(ReaderError) {
             _ = try NFCPort(path)
@@ -112,10 +112,13 @@ import Testing
         let error = await readerError { try await backend.readers() }
         #expect(error?.kind == .sharingViolation)
         #expect(error?.hint.contains("sleep") == true)
-        holder.terminate()
+        Self.end(holder)
         try await watcher.until("added \(name)")
         #expect(watcher.texts == ["stuck \(name)", "recovered \(name)", "added \(name)"])
     }
+
+    /// Ends it in a way that it cannot ignore: what blocks signals in the thread that starts it, it blocks too.
+    private static func end(_ process: Process) { kill(process.processIdentifier, SIGKILL) }
 
     private static func start(_ command: String) throws -> Process {
         let process = Process()

@@ -39,6 +39,7 @@ final class Watcher: Sendable {
         case .cardInserted(let card): "inserted \(card.reader.name) \(card.number)"
         case .cardRemoved(let card): "removed \(card.reader.name) \(card.number)"
         case .cardMissed(let card): "missed \(card.reader.name) \(card.number)"
+        case .cardReported(let report): "reported \(report.reader.name) \(report.number)"
         case .readerStuck(let reader, _): "stuck \(reader.name)"
         case .readerRecovered(let reader): "recovered \(reader.name)"
         case .failed(let error): "failed \(error.kind)"

@@ -39,6 +39,8 @@ final class FaultyBackend: ReaderBackend {
         }
     }
 
+    func readers() async -> [ReaderStatus] { [ReaderStatus(reader: presence.reader, card: presence)] }
+
     func withCard<Result: Sendable>(
         _ presence: CardPresence,
         perform conversation: @escaping @Sendable (any CardChannel) throws -> Result

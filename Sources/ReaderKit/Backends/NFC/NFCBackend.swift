@@ -75,7 +75,8 @@ public final class NFCBackend: ReaderBackend {
     public func events() -> AsyncStream<ReaderEvent> {
         let id = UUID()
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderEvent.self)
-        continuation.onTermination = { [weak self] _ in self?.endWatch(id) }
+        // Whoever watches keeps the backend: the readers are watched as long as somebody listens.
+        continuation.onTermination = { _ in self.endWatch(id) }
         beginWatch(id, continuation)
         return stream
     }
@@ -110,13 +111,13 @@ public final class NFCBackend: ReaderBackend {
     ///
     /// - Throws: ``ReaderError`` when libnfc does not work, or when of the readers that were named none can be used and
     ///   one of them is there. No reader is no error.
-    public func readers() async throws -> [NFCReaderStatus] {
+    public func readers() async throws -> [ReaderStatus] {
         if configuration.discoversReaders {
             let discovery = makeDiscovery()
             defer { discovery.stop() }
             found(try await discovery.run { discovery, _ in try discovery.list() })
         }
-        var all: [NFCReaderStatus] = []
+        var all: [ReaderStatus] = []
         var fault: (any Error)?
         for (_, reader) in state.withLock({ $0.readers.sorted { $0.key < $1.key }.map(\.value) }) {
             do {

@@ -3,7 +3,7 @@ extension NFCReader {
     /// What there is now: opens the reader and looks for a card, unless that is done all the time anyway.
     ///
     /// - Returns: `nil` if the reader is not there.
-    func status() throws(ReaderError) -> NFCReaderStatus? {
+    func status() throws(ReaderError) -> ReaderStatus? {
         do throws(ReaderError) {
             return try statusOnce()
         } catch {
@@ -14,10 +14,10 @@ extension NFCReader {
         }
     }
 
-    private func statusOnce() throws(ReaderError) -> NFCReaderStatus? {
+    private func statusOnce() throws(ReaderError) -> ReaderStatus? {
         guard try openIfNeeded() else { return nil }
         if !polling.withLock(\.isWanted) || !device.answers { try look() }
-        return NFCReaderStatus(
+        return ReaderStatus(
             reader: info,
             card: isOver ? nil : card,
             technologies: device.technologies,

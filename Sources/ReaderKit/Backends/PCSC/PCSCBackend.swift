@@ -8,14 +8,6 @@ import Synchronization
 /// context per reader, so that a reader that hangs holds up no other. Making a backend does nothing yet: pcscd need not
 /// run.
 public final class PCSCBackend: ReaderBackend {
-    /// A reader and the card on it.
-    public struct ReaderStatus: Sendable, Hashable {
-        /// The reader.
-        public var reader: ReaderInfo
-        /// The card on it, if there is one.
-        public var card: CardPresence?
-    }
-
     private struct State {
         /// By the reader's name; the number tells a thread from an earlier one of the same reader.
         var conversations: [String: (number: Int, io: PCSCCardIO)] = [:]
@@ -217,9 +209,9 @@ public final class PCSCBackend: ReaderBackend {
     }
 }
 
-extension PCSCBackend.ReaderStatus {
+extension ReaderStatus {
     init(_ state: PCSCLibrary.ReaderState, at now: Date) {
-        reader = ReaderInfo(pcscName: state.name)
+        self.init(reader: ReaderInfo(pcscName: state.name))
         guard state.event & PCSCState.present != 0 else { return }
         card = CardPresence(
             reader: reader,

@@ -158,7 +158,7 @@ actor PCSCCardIO: CallThread {
 
     #if PCSC
     /// The readers that pcscd has now, each with its card.
-    func snapshot(at now: Date) throws(ReaderError) -> [PCSCBackend.ReaderStatus] {
+    func snapshot(at now: Date) throws(ReaderError) -> [ReaderStatus] {
         let context = try establishedContext()
         let attempt = "ask for the state of the readers"
         for _ in 0..<4 {
@@ -175,7 +175,7 @@ actor PCSCCardIO: CallThread {
             guard stateCode.isSuccess || stateCode == .timeout else {
                 throw stateCode.serviceError(attempting: attempt)
             }
-            return states.filter { $0.event & PCSCState.unknown == 0 }.map { PCSCBackend.ReaderStatus($0, at: now) }
+            return states.filter { $0.event & PCSCState.unknown == 0 }.map { ReaderStatus($0, at: now) }
         }
         throw PCSCCode.unknownReader.error(attempting: attempt)
     }

@@ -70,6 +70,13 @@ public final class ReplayBackend: ReaderBackend {
         return AsyncStream { await run.next() }
     }
 
+    /// The readers of all captures, each once, without cards: those come with time.
+    public func readers() async -> [ReaderStatus] {
+        var names: [String] = []
+        for name in captures.flatMap(\.readerNames) where !names.contains(name) { names.append(name) }
+        return names.map { ReaderStatus(reader: ReaderInfo(name: $0, backend: .replay)) }
+    }
+
     /// Runs a conversation with the recorded card.
     ///
     /// - Throws: ``ReaderError/Kind/cardRemoved`` for a presentation that this backend did not announce, the recorded

@@ -14,11 +14,13 @@ actor ReplayRun {
     private var pace: Pace?
     /// The cards that lie on the readers, by the index of their presentation.
     private var presences: [Int: CardPresence] = [:]
+    private var reports = 0
 
     /// What happens in a capture, in its order.
     enum Step {
         case add(Int?)
         case insert(Int, at: Duration)
+        case report(Int, at: Duration)
         case remove(Int, at: Duration)
         case take(Int?)
     }
@@ -47,6 +49,9 @@ actor ReplayRun {
             case .insert(let index, let time):
                 try await pace?(time)
                 return .cardInserted(present(capture.presentations[index], index: index, file: capture.file))
+            case .report(let index, let time):
+                try await pace?(time)
+                return .cardReported(report(capture.lines[index]))
             case .remove(let index, let time):
                 try await pace?(time)
                 guard let presence = presences.removeValue(forKey: index) else { return nil }
@@ -70,6 +75,16 @@ actor ReplayRun {
         return presence
     }
 
+    private func report(_ line: Capture.Line) -> ReaderReport {
+        reports += 1
+        return ReaderReport(
+            reader: reader(line.reader),
+            number: reports,
+            at: CaptureTime.moment(start, plus: line.at),
+            line: line.text
+        )
+    }
+
     private func reader(_ number: Int?) -> ReaderInfo {
         readers[number] ?? ReaderInfo(name: Capture.unnamedReader, backend: .replay)
     }
@@ -79,14 +94,16 @@ actor ReplayRun {
         return Dictionary(readers) { first, _ in first }
     }
 
-    /// What happens in a capture: its readers come, cards come and leave in the order of their times, its readers go.
+    /// What happens in a capture: its readers come, cards come and leave and lines come in the order of their times, its
+    /// readers go.
     ///
-    /// Of things at the same time, removals come first. A card whose removal is not recorded leaves when the next one
+    /// Of things at the same time, removals come first, then lines. A card whose removal is not recorded leaves when the next one
     /// comes to its reader, or at the end.
     static func steps(of capture: Capture) -> [Step] {
         var readers: [Int?] = capture.readers.map(\.number)
-        for presentation in capture.presentations where !readers.contains(presentation.reader) {
-            readers.append(presentation.reader)
+        for reader in capture.presentations.map(\.reader) + capture.lines.map(\.reader) where !readers.contains(reader)
+        {
+            readers.append(reader)
         }
         var steps = readers.map(Step.add)
         var present: [(index: Int, reader: Int?, until: Duration?)] = []
@@ -98,13 +115,25 @@ actor ReplayRun {
                 steps.append(.remove(card.index, at: card.until))
             }
         }
+        var lines = capture.lines.enumerated().makeIterator()
+        var line = lines.next()
+        /// Gives the lines up to that time, or all.
+        func report(until time: Duration?) {
+            while let (index, next) = line.map({ ($0.offset, $0.element) }), time.map({ next.at <= $0 }) ?? true {
+                leave(before: next.at) { card in card.until.map { $0 <= next.at } ?? false }
+                steps.append(.report(index, at: next.at))
+                line = lines.next()
+            }
+        }
         for (index, presentation) in capture.presentations.enumerated() {
+            report(until: presentation.at)
             leave(before: presentation.at) { card in
                 card.reader == presentation.reader || card.until.map { $0 <= presentation.at } ?? false
             }
             steps.append(.insert(index, at: presentation.at))
             present.append((index, presentation.reader, presentation.removedAt))
         }
+        report(until: nil)
         leave(before: capture.duration) { _ in true }
         return steps + readers.map(Step.take)
     }

@@ -116,9 +116,12 @@ public struct CaptureReview: Sendable, Hashable {
                 return
             }
         }
-        guard count != capture.presentations.count else { return }
+        // A line may also say that a card has gone.
+        let reports = capture.lines.count { ReportReading.read($0.text) != nil }
         let cards = capture.presentations.count
-        warnings.append(.init(.expectationCount, "\(name) has \(count) taps for \(cards) presentations"))
+        guard count != cards + reports else { return }
+        let what = reports == 0 ? "\(cards) presentations" : "\(cards) presentations and \(reports) reports"
+        warnings.append(.init(.expectationCount, "\(name) has \(count) taps for \(what)"))
     }
 }
 

@@ -4,16 +4,16 @@ import ReaderKit
 import Synchronization
 
 /// One pseudo-terminal and the thread that serves it, from plugging in to pulling out.
-final class PN532Line: Sendable {
+final class TerminalLine: Sendable {
     /// The name of the terminal, such as `/dev/pts/3`.
     let path: String
 
-    private let board: PN532Board
-    /// The chip's end of the terminal.
+    private let device: any TerminalDevice
+    /// The device's end of the terminal.
     private let terminal: Int32
     /// Tells that the program's end was opened.
     private let watch: Int32
-    private let bell: PN532Bell
+    private let bell: WakePipe
     private let isEnding = Atomic(false)
     private let hasEnded = DispatchSemaphore(value: 0)
 
@@ -26,31 +26,31 @@ final class PN532Line: Sendable {
     private static let getNumber: UInt = 0x8004_5430
 
     /// Opens a terminal and begins to serve it.
-    init(_ board: PN532Board) throws(ReaderError) {
+    init(_ device: any TerminalDevice) throws(ReaderError) {
         let attempt = "open a pseudo-terminal for a simulated reader"
-        guard let bell = PN532Bell() else { throw PN532Line.failure(attempt, errno) }
+        guard let bell = WakePipe() else { throw TerminalLine.failure(attempt, errno) }
         let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
-        guard terminal >= 0 else { throw PN532Line.failure(attempt, errno) }
+        guard terminal >= 0 else { throw TerminalLine.failure(attempt, errno) }
         let watch = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         var number: UInt32 = 0
         var unlocked: Int32 = 0
         let hasName =
-            watch >= 0 && ioctl(terminal, PN532Line.unlock, &unlocked) == 0
-            && ioctl(terminal, PN532Line.getNumber, &number) == 0
+            watch >= 0 && ioctl(terminal, TerminalLine.unlock, &unlocked) == 0
+            && ioctl(terminal, TerminalLine.getNumber, &number) == 0
         path = "/dev/pts/\(number)"
         guard hasName, inotify_add_watch(watch, path, UInt32(IN_OPEN)) >= 0 else {
             let number = errno
             close(terminal)
             if watch >= 0 { close(watch) }
-            throw PN532Line.failure(attempt, number)
+            throw TerminalLine.failure(attempt, number)
         }
-        self.board = board
+        self.device = device
         self.terminal = terminal
         self.watch = watch
         self.bell = bell
         makeRaw()
-        board.setWake { bell.ring() }
-        DetachedThread.start(name: "PN532 on \(path)") { self.serve() }
+        device.setWake { bell.ring() }
+        DetachedThread.start(name: "\(device.threadName) on \(path)") { self.serve() }
     }
 
     static func failure(_ attempt: String, _ number: Int32) -> ReaderError {
@@ -84,7 +84,7 @@ final class PN532Line: Sendable {
     private func takeName() {
         let descriptor = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
-        let name = Array("PN532 \(path.dropFirst(5))".utf8)
+        let name = Array("\(device.threadName) \(path.dropFirst(5))".utf8)
         write(descriptor, name, name.count)
         close(descriptor)
     }
@@ -94,45 +94,29 @@ final class PN532Line: Sendable {
         var outgoing: [UInt8] = []
         var isOpen = true
         while !isEnding.load(ordering: .acquiring) {
-            let (bytes, next) = board.collect()
+            let (bytes, next) = device.collect()
             // With nobody at the other end it is lost.
             outgoing = isOpen ? outgoing + bytes : []
             send(&outgoing)
-            let silence = board.isWithinFrame ? ContinuousClock.now + PN532Line.longestGap : nil
+            let silence = device.isWithinFrame ? ContinuousClock.now + TerminalLine.longestGap : nil
             let line: (descriptor: Int32, events: Int) =
                 isOpen ? (terminal, Int(POLLIN) | (outgoing.isEmpty ? 0 : Int(POLLOUT))) : (watch, Int(POLLIN))
-            let found = wait(line.descriptor, line.events, until: [next, silence].compactMap(\.self).min())
+            let end = [next, silence].compactMap(\.self).min()
+            let found = bell.wait(for: line.descriptor, line.events, until: end)
             if !isOpen {
                 if found != 0 { isOpen = true }
             } else if found & Int(POLLIN) != 0, let bytes = read() {
-                board.receive(bytes)
+                device.receive(bytes)
             } else if found & Int(POLLIN | POLLHUP | POLLERR) != 0 {
                 isOpen = findOpen()
             } else if let silence, ContinuousClock.now >= silence {
-                board.hearSilence()
+                device.hearSilence()
             }
         }
-        board.powerOff()
+        device.powerOff()
         close(terminal)
         close(watch)
         hasEnded.signal()
-    }
-
-    /// Waits for the line or the bell, and gives what was found on the line.
-    private func wait(_ descriptor: Int32, _ events: Int, until end: ContinuousClock.Instant?) -> Int {
-        var descriptors = [
-            pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: events), revents: 0),
-            pollfd(fd: bell.descriptor, events: Int16(truncatingIfNeeded: Int(POLLIN)), revents: 0),
-        ]
-        var time: Int32 = -1
-        if let end {
-            // Rounded up, so as not to look again and again within the last millisecond.
-            let left = ContinuousClock.now.duration(to: end) / .milliseconds(1)
-            time = Int32(min(max(0, left.rounded(.up)), 3_600_000))
-        }
-        guard poll(&descriptors, 2, time) > 0 else { return 0 }
-        if descriptors[1].revents != 0 { bell.silence() }
-        return Int(descriptors[0].revents)
     }
 
     /// Looks whether a program has the terminal open, when it seems that none has.
@@ -144,7 +128,7 @@ final class PN532Line: Sendable {
         guard poll(&descriptor, 1, 0) > 0, Int(descriptor.revents) & Int(POLLHUP) != 0 else { return true }
         // What the last program wrote before it closed is still to be read.
         if Int(descriptor.revents) & Int(POLLIN) != 0, let bytes = read() {
-            board.receive(bytes)
+            device.receive(bytes)
             return true
         }
         makeRaw()
@@ -163,7 +147,7 @@ final class PN532Line: Sendable {
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 // Full: the program does not read. Anything else: nobody is there.
-                if errno != EAGAIN || bytes.count > PN532Line.mostOutgoing { bytes = [] }
+                if errno != EAGAIN || bytes.count > TerminalLine.mostOutgoing { bytes = [] }
                 return
             }
             bytes.removeFirst(count)
@@ -172,34 +156,4 @@ final class PN532Line: Sendable {
 
     /// More than a program leaves unread is lost, as on a serial line.
     private static let mostOutgoing = 65_536
-}
-
-/// What wakes the thread of a line: a pipe. It lives as long as anybody may ring it, the line or not.
-private final class PN532Bell: Sendable {
-    /// Can be read from when it was rung.
-    let descriptor: Int32
-    private let end: Int32
-
-    init?() {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return nil }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        (descriptor, end) = (ends[0], ends[1])
-    }
-
-    deinit {
-        close(descriptor)
-        close(end)
-    }
-
-    /// A pipe that is full has been rung already.
-    func ring() { write(end, [1], 1) }
-
-    func silence() {
-        var bytes = [UInt8](repeating: 0, count: 64)
-        while Glibc.read(descriptor, &bytes, bytes.count) > 0 {}
-    }
 }

@@ -1,0 +1,85 @@
+import Synchronization
+
+/// Several backends as one, so that one scanner serves readers that are reached in different ways.
+///
+/// ```swift
+/// let backend = CombinedBackend([PCSCBackend(), NFCBackend()])
+/// for await tap in CardScanner(backend).taps() { … }
+/// ```
+///
+/// It is made for live readers: recordings would be told at the same time, and no longer in an order of their own.
+public final class CombinedBackend: ReaderBackend {
+    /// The backends, in the order in which they were given.
+    public let parts: [any ReaderBackend]
+
+    /// Which part told of a reader.
+    private let owners = Mutex<[ReaderInfo: Int]>([:])
+
+    /// Some backends as one.
+    ///
+    /// - Parameter parts: the backends. No two of them may serve the same reader.
+    public init(_ parts: [any ReaderBackend]) {
+        self.parts = parts
+    }
+
+    /// The way of the first part, `simulated` where there is none. Each reader says its own (``ReaderInfo/backend``).
+    public var kind: BackendKind { parts.first?.kind ?? .simulated }
+
+    /// Whether all parts are recordings.
+    public var isRecording: Bool { !parts.isEmpty && parts.allSatisfy(\.isRecording) }
+
+    /// Watches all readers. What happens to those of one part comes in its order.
+    public func events() -> AsyncStream<ReaderEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(of: ReaderEvent.self)
+        let task = Task {
+            await withTaskGroup(of: Void.self) { group in
+                for (index, part) in parts.enumerated() {
+                    group.addTask {
+                        for await event in part.events() {
+                            if let reader = event.reader { self.note(reader, of: index) }
+                            continuation.yield(event)
+                        }
+                    }
+                }
+            }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in task.cancel() }
+        return stream
+    }
+
+    /// The readers of all parts that are there now, those of the first part first.
+    ///
+    /// - Throws: the error of the first part that cannot be asked, if no other part has a reader.
+    public func readers() async throws -> [ReaderStatus] {
+        var all: [ReaderStatus] = []
+        var fault: (any Error)?
+        for (index, part) in parts.enumerated() {
+            do {
+                let readers = try await part.readers()
+                for status in readers { note(status.reader, of: index) }
+                all += readers
+            } catch {
+                fault = fault ?? error
+            }
+        }
+        try Task.checkCancellation()
+        if all.isEmpty, let fault { throw fault }
+        return all
+    }
+
+    /// Runs a conversation with the card, by the backend that told of its reader.
+    public func withCard<Result: Sendable>(
+        _ presence: CardPresence,
+        perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
+    ) async throws -> Result {
+        let reader = presence.reader
+        let owner = owners.withLock { $0[reader] }.map { parts[$0] } ?? parts.first { $0.kind == reader.backend }
+        guard let owner else { throw ReaderError(.readerUnavailable, attempting: "connect to the card") }
+        return try await owner.withCard(presence, perform: conversation)
+    }
+
+    private func note(_ reader: ReaderInfo, of part: Int) {
+        owners.withLock { $0[reader] = part }
+    }
+}

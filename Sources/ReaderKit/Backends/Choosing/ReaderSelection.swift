@@ -1,0 +1,138 @@
+import Foundation
+
+/// The readers that a program is to serve, in whatever way they are reached: one choice for all tools and applications.
+///
+/// ```swift
+/// let selection = ReaderSelection([.pcsc(name: nil), .nfc(connection: "pn532_uart:/dev/ttyUSB0")])
+/// let backend = try selection.makeBackend()
+/// ```
+///
+/// Without a selector it is all that is there: the readers of PC/SC, those that libnfc finds without sending anything to
+/// serial lines, and the lines of readers in Smart Reader mode that have a name under `/dev/clubkit`.
+public struct ReaderSelection: Sendable, Hashable {
+    /// What is meant; a reader is served if one of these means it. All readers of this machine if empty.
+    public var selectors: [ReaderSelector]
+
+    /// A choice of readers.
+    public init(_ selectors: [ReaderSelector] = []) {
+        self.selectors = selectors
+    }
+
+    /// Whether the reader is one that is meant.
+    public func matches(_ reader: ReaderInfo) -> Bool {
+        selectors.isEmpty || selectors.contains { $0.matches(reader) }
+    }
+
+    /// The recordings that are meant; `nil` if live readers are.
+    ///
+    /// - Throws: ``ReaderError/Kind/unsupported`` if both are: a recording has a time and an order of its own.
+    public func recordings() throws(ReaderError) -> [String]? {
+        let paths = selectors.compactMap { selector -> String? in
+            if case .replay(let path) = selector { path } else { nil }
+        }
+        guard !paths.isEmpty else { return nil }
+        guard paths.count == selectors.count else {
+            throw ReaderError(
+                .unsupported,
+                attempting: "choose the readers",
+                detail: "recordings and live readers cannot be served at the same time",
+                advice: "Replay the recordings by themselves."
+            )
+        }
+        return paths
+    }
+
+    /// The backend of the readers that are meant. Nothing is asked of them yet, and they need not be there.
+    ///
+    /// It may serve more readers than are meant: ``matches(_:)`` tells.
+    ///
+    /// - Parameter now: the clock that dates presentations.
+    /// - Throws: ``ReaderError/Kind/unsupported`` for a way that this build was made without; ``CaptureFileError`` for a
+    ///   recording that cannot be read.
+    public func makeBackend(now: @escaping @Sendable () -> Date = { Date() }) throws -> any ReaderBackend {
+        if let recordings = try recordings() { return ReplayBackend(try CaptureFiles.load(recordings)) }
+        var parts: [any ReaderBackend] = []
+        for way in Way.allCases {
+            guard let part = try backend(way, now) else { continue }
+            parts.append(part)
+        }
+        return parts.count == 1 ? parts[0] : CombinedBackend(parts)
+    }
+
+    // MARK: - Ways
+
+    private enum Way: CaseIterable {
+        case pcsc, nfc, smartReader
+    }
+
+    /// The error for a way that this build was made without.
+    private static func absence(of library: String, trait: String) -> ReaderError {
+        ReaderError(
+            .unsupported,
+            attempting: "use a reader",
+            detail: "this build was made without \(library)",
+            advice: "Build with the package trait \(trait)."
+        )
+    }
+
+    /// Whether all readers of a way are meant that are there, and whether the way was asked for by its name.
+    private func choice(_ way: Way) -> (takesAll: Bool, isNamed: Bool) {
+        var choice = (takesAll: selectors.isEmpty, isNamed: false)
+        for selector in selectors {
+            switch (selector, way) {
+            case (.named, _): choice.takesAll = true
+            case (.pcsc, .pcsc), (.nfc(nil), .nfc), (.smartReader(nil), .smartReader): choice = (true, true)
+            case (.nfc, .nfc), (.smartReader, .smartReader): choice.isNamed = true
+            default: break
+            }
+        }
+        return choice
+    }
+
+    private func backend(_ way: Way, _ now: @escaping @Sendable () -> Date) throws(ReaderError) -> (any ReaderBackend)? {
+        let choice = choice(way)
+        guard choice.takesAll || choice.isNamed else { return nil }
+        switch way {
+        case .pcsc:
+            #if PCSC
+            return PCSCBackend(now: now)
+            #else
+            if choice.isNamed { throw Self.absence(of: "PC/SC", trait: "PCSC") }
+            return nil
+            #endif
+        case .nfc:
+            #if NFC
+            let connections = selectors.compactMap { selector -> String? in
+                if case .nfc(let connection) = selector { connection } else { nil }
+            }
+            return NFCBackend(
+                configuration: NFCConfiguration(
+                    connectionStrings: connections,
+                    discoversReaders: choice.takesAll
+                ),
+                now: now
+            )
+            #else
+            if choice.isNamed { throw Self.absence(of: "libnfc", trait: "NFC") }
+            return nil
+            #endif
+        case .smartReader:
+            let paths = selectors.compactMap { selector -> String? in
+                if case .smartReader(let path) = selector { path } else { nil }
+            }
+            let named = choice.takesAll ? Self.smartReaders() : []
+            return SmartReaderBackend(
+                configuration: SmartReaderConfiguration(sources: (paths + named).map { SmartReaderSource($0) }),
+                now: now
+            )
+        }
+    }
+
+    /// The lines to which the udev rules give a name: those with a serial number that are there, else the one without,
+    /// which may come later.
+    static func smartReaders(in folder: String = "/dev/clubkit") -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let lines = names.filter { $0.hasPrefix("smart-reader-") }.sorted()
+        return (lines.isEmpty ? ["smart-reader"] : lines).map { "\(folder)/\($0)" }
+    }
+}

@@ -1,0 +1,253 @@
+import Foundation
+import Synchronization
+
+/// The thread of one line: opens it, reads it, and opens it again when it has gone.
+///
+/// While the line is open and silent, the thread sleeps in `poll(2)` without a time limit.
+final class SmartReaderThread: Sendable {
+    /// What can be replaced in tests.
+    struct Surroundings: Sendable {
+        /// Where standard input is.
+        var standardInput: Int32 = 0
+        /// Takes an input device for this process alone, and gives 0 or a code of the system (`EVIOCGRAB`).
+        var grab: @Sendable (Int32) -> Int32 = { descriptor in
+            // `EVIOCGRAB`, `_IOW('E', 0x90, int)`, a macro that Swift does not see.
+            ioctl(descriptor, UInt(0x4004_4590), 1) == 0 ? 0 : errno
+        }
+        /// The time by which repetitions are told.
+        var instant: @Sendable () -> ContinuousClock.Instant = { .now }
+    }
+
+    private struct Control {
+        var isWanted = false
+        var isEnding = false
+        var isStarted = false
+        var counts = SmartReaderCounts()
+        var wakeUps = 0
+    }
+
+    private let source: SmartReaderSource
+    private let configuration: SmartReaderConfiguration
+    private let surroundings: Surroundings
+    private let report: @Sendable (SmartReaderTable.Report) -> Void
+    private let control = Mutex(Control())
+    private let bell: WakePipe?
+
+    init(
+        _ source: SmartReaderSource,
+        _ configuration: SmartReaderConfiguration,
+        _ surroundings: Surroundings,
+        report: @escaping @Sendable (SmartReaderTable.Report) -> Void
+    ) {
+        self.source = source
+        self.configuration = configuration
+        self.surroundings = surroundings
+        self.report = report
+        bell = WakePipe()
+    }
+
+    /// What came and was no tap.
+    var counts: SmartReaderCounts { control.withLock { $0.counts } }
+
+    /// How often the thread woke up.
+    var wakeUps: Int { control.withLock { $0.wakeUps } }
+
+    /// Opens the line, or closes it.
+    func want(_ isWanted: Bool) {
+        guard let bell else {
+            if isWanted {
+                report(
+                    .trouble(
+                        ReaderError(
+                            .limitExceeded,
+                            attempting: DeviceNode.attempt(source.name),
+                            detail: "this program has no file descriptors left",
+                            advice: "Open fewer files at a time in this program."
+                        )
+                    )
+                )
+            }
+            return
+        }
+        let mustStart = control.withLock { control in
+            control.isWanted = isWanted
+            defer { if isWanted { control.isStarted = true } }
+            return isWanted && !control.isStarted
+        }
+        if mustStart { DetachedThread.start(name: "smart-reader") { self.run(bell) } }
+        bell.ring()
+    }
+
+    /// Ends the thread.
+    func stop() {
+        control.withLock { $0.isEnding = true }
+        bell?.ring()
+    }
+
+    // MARK: - The thread
+
+    /// What is open.
+    private struct Device {
+        /// `nil` is standard input.
+        var node: DeviceNode?
+        var descriptor: Int32
+        var framer: SmartReaderFramer
+        var keyboard: SmartReaderKeyboard?
+        var openedAt = ContinuousClock.now
+        var heardAt = ContinuousClock.now
+    }
+
+    /// What is kept while the line comes and goes.
+    private struct Memory {
+        var taps: SmartReaderTaps
+        /// Of the lines that have gone.
+        var counts = SmartReaderCounts()
+        var pause: Duration
+        var hasEnded = false
+    }
+
+    private func run(_ bell: WakePipe) {
+        var memory = Memory(taps: SmartReaderTaps(configuration), pause: configuration.firstBackOff)
+        var device: Device?
+        while true {
+            let (isWanted, isEnding) = control.withLock { control in
+                control.wakeUps += 1
+                return (control.isWanted, control.isEnding)
+            }
+            if isEnding { return }
+            guard isWanted, !memory.hasEnded else {
+                if let open = device {
+                    memory.counts = memory.counts + open.framer.counts
+                    device = nil
+                    report(.absent)
+                }
+                _ = bell.wait(for: -1, 0, until: nil)
+                continue
+            }
+            if device == nil { device = open() }
+            guard var open = device else {
+                pause(&memory, bell)
+                continue
+            }
+            let stays = serve(&open, &memory, bell)
+            note(open, memory)
+            device = open
+            if !stays {
+                memory.counts = memory.counts + open.framer.counts
+                // A line that goes as soon as it is opened is not tried again and again.
+                if open.openedAt.duration(to: .now) > configuration.lastBackOff {
+                    memory.pause = configuration.firstBackOff
+                }
+                device = nil
+                report(.absent)
+                if !memory.hasEnded { pause(&memory, bell) }
+            }
+        }
+    }
+
+    private func pause(_ memory: inout Memory, _ bell: WakePipe) {
+        _ = bell.wait(for: -1, 0, until: .now + memory.pause)
+        memory.pause = min(memory.pause * 2, max(configuration.lastBackOff, configuration.firstBackOff))
+    }
+
+    private func note(_ device: Device, _ memory: Memory) {
+        let counts = memory.counts + device.framer.counts + memory.taps.counts
+        control.withLock { $0.counts = counts }
+    }
+
+    // MARK: Opening
+
+    private func open() -> Device? {
+        let framer = SmartReaderFramer(configuration.rules(for: source))
+        do throws(ReaderError) {
+            let device: Device
+            switch source {
+            case .serial(let path):
+                let node = try DeviceNode(path)
+                guard node.isTerminal, node.makeRaw(speed: configuration.speed) else {
+                    throw Self.wrongDevice(path, "it is no serial line")
+                }
+                node.makeExclusive()
+                device = Device(node: node, descriptor: node.descriptor, framer: framer)
+            case .keyboard(let path):
+                let node = try DeviceNode(path, mode: O_RDONLY)
+                switch surroundings.grab(node.descriptor) {
+                case 0: break
+                case EBUSY: throw DeviceNode.sharing(DeviceNode.attempt(path), DeviceNode.holders(of: node.path))
+                default: throw Self.wrongDevice(path, "it is no input device")
+                }
+                device = Device(
+                    node: node,
+                    descriptor: node.descriptor,
+                    framer: framer,
+                    keyboard: SmartReaderKeyboard()
+                )
+            case .standardInput: device = Device(descriptor: surroundings.standardInput, framer: framer)
+            }
+            report(.opened)
+            return device
+        } catch {
+            report(error.kind == .readerUnavailable ? .absent : .trouble(error))
+            return nil
+        }
+    }
+
+    private static func wrongDevice(_ path: String, _ detail: String) -> ReaderError {
+        ReaderError(
+            .unsupported,
+            attempting: DeviceNode.attempt(path),
+            detail: detail,
+            advice: "Name the reader's serial line, such as /dev/ttyACM0, or its input device."
+        )
+    }
+
+    // MARK: Reading
+
+    /// Waits for something to happen on the line, and takes it.
+    ///
+    /// - Returns: whether the line is still there.
+    private func serve(_ device: inout Device, _ memory: inout Memory, _ bell: WakePipe) -> Bool {
+        let end = device.framer.isWithinLine ? device.heardAt + configuration.silence : nil
+        let found = bell.wait(for: device.descriptor, Int(POLLIN), until: end)
+        if found & Int(POLLIN) != 0 {
+            return read(&device, &memory)
+        }
+        if found != 0 {
+            lose(&device, &memory)
+            return false
+        }
+        if let end, ContinuousClock.now >= end { tell(device.framer.hearSilence(), &memory) }
+        return true
+    }
+
+    private func read(_ device: inout Device, _ memory: inout Memory) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = Foundation.read(device.descriptor, &bytes, bytes.count)
+        let fault = errno
+        guard count > 0 else {
+            if count < 0, fault == EAGAIN || fault == EINTR { return true }
+            lose(&device, &memory)
+            return false
+        }
+        device.heardAt = .now
+        memory.pause = configuration.firstBackOff
+        let text = device.keyboard?.append(bytes.prefix(count)) ?? Array(bytes.prefix(count))
+        tell(device.framer.append(text), &memory)
+        return true
+    }
+
+    private func lose(_ device: inout Device, _ memory: inout Memory) {
+        if case .standardInput = source {
+            // The last line may have no end, and there will never be another.
+            tell(device.framer.finish(), &memory)
+            memory.hasEnded = true
+        }
+        device.framer.tear()
+    }
+
+    private func tell(_ lines: [String], _ memory: inout Memory) {
+        for line in lines {
+            if let line = memory.taps.take(line, at: surroundings.instant()) { report(.line(line)) }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+/// What a reader's report says of a card, without a conversation with it.
+///
+/// What a template read counts as a pass by what the template looks for; without that knowledge only where it cannot be
+/// anything else, since a reader puts other particulars there too.
+///
+/// | what the report has | the pass |
+/// | --- | --- |
+/// | template D1 | its data, kind `appleVAS` |
+/// | template D2 | its data, kind `smartTap` |
+/// | template 40 to 4F, or data that is an NDEF message in hexadecimal | as of a tag, kind `ndef` or `text` |
+/// | four fields, a JSON object or an address as data or identifier | as of a tag, kind `text` or `ndef` |
+/// | another template from 13 on | its data, kind `uid` |
+/// | an identifier of 4, 7, 8 or 10 bytes in hexadecimal | kind `uid`, by the rules for all cards |
+/// | any other identifier of one word | itself, kind `uid` |
+///
+/// None is trusted beyond `identifier`: the reader may have proven a pass with a key, but its line can be imitated. A
+/// line that is not well formed is a tap of which nothing could be read, with the problem `readFailed`.
+package struct ReportReading {
+    private var reading: CardReading
+    private let tag: SmartReaderTag
+    private let limits: NDEFLimits
+
+    /// The first template number that says what the template looks for; below are the numbers of a reader's templates.
+    private static let firstLookUp: UInt8 = 0x13
+
+    /// Reads a report.
+    ///
+    /// - Returns: what it says, or `nil` if it is no tap: a card that went, or a reader that says that it is there.
+    package static func read(_ line: String, limits: NDEFLimits = .default) -> CardReading? {
+        do throws(SmartReaderLineError) {
+            guard case .tag(let tag) = try SmartReaderLine(decoding: line), tag.move != .remove else { return nil }
+            var report = ReportReading(tag, limits)
+            report.read()
+            return report.reading
+        } catch {
+            var reading = CardReading(facts: CardFacts())
+            reading.problems = [ScanEvent.Problem(.readFailed, "\(error)")]
+            return reading
+        }
+    }
+
+    private init(_ tag: SmartReaderTag, _ limits: NDEFLimits) {
+        self.tag = tag
+        self.limits = limits
+        reading = CardReading(facts: CardFacts(technology: tag.technology))
+        reading.card =
+            switch tag.technology {
+            case .iso14443a: "ISO 14443 A card"
+            case .iso14443b: "ISO 14443 B card"
+            case .felica: "FeliCa"
+            case .iso15693: "ISO 15693 tag"
+            case nil: "unknown"
+            }
+    }
+
+    private mutating func read() {
+        let content = tag.data ?? tag.id
+        switch tag.template {
+        case 0xD1:
+            reading.card = "Apple Wallet pass"
+            takeUID(besides: tag.data)
+            take(content, as: .appleVAS)
+        case 0xD2:
+            reading.card = "Google Wallet pass"
+            takeUID(besides: tag.data)
+            take(content, as: .smartTap)
+        case (0x40...0x4F)?:
+            takeUID(besides: tag.data)
+            if !takeMessage(content, isExpected: true), !takeText(content) { take(content, as: .ndef) }
+        case let template?:
+            takeUID(besides: tag.id)
+            takeContent(isData: template >= Self.firstLookUp)
+        case nil:
+            takeUID(besides: tag.id)
+            takeContent(isData: false)
+        }
+        reading.addUIDPass()
+    }
+
+    /// Takes the card's own identifier, if there is one besides what the template read.
+    private mutating func takeUID(besides other: String?) {
+        guard other != nil, let bytes = tag.identifierBytes, [4, 7, 8, 10].contains(bytes.count) else { return }
+        reading.uid = CardUID(readerBytes: bytes, technology: tag.technology)
+    }
+
+    private mutating func takeContent(isData: Bool) {
+        if let data = tag.data {
+            if takeMessage(data, isExpected: false) || takeText(data) { return }
+            if isData { return take(data, as: .uid) }
+        }
+        guard reading.uid == nil, !tag.id.isEmpty, !takeText(tag.id) else { return }
+        take(tag.id, as: .uid)
+    }
+
+    /// One word that names somebody. Several words, as in a greeting on a tag, name nobody.
+    private mutating func take(_ text: String, as kind: Pass.Kind) {
+        guard MemberID.isUsable(text) else {
+            reading.problems.append(
+                ScanEvent.Problem(
+                    .invalidPass,
+                    "the reader reports a pass that is too long or not printable; check its template"
+                )
+            )
+            return
+        }
+        let isPass = kind == .appleVAS || kind == .smartTap
+        guard isPass || !text.contains(where: \.isWhitespace) else { return }
+        reading.passes.append(Pass(kind: kind, id: text, assurance: .identifier))
+    }
+
+    /// Takes a text that can only be meant as a pass or an address.
+    private mutating func takeText(_ text: String) -> Bool {
+        let record: NDEFRecord?
+        if Self.isAddress(text) {
+            record = try? NDEFRecord.uri(text)
+        } else if text.contains("|") || text.first == "{" {
+            record = try? NDEFRecord.text(text)
+        } else {
+            return false
+        }
+        if let record { take(NDEFPassReader.read([record])) }
+        return true
+    }
+
+    /// Takes an NDEF message in hexadecimal.
+    ///
+    /// - Parameter isExpected: whether it can be nothing else if it begins as a message does.
+    private mutating func takeMessage(_ text: String, isExpected: Bool) -> Bool {
+        guard let bytes = try? Hex.decode(text), bytes.count >= 3, bytes[0] & 0x80 != 0 else { return false }
+        let (message, fault) = NDEFMessage.decodeLeniently(bytes, limits: limits)
+        guard isExpected || fault == nil else { return false }
+        reading.ndef = message.records
+        if let fault {
+            reading.problems.append(ScanEvent.Problem(.ndefMalformed, "\(fault)"))
+        } else {
+            take(NDEFPassReader.read(message.records))
+        }
+        return true
+    }
+
+    private mutating func take(_ finding: NDEFPassReader.Finding) {
+        reading.passes += finding.passes
+        if finding.passes.isEmpty { reading.problems += finding.problems }
+    }
+
+    /// Whether a text is a URI: a scheme of two letters or more, a colon, and no white space.
+    static func isAddress(_ text: String) -> Bool {
+        guard let colon = text.firstIndex(of: ":"), !text.contains(where: \.isWhitespace) else { return false }
+        let scheme = text[..<colon]
+        // Hexadecimal with colons between the bytes has no letter beyond F.
+        return scheme.utf8.count >= 2 && scheme.first?.isLetter == true
+            && scheme.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
+            && !SmartReaderRules.isIdentifier(Array(text.utf8)[...])
+    }
+}

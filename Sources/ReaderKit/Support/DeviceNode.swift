@@ -1,0 +1,196 @@
+import Foundation
+import Synchronization
+
+/// The device node of a reader, open and held for this program alone.
+///
+/// Programs that lock what they use (`flock`) are kept out at once. A terminal that another program has open without a
+/// lock is not taken either, and ``makeExclusive()`` closes it to later openings.
+final class DeviceNode: Sendable {
+    /// The node, with links followed.
+    let path: String
+    /// The open node, which does not block.
+    let descriptor: Int32
+    /// Whether it is a serial line.
+    let isTerminal: Bool
+
+    /// The nodes that this process holds.
+    private static let held = Mutex<Set<String>>([])
+
+    /// `TIOCGEXCL`, a macro that Swift does not see.
+    private static let isExclusiveRequest: UInt = 0x8004_5440
+
+    /// Takes the node.
+    ///
+    /// - Parameters:
+    ///   - path: the node, or a link to it.
+    ///   - mode: how to open it: `O_RDWR` or `O_RDONLY`.
+    ///   - holders: finds the other programs that have the node open.
+    /// - Throws: ``ReaderError``: `readerUnavailable` without a code if there is no such node, `accessDenied`, or
+    ///   `sharingViolation` if another program, or this one, holds it.
+    init(
+        _ path: String,
+        mode: Int32 = O_RDWR,
+        holders: (String) -> [String] = DeviceNode.holders
+    ) throws(ReaderError) {
+        let attempt = Self.attempt(path)
+        guard let resolved = Self.resolve(path) else {
+            throw ReaderError(.readerUnavailable, attempting: attempt, detail: "there is no such device")
+        }
+        guard Self.held.withLock({ $0.insert(resolved).inserted }) else {
+            throw Self.sharing(attempt, "this program uses it already", "Serve the reader once only.")
+        }
+        do throws(ReaderError) {
+            (descriptor, isTerminal) = try Self.openNode(resolved, mode, attempt, holders)
+        } catch {
+            _ = Self.held.withLock { $0.remove(resolved) }
+            throw error
+        }
+        self.path = resolved
+    }
+
+    deinit {
+        if isTerminal { _ = ioctl(descriptor, UInt(TIOCNXCL), 0) }
+        close(descriptor)
+        _ = Self.held.withLock { $0.remove(path) }
+    }
+
+    /// Whether the node is there.
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// What is attempted with a node, to be read after "could not".
+    static func attempt(_ path: String) -> String { "open the reader's device \(path)" }
+
+    private static func resolve(_ path: String) -> String? {
+        guard let pointer = realpath(path, nil) else { return nil }
+        defer { free(pointer) }
+        return String(cString: pointer)
+    }
+
+    private static func openNode(
+        _ path: String,
+        _ mode: Int32,
+        _ attempt: String,
+        _ holders: (String) -> [String]
+    ) throws(ReaderError) -> (Int32, isTerminal: Bool) {
+        let descriptor = open(path, mode | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+        let fault = errno
+        guard descriptor >= 0 else {
+            switch fault {
+            case ENOENT, ENODEV, ENXIO, EIO:
+                throw ReaderError(.readerUnavailable, attempting: attempt, detail: "the device is gone")
+            case EACCES, EPERM:
+                throw ReaderError(
+                    .accessDenied,
+                    attempting: attempt,
+                    code: code(fault),
+                    advice:
+                        "Add this user to the group of \(path) (dialout for serial lines, input for keyboards), and log "
+                        + "in again."
+                )
+            case EBUSY: throw sharing(attempt, holders(path))
+            default: throw ReaderError(.other, attempting: attempt, code: code(fault))
+            }
+        }
+        do throws(ReaderError) {
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw sharing(attempt, holders(path)) }
+            let isTerminal = isatty(descriptor) == 1
+            if isTerminal { try check(descriptor, path, attempt, holders) }
+            return (descriptor, isTerminal)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// Makes sure that nobody else uses a line who does not lock it.
+    private static func check(
+        _ descriptor: Int32,
+        _ path: String,
+        _ attempt: String,
+        _ holders: (String) -> [String]
+    ) throws(ReaderError) {
+        var isExclusive: Int32 = 0
+        // Root may open an exclusive line.
+        if ioctl(descriptor, isExclusiveRequest, &isExclusive) == 0, isExclusive != 0 {
+            throw sharing(attempt, holders(path))
+        }
+        let others = holders(path)
+        guard others.isEmpty else { throw sharing(attempt, others) }
+    }
+
+    /// A code of the system, with its text.
+    static func code(_ fault: Int32) -> ReaderError.Code {
+        ReaderError.Code(rawValue: Int64(fault), name: String(cString: strerror(fault)))
+    }
+
+    /// The error of a node that other programs hold, with their names.
+    static func sharing(_ attempt: String, _ holders: [String]) -> ReaderError {
+        guard let first = holders.first else {
+            return sharing(attempt, nil, "Find who uses it ('fuser' shows it), and end that program.")
+        }
+        let list = holders.prefix(3).joined(separator: ", ")
+        return sharing(attempt, "used by \(list)", "Close \(first), or give it another reader.")
+    }
+
+    private static func sharing(_ attempt: String, _ detail: String?, _ advice: String) -> ReaderError {
+        ReaderError(.sharingViolation, attempting: attempt, detail: detail, advice: advice)
+    }
+
+    /// The other programs that have the node open, as `nfc-list (pid 1234)`. Those of other users are shown to root only.
+    static func holders(of path: String) -> [String] {
+        let own = getpid()
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return names.compactMap(Int32.init).filter { $0 > 0 && $0 != own }.sorted().compactMap { pid in
+            let files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd")) ?? []
+            let holds = files.contains { link("/proc/\(pid)/fd/\($0)") == path }
+            return holds ? "\(name(of: pid)) (pid \(pid))" : nil
+        }
+    }
+
+    private static func link(_ path: String) -> String? {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: path)
+    }
+
+    /// The name of a program, which it chooses itself and which may hold anything.
+    private static func name(of pid: Int32) -> String {
+        let text = (try? String(contentsOfFile: "/proc/\(pid)/comm", encoding: .utf8)) ?? ""
+        let name = text.trimmingCharacters(in: .newlines).unicodeScalars.map { scalar in
+            scalar.properties.generalCategory == .control ? "?" : String(scalar)
+        }.joined()
+        return name.isEmpty ? "a program" : name
+    }
+
+    // MARK: - The line
+
+    /// Closes a line to everybody who opens it from now on.
+    func makeExclusive() {
+        if isTerminal { _ = ioctl(descriptor, UInt(TIOCEXCL), 0) }
+    }
+
+    /// Makes a line carry bytes as they are, at that speed, without regard to modem signals.
+    ///
+    /// - Parameter speed: in bits per second; one that no line has counts as 115 200.
+    /// - Returns: whether the line took it.
+    func makeRaw(speed: Int) -> Bool {
+        var settings = termios()
+        guard tcgetattr(descriptor, &settings) == 0 else { return false }
+        cfmakeraw(&settings)
+        settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
+        let rate = Self.rate(speed)
+        cfsetispeed(&settings, rate)
+        cfsetospeed(&settings, rate)
+        return tcsetattr(descriptor, TCSANOW, &settings) == 0
+    }
+
+    private static func rate(_ speed: Int) -> speed_t {
+        switch speed {
+        case 9_600: speed_t(B9600)
+        case 19_200: speed_t(B19200)
+        case 38_400: speed_t(B38400)
+        case 57_600: speed_t(B57600)
+        case 230_400: speed_t(B230400)
+        case 460_800: speed_t(B460800)
+        default: speed_t(B115200)
+        }
+    }
+}

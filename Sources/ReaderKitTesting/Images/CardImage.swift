@@ -1,0 +1,132 @@
+import ReaderKit
+
+/// A dump of a card's memory: what `nfc-mfclassic` and `nfc-mfultralight` write (`.mfd`, `.bin`), and the text forms of
+/// Flipper (`.nfc`) and Proxmark (`.eml`, `.json`).
+///
+///     let image = try CardImage(contents: bytes)
+///     terminal.insert(image.card())
+public struct CardImage: Sendable, Hashable {
+    /// What the memory is of.
+    public let product: Product
+
+    /// The memory from block or page 0 on: the product's whole size, or less where the rest was not read.
+    public let bytes: [UInt8]
+
+    /// The signature of a Type 2 tag, 32 bytes, where the dump has it.
+    public var signature: [UInt8]?
+
+    /// The three counters of a Type 2 tag, where the dump has them.
+    public var counters: [Int]?
+
+    /// A card whose memory can be dumped.
+    public enum Product: Sendable, Hashable {
+        /// MIFARE Classic: blocks of 16 bytes, with the keys in the trailers.
+        case classic(ClassicSize)
+        /// A Type 2 tag: pages of 4 bytes.
+        case type2(SimulatedNTAG.Model)
+
+        /// The size of its memory in bytes.
+        public var size: Int {
+            switch self {
+            case .classic(let size): size.blocks * 16
+            case .type2(let model): model.pages * 4
+            }
+        }
+
+        /// Its name.
+        public var name: String {
+            switch self {
+            case .classic(.mini): "MIFARE Classic Mini"
+            case .classic(.oneK): "MIFARE Classic 1K"
+            case .classic(.twoK): "MIFARE Plus 2K"
+            case .classic(.fourK): "MIFARE Classic 4K"
+            case .type2(let model): model.name
+            }
+        }
+
+        /// All products. Of two with the same size the first is taken where nothing else is known.
+        public static let all: [Product] =
+            ClassicSize.allCases.map(Product.classic) + SimulatedNTAG.Model.all.map(Product.type2)
+
+        /// The product that a kind of ``SimulatedCardCatalog`` is; `nil` for one without such a memory.
+        public init?(kind name: String) {
+            switch try? SimulatedCardCatalog.make(name) {
+            case let card as SimulatedNTAG: self = .type2(card.model)
+            case let card as SimulatedMIFAREClassic: self = .classic(card.size)
+            default: return nil
+            }
+        }
+    }
+
+    /// The fewest bytes of a Type 2 tag: the pages of the smallest one.
+    private static let shortest = 64
+
+    /// An image of raw bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: the memory from block or page 0 on.
+    ///   - product: what it is of; without it the size tells. Where it is given, the end of the memory may be missing.
+    /// - Throws: ``CardImageError/size(_:product:)``.
+    public init(_ bytes: [UInt8], of product: Product? = nil) throws(CardImageError) {
+        guard let product else {
+            guard let found = Product.all.first(where: { $0.size == bytes.count }) else {
+                throw .size(bytes.count, product: nil)
+            }
+            (self.product, self.bytes) = (found, bytes)
+            return
+        }
+        let unit = if case .classic = product { 16 } else { 4 }
+        guard bytes.count % unit == 0, (Self.shortest...product.size).contains(bytes.count) else {
+            throw .size(bytes.count, product: product)
+        }
+        (self.product, self.bytes) = (product, bytes)
+    }
+
+    /// An image of what a file holds: one of the text forms if it is text, else raw bytes.
+    ///
+    /// - Throws: ``CardImageError``.
+    public init(contents: [UInt8], of product: Product? = nil) throws(CardImageError) {
+        if let text = CardImageText(contents) {
+            let dump = try text.dump()
+            self = try CardImage(dump.bytes, of: product ?? dump.product)
+            signature = dump.signature
+            counters = dump.counters
+        } else {
+            self = try CardImage(contents, of: product)
+        }
+    }
+
+    /// The image of a simulated card as it is now, keys and passwords not hidden; `nil` for one that is neither a
+    /// MIFARE Classic nor a Type 2 tag.
+    public init?(of card: any SimulatedCard) {
+        switch card {
+        case let card as SimulatedMIFAREClassic: (product, bytes) = (.classic(card.size), card.memory)
+        case let card as SimulatedNTAG:
+            (product, bytes) = (.type2(card.model), card.memory)
+            counters = card.counters
+        default: return nil
+        }
+    }
+
+    /// The identifier that the memory holds.
+    public var uid: [UInt8] {
+        switch product {
+        case .classic:
+            // Four bytes are followed by their check byte, seven are not.
+            let isShort = bytes[..<4].reduce(0, ^) == bytes[4]
+            return Array(bytes.prefix(isShort ? 4 : 7))
+        case .type2: return Array(bytes[..<3] + bytes[4..<8])
+        }
+    }
+
+    /// A card with this memory. What the image does not cover is as the factory made it.
+    public func card() -> any SimulatedCard {
+        switch product {
+        case .classic(let size): return SimulatedMIFAREClassic(size, image: bytes, uid: uid)
+        case .type2(let model):
+            let tag = SimulatedNTAG(model, image: bytes, signature: signature)
+            if let counters { tag.counters = counters }
+            return tag
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import Foundation
+import ReaderKit
+import ReaderKitTesting
+import ToolSupport
+
+/// `readerctl emulate`
+struct Emulate: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Presents a simulated card to any program, through pcscd, libnfc or a serial line.",
+        discussion: """
+            The card is a new one (--card; --list-cards shows the kinds), one that was recorded (--capture), or one \
+            from a memory dump (--image: of nfc-mfclassic, nfc-mfultralight, Flipper or Proxmark). A FILE alone is a \
+            capture or an image; its content tells. The cards of a capture come one after the other, each tap the next.
+
+            --via pcscd puts it on the virtual reader of vsmartcard, --via pn532 on a simulated PN532 board that \
+            libnfc opens, and --via smart-reader lets a simulated S550 on a serial line report it: one line at each tap.
+
+            The virtual reader listens on every network interface and lets anybody insert cards. It has no place on a \
+            kiosk.
+
+            The card stays until the tool is interrupted. With --present, --absent or --times it is taken away and \
+            presented again, as it is then. What programs say to the card is counted, and nothing of it is shown.
+
+            EXAMPLES
+              readerctl emulate --card ntag213 --ndef-uri https://club.example/m/42
+              readerctl emulate --card classic-1k --ndef-text "4|U1|x|Ann" --via pn532
+              readerctl emulate tap.capture --present 1 --absent 1 --times 20
+
+            JSON keys, by event: "reachable" has via, connection (the reader's name, what libnfc takes, or the path of \
+            the terminal), card and times where it is given; "inserted", "removed" and "talked" have at, and the last \
+            of them exchanges: all commands and frames until then; "ended" has exchanges. With --list-cards: name, \
+            title, capacity (the longest message in bytes, absent where there can be none) and via.
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var source: EmulatedCardOptions
+    @OptionGroup var place: EmulationOptions
+    @OptionGroup var taps: EmulationTapOptions
+    @Flag(help: "List the kinds of cards, and do nothing else.")
+    var listCards = false
+
+    private struct KindLine: Encodable {
+        var name: String
+        var title: String
+        var capacity: Int?
+        var via: [EmulationWay]
+    }
+
+    func perform() async throws {
+        let out = output.output
+        try await out.tellingErrors {
+            if listCards { return try list(out) }
+            try place.check()
+            try taps.check(place.via)
+            let cards = try await source.cards()
+            for card in cards {
+                if let obstacle = place.via.obstacle(to: card.make()) {
+                    throw ValidationError("\(card.name) cannot be presented with --via \(place.via): \(obstacle).")
+                }
+            }
+            let stage = try place.stage()
+            try await Emulation(stage: stage, cards: cards, taps: taps, output: out).run()
+        }
+    }
+
+    private func list(_ out: Output) throws {
+        for kind in SimulatedCardCatalog.kinds {
+            let card = try SimulatedCardCatalog.make(kind.name)
+            let ways = EmulationWay.allCases.filter { $0.obstacle(to: card) == nil }
+            let name = kind.name.padding(toLength: 20, withPad: " ", startingAt: 0)
+            let capacity = kind.capacity.map { ", messages up to " + counted($0, "byte") } ?? ""
+            try out.result(
+                KindLine(name: kind.name, title: kind.title, capacity: kind.capacity, via: ways),
+                text: name + kind.title + capacity
+            )
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import ReaderKit
+import ReaderKitTesting
+import ToolSupport
+
+/// Presents cards until the end, and tells what happens.
+struct Emulation {
+    let stage: any EmulationStage
+    let cards: [EmulatedCard]
+    let taps: EmulationTapOptions
+    let output: Output
+
+    /// How often it looks whether a program has said something.
+    private static let interval = Duration.milliseconds(100)
+
+    private struct ReachableLine: Encodable {
+        var event = "reachable"
+        var via: EmulationWay
+        var connection: String
+        var card: String
+        var times: Int?
+    }
+
+    private struct MomentLine: Encodable {
+        var event: String
+        var at: String
+        var exchanges: Int?
+    }
+
+    private struct EndLine: Encodable {
+        var event = "ended"
+        var exchanges: Int
+    }
+
+    func run() async throws {
+        // Before anything is said of where it is: nothing may be there to present it to.
+        try stage.insert(cards[0].make())
+        try output.result(
+            ReachableLine(via: stage.way, connection: stage.connection, card: cards[0].name, times: taps.times),
+            text: "\(cards[0].name) on \(stage.connection)"
+        )
+        for hint in stage.hints { output.message(hint) }
+        let failure = await taken { try await tap() }
+        stage.remove()
+        try output.result(
+            EndLine(exchanges: stage.exchanges),
+            text: "Ended after " + counted(stage.exchanges, "exchange") + "."
+        )
+        if let failure { throw failure }
+    }
+
+    private func taken(_ work: () async throws -> Void) async -> (any Error)? {
+        do {
+            try await work()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Presents the cards in turn; the first lies there already.
+    private func tap() async throws {
+        let end = taps.timeout.map { ContinuousClock.now + .seconds($0) }
+        guard let rhythm = taps.rhythm(stage.way) else {
+            try tell("inserted")
+            return try await watch(until: end)
+        }
+        var number = 0
+        while true {
+            if number > 0 { try stage.insert(cards[number % cards.count].make()) }
+            try tell("inserted")
+            number += 1
+            guard try await wait(rhythm.present, end) else { return }
+            stage.remove()
+            try tell("removed")
+            if number == taps.times { return }
+            guard try await pause(rhythm.absent, end) else { return }
+        }
+    }
+
+    /// Waits with a card there; false if the end came first.
+    private func wait(_ duration: Duration, _ end: ContinuousClock.Instant?) async throws -> Bool {
+        let next = ContinuousClock.now + duration
+        try await watch(until: min(next, end ?? next))
+        return end.map { next < $0 } ?? true
+    }
+
+    /// Waits without a card; false if the end came first.
+    private func pause(_ duration: Duration, _ end: ContinuousClock.Instant?) async throws -> Bool {
+        let next = ContinuousClock.now + duration
+        try await ContinuousClock().sleep(until: min(next, end ?? next))
+        return end.map { next < $0 } ?? true
+    }
+
+    /// Waits with a card there, and tells when a program has talked to it and falls silent.
+    private func watch(until end: ContinuousClock.Instant?) async throws {
+        var told = stage.activity
+        var last = (activity: told, exchanges: stage.exchanges)
+        var toldExchanges = last.exchanges
+        func note() throws {
+            try tell("talked", stage.exchanges)
+            (told, toldExchanges) = (stage.activity, stage.exchanges)
+        }
+        while true {
+            if let end, end <= .now {
+                // What was said last, before the card leaves.
+                if stage.exchanges != toldExchanges { try note() }
+                return
+            }
+            let next = ContinuousClock.now + Self.interval
+            try await ContinuousClock().sleep(until: min(next, end ?? next))
+            try stage.check()
+            let now = (activity: stage.activity, exchanges: stage.exchanges)
+            let isSilent = now.activity == last.activity && now.activity != told
+            // A program that never ceases to look for cards is told of too, when it has said something to one.
+            if isSilent || (now.exchanges == last.exchanges && now.exchanges != toldExchanges) { try note() }
+            last = now
+        }
+    }
+
+    private func tell(_ event: String, _ exchanges: Int? = nil) throws {
+        let now = ISO8601.text(Date())
+        let words = exchanges.map { counted($0, "exchange") + " so far" } ?? "card \(event)"
+        try output.result(MomentLine(event: event, at: now, exchanges: exchanges), text: now + "  " + words)
+    }
+}

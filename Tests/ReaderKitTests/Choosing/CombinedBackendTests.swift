@@ -1,0 +1,73 @@
+import Foundation
+import ReaderKitTesting
+import TestSupport
+import Testing
+
+@testable import ReaderKit
+
+@Suite("Several backends as one", .timeLimit(.minutes(10)))
+struct CombinedBackendTests {
+    private let first = SimulatedBackend(readers: ["A", "B"])
+    private let second = SimulatedBackend(readers: ["C"])
+
+    @Test("Taps of all parts come, each reader's in its order")
+    func taps() async throws {
+        let taps = Taps(Scanning.scanner(CombinedBackend([first, second])))
+        try await until("both are watched") { first.watchers == 1 && second.watchers == 1 }
+        for round in 1...20 {
+            for (backend, name) in [(first, "A"), (second, "C"), (first, "B")] {
+                let count = taps.all.count
+                backend.insert(SimulatedNTAG(.ntag213, uid: [0x04, UInt8(round), 1, 2, 3, 4, 5]), into: name)
+                try await until("tap \(round) on \(name)") { taps.all.count == count + 1 }
+                backend.remove(from: name)
+            }
+        }
+        for name in ["A", "B", "C"] {
+            let uids = taps.all.filter { $0.reader == name }.map(\.uid?.bytes[1])
+            #expect(uids == (1...20).map { UInt8($0) })
+        }
+        taps.stop()
+        try await until("nobody watches") { first.watchers == 0 && second.watchers == 0 }
+    }
+
+    @Test("A part that loses its service leaves the others alone")
+    func service() async throws {
+        let taps = Taps(Scanning.scanner(CombinedBackend([first, second])))
+        try await until("both are watched") { first.watchers == 1 && second.watchers == 1 }
+        first.loseService()
+        second.insert(SimulatedNTAG(.ntag213))
+        try await until("the tap") { taps.all.count == 1 }
+        #expect(try await CombinedBackend([first, second]).readers().map(\.reader.name) == ["C"])
+        taps.stop()
+    }
+
+    @Test("Whoever cannot be asked is told only where no other part has a reader")
+    func readers() async throws {
+        let combined = CombinedBackend([first, second])
+        #expect(try await combined.readers().map(\.reader.name) == ["A", "B", "C"])
+        first.loseService()
+        second.removeReader(named: "C")
+        let error = await #expect(throws: ReaderError.self) { try await combined.readers() }
+        #expect(error?.kind == .serviceUnavailable)
+        first.restoreService()
+        #expect(try await combined.readers().map(\.reader.name) == ["A", "B"])
+        #expect(try await CombinedBackend([]).readers() == [])
+    }
+
+    @Test("A conversation is held by the part that told of the reader")
+    func conversations() async throws {
+        let combined = CombinedBackend([first, second])
+        let presence = try #require(second.insert(SimulatedNTAG(.ntag213)))
+        _ = try await combined.readers()
+        let version = try await combined.withCard(presence) { try $0.transceive(RawFrame([0x60])).bytes }
+        #expect(version.count == 8)
+        let nobody = CardPresence(
+            reader: ReaderInfo(name: "X", backend: .nfc),
+            number: 1,
+            facts: CardFacts(atr: nil),
+            at: Date(timeIntervalSince1970: 0)
+        )
+        let error = await #expect(throws: ReaderError.self) { try await combined.withCard(nobody) { _ in } }
+        #expect(error?.kind == .readerUnavailable)
+    }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import ReaderKit
+
+@Suite("Which readers are meant")
+struct ReaderSelectorTests {
+    private static let pcsc = ReaderInfo(name: "SpringCard H518 [CCID] (000A1B2C) 00 00", backend: .pcsc, serial: "000A1B2C")
+    private static let nfc = ReaderInfo(name: "pn532_uart:/dev/ttyUSB0", backend: .nfc)
+    private static let line = ReaderInfo(name: "/dev/ttyACM0", backend: .smartReader)
+    private static let recorded = ReaderInfo(name: "SpringCard H518", backend: .replay)
+
+    @Test(
+        "What a person writes, and what it means",
+        arguments: [
+            ("SpringCard", .named("SpringCard"), [pcsc, recorded]),
+            ("springcard h518 [", .named("springcard h518 ["), [pcsc]),
+            ("000A1B2C", .named("000A1B2C"), [pcsc]),
+            ("000a1b2c", .named("000a1b2c"), []),
+            ("pn532_uart:/dev/ttyUSB0", .named("pn532_uart:/dev/ttyUSB0"), [nfc]),
+            ("pcsc:", .pcsc(name: nil), [pcsc]),
+            ("PCSC:Spring", .pcsc(name: "Spring"), [pcsc]),
+            ("pcsc:000A1B2C", .pcsc(name: "000A1B2C"), [pcsc]),
+            ("pcsc:Other", .pcsc(name: "Other"), []),
+            ("nfc:", .nfc(connection: nil), [nfc]),
+            ("nfc:pn532_uart:/dev/ttyUSB0", .nfc(connection: "pn532_uart:/dev/ttyUSB0"), [nfc]),
+            ("nfc:pn532_uart:/dev/ttyUSB", .nfc(connection: "pn532_uart:/dev/ttyUSB"), []),
+            ("smart-reader:", .smartReader(path: nil), [line]),
+            ("smart-reader:/dev/ttyACM0", .smartReader(path: "/dev/ttyACM0"), [line]),
+            ("smart-reader:/dev/ttyACM1", .smartReader(path: "/dev/ttyACM1"), []),
+            ("replay:day.capture", .replay(path: "day.capture"), [recorded]),
+        ] as [(String, ReaderSelector, [ReaderInfo])]
+    )
+    func meaning(_ text: String, _ selector: ReaderSelector, _ readers: [ReaderInfo]) throws {
+        #expect(ReaderSelector(text) == selector)
+        #expect([Self.pcsc, Self.nfc, Self.line, Self.recorded].filter(selector.matches) == readers)
+        // The ways are written in small letters.
+        #expect(ReaderSelector(selector.description) == selector)
+    }
+
+    @Test("What names nothing", arguments: ["", "replay:", "Replay:"])
+    func nothing(_ text: String) {
+        #expect(ReaderSelector(text) == nil)
+    }
+
+    @Test("Without a choice every reader is meant; with several, those that one of them means")
+    func several() {
+        let all = [Self.pcsc, Self.nfc, Self.line]
+        #expect(all.filter(ReaderSelection().matches) == all)
+        let two = ReaderSelection([.nfc(connection: nil), .smartReader(path: "/dev/ttyACM0")])
+        #expect(all.filter(two.matches) == [Self.nfc, Self.line])
+    }
+
+    @Test("The backend that is made serves the ways that are meant, and no other")
+    func backends() throws {
+        func kinds(_ selectors: ReaderSelector...) throws -> [BackendKind] {
+            let backend = try ReaderSelection(selectors).makeBackend()
+            return (backend as? CombinedBackend)?.parts.map(\.kind) ?? [backend.kind]
+        }
+        #if PCSC && NFC
+        #expect(try kinds() == [.pcsc, .nfc, .smartReader])
+        #expect(try kinds(.named("A")) == [.pcsc, .nfc, .smartReader])
+        #expect(try kinds(.pcsc(name: nil)) == [.pcsc])
+        #expect(try kinds(.nfc(connection: nil)) == [.nfc])
+        #expect(try kinds(.nfc(connection: "pn532_uart:/dev/a"), .nfc(connection: "pn532_uart:/dev/b")) == [.nfc])
+        #expect(try kinds(.smartReader(path: "/dev/a"), .pcsc(name: "A")) == [.pcsc, .smartReader])
+        #endif
+    }
+
+    @Test("A recording is replayed by itself")
+    func recordings() throws {
+        #expect(try ReaderSelection([.named("A")]).recordings() == nil)
+        #expect(try ReaderSelection([.replay(path: "a"), .replay(path: "b")]).recordings() == ["a", "b"])
+        let mixed = ReaderSelection([.replay(path: "a"), .pcsc(name: nil)])
+        let error = #expect(throws: ReaderError.self) { try mixed.recordings() }
+        #expect(error?.kind == .unsupported)
+        #expect(throws: ReaderError.self) { try mixed.makeBackend() }
+        #expect(throws: CaptureFileError.self) {
+            try ReaderSelection([.replay(path: "/nowhere.capture")]).makeBackend()
+        }
+    }
+
+    @Test("Lines in Smart Reader mode are found by the names that the udev rules give them")
+    func smartReaders() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        #expect(ReaderSelection.smartReaders(in: folder) == ["\(folder)/smart-reader"])
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for name in ["smart-reader", "smart-reader-B2", "smart-reader-A1", "other"] {
+            try Data().write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+        }
+        #expect(
+            ReaderSelection.smartReaders(in: folder) == ["\(folder)/smart-reader-A1", "\(folder)/smart-reader-B2"]
+        )
+    }
+}
