@@ -94,7 +94,9 @@ struct TapLoop {
                 // Started without a service, a tool for one card has nothing to wait for, unless there are readers that
                 // do without; a lasting one goes on.
                 if isFirst, limit.once || limit.timeout != nil {
-                    guard try await !backend.readers().filter({ readers.matches($0.reader) }).isEmpty else { throw error }
+                    guard try await !backend.readers().filter({ readers.matches($0.reader) }).isEmpty else {
+                        throw error
+                    }
                 }
                 output.message("\(error)")
             case .reader(.failed(let error)):

@@ -37,7 +37,7 @@ extension ThroughPCSCD {
             #expect(outcome.output.contains("Card inserted"))
             #expect(outcome.output.contains(atr))
             #expect(outcome.output.contains("Mifare Ultralight"))
-            TestReport.add(section: Self.section, line: "pcsc_scan | NTAG213 through pcscd | its answer to reset, its name")
+            TestReport.add(section: Self.section, line: "pcsc_scan | NTAG213 through pcscd | answer to reset, name")
         }
 
         @Test("[real pcscd] scriptor reads the identifier and the memory of a tag")

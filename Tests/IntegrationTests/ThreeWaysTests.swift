@@ -10,7 +10,7 @@ import Testing
 extension ThroughPCSCD {
     @Suite(.timeLimit(.minutes(20)))
     struct ThreeWaysTests {
-        @Test("[real pcscd] [real libnfc] 200 taps on three readers of three kinds: each one event, in order per reader")
+        @Test("[real pcscd] [real libnfc] 200 taps on three kinds of readers: each one event, in order")
         func kiosk() async throws {
             let kiosk = try await ServedKiosk()
             let counts: [ServedKiosk.Way: Int] = [.pcsc: 30, .nfc: 70, .smartReader: 100]
@@ -28,11 +28,11 @@ extension ThroughPCSCD {
             let members = try await Tool.clubctl.run("members", "list", "--json", "--database", kiosk.database).objects
             #expect(members.count == 200)
             #expect(members.allSatisfy { $0["numVisits"] as? Int == 1 })
-            TestReport.add(section: "others", line: "clubctl kiosk | three readers of three kinds | 200 taps, 200 events")
+            TestReport.add(section: "others", line: "clubctl kiosk | three kinds of readers | 200 taps, 200 events")
         }
 
         /// For ten minutes: `READERKIT_SOAK_SECONDS=600`.
-        @Test("[real pcscd] [real libnfc] taps, unplugging, noise and restarts: no tap is missed, and nothing grows")
+        @Test("[real pcscd] [real libnfc] taps, unplugging, noise, restarts: no tap is missed, nothing grows")
         func soak() async throws {
             let environment = ProcessInfo.processInfo.environment["READERKIT_SOAK_SECONDS"]
             let seconds = environment.flatMap(Double.init) ?? 15
@@ -63,10 +63,12 @@ extension ThroughPCSCD {
             #expect(load < 0.05)
             TestReport.add(
                 section: "soak",
-                line: "\(all) taps in \(Int((ContinuousClock.now - begin).seconds)) s on three readers of three kinds, none"
-                    + " missed | \(taps.map { "\($0.value) \($0.key)" }.sorted().joined(separator: ", ")) | memory"
-                    + " \((after.residentBytes - before.residentBytes) / 1024) KiB more, descriptors"
-                    + " \(after.descriptors - before.descriptors) more | idle: \((load * 100).formatted(2)) % of a processor"
+                line:
+                    "\(all) taps in \(Int((ContinuousClock.now - begin).seconds)) s on three kinds of readers, none missed"
+                    + " | \(taps.map { "\($0.value) \($0.key)" }.sorted().joined(separator: ", "))"
+                    + " | memory \((after.residentBytes - before.residentBytes) / 1024) KiB more,"
+                    + " descriptors \(after.descriptors - before.descriptors) more"
+                    + " | idle: \((load * 100).formatted(2)) % of a processor"
             )
         }
 
@@ -106,11 +108,19 @@ extension ThroughPCSCD {
                 try await onAThread { try kiosk.daemon.restart() }
                 try await kiosk.untilServed(way, times: served + 1)
             case .nfc where round.isMultiple(of: 2):
-                try await kiosk.replug(way) { kiosk.board.unplug() } plugIn: { try kiosk.board.plugIn() }
+                try await kiosk.replug(way) {
+                    kiosk.board.unplug()
+                } plugIn: {
+                    try kiosk.board.plugIn()
+                }
             case .nfc:
                 kiosk.board.send(noise: [0x00, 0xFF, 0x55, 0x00, 0x00, 0xFF, 0x03, 0xFD])
             case .smartReader where round.isMultiple(of: 2):
-                try await kiosk.replug(way) { kiosk.line.unplug() } plugIn: { try kiosk.line.plugIn() }
+                try await kiosk.replug(way) {
+                    kiosk.line.unplug()
+                } plugIn: {
+                    try kiosk.line.plugIn()
+                }
             case .smartReader:
                 kiosk.line.send(noise: [0x00, 0xFF, 0x24, 0x53, 0x0A, 0x80, 0x0D, 0x0A])
             }

@@ -40,7 +40,7 @@ struct ReaderSection: InfoSection {
         lines.append(InfoLine("class FF", readerCommands ? "answered by the reader" : "not known to the reader"))
         if let missingTechnologies {
             let names = missingTechnologies.map(\.rawValue).joined(separator: ", ")
-            lines.append(InfoLine("not read", "\(names): libnfc does not know it; use a reader of PC/SC for such cards"))
+            lines.append(InfoLine("not read", "\(names): libnfc does not know it; use a reader of PC/SC for it"))
         }
         return lines
     }

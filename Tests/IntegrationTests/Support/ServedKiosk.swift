@@ -92,8 +92,7 @@ final class ServedKiosk: Sendable {
     /// Presents a card, waits for its tap, takes it away, and waits until that can have been seen.
     func tap(_ way: Way, _ number: Int) async throws {
         // Unlike those of the other ways, and the same for nobody.
-        let uid: [UInt8] = [0x04, UInt8(Way.allCases.firstIndex(of: way) ?? 0), UInt8(number >> 8), UInt8(number & 0xFF)]
-        let card = SimulatedNTAG(.ntag213, uid: uid + [0xD4, 0xE5, 0x80])
+        let card = SimulatedNTAG(.ntag213, uid: Self.bytes(way, number))
         let count = taps(way).count
         func told() async throws {
             try await until("tap \(number) on \(way); \(messages.lines.suffix(5))", within: .seconds(60)) {
@@ -125,8 +124,12 @@ final class ServedKiosk: Sendable {
 
     /// The identifier that a tap has.
     static func uid(_ way: Way, _ number: Int) -> String {
-        let bytes = [0x04, UInt8(Way.allCases.firstIndex(of: way) ?? 0), UInt8(number >> 8), UInt8(number & 0xFF)]
-        return (bytes + [0xD4, 0xE5, 0x80]).map { String(format: "%02X", $0) }.joined()
+        bytes(way, number).map { String(format: "%02X", $0) }.joined()
+    }
+
+    private static func bytes(_ way: Way, _ number: Int) -> [UInt8] {
+        let place = UInt8(Way.allCases.firstIndex(of: way) ?? 0)
+        return [0x04, place, UInt8(number >> 8 & 0xFF), UInt8(number & 0xFF), 0xD4, 0xE5, 0x80]
     }
 
     /// Ends it as a person does, and gives its exit status.

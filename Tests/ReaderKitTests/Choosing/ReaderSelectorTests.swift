@@ -5,7 +5,11 @@ import Testing
 
 @Suite("Which readers are meant")
 struct ReaderSelectorTests {
-    private static let pcsc = ReaderInfo(name: "SpringCard H518 [CCID] (000A1B2C) 00 00", backend: .pcsc, serial: "000A1B2C")
+    private static let pcsc = ReaderInfo(
+        name: "SpringCard H518 [CCID] (000A1B2C) 00 00",
+        backend: .pcsc,
+        serial: "000A1B2C"
+    )
     private static let nfc = ReaderInfo(name: "pn532_uart:/dev/ttyUSB0", backend: .nfc)
     private static let line = ReaderInfo(name: "/dev/ttyACM0", backend: .smartReader)
     private static let recorded = ReaderInfo(name: "SpringCard H518", backend: .replay)

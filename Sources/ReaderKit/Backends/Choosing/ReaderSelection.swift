@@ -89,7 +89,8 @@ public struct ReaderSelection: Sendable, Hashable {
         return choice
     }
 
-    private func backend(_ way: Way, _ now: @escaping @Sendable () -> Date) throws(ReaderError) -> (any ReaderBackend)? {
+    private func backend(_ way: Way, _ now: @escaping @Sendable () -> Date) throws(ReaderError) -> (any ReaderBackend)?
+    {
         let choice = choice(way)
         guard choice.takesAll || choice.isNamed else { return nil }
         switch way {
