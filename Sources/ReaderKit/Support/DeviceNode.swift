@@ -16,9 +16,6 @@ final class DeviceNode: Sendable {
     /// The nodes that this process holds.
     private static let held = Mutex<Set<String>>([])
 
-    /// `TIOCGEXCL`, a macro that Swift does not see.
-    private static let isExclusiveRequest: UInt = 0x8004_5440
-
     /// Takes the node.
     ///
     /// - Parameters:
@@ -94,28 +91,15 @@ final class DeviceNode: Sendable {
         do throws(ReaderError) {
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw sharing(attempt, holders(path)) }
             let isTerminal = isatty(descriptor) == 1
-            if isTerminal { try check(descriptor, path, attempt, holders) }
+            // One that is closed to others can be opened by root alone, who sees everybody who has it open. Where nobody
+            // has, a program has ended without opening it again, which the other end of a pseudo-terminal keeps.
+            let others = isTerminal ? holders(path) : []
+            guard others.isEmpty else { throw sharing(attempt, others) }
             return (descriptor, isTerminal)
         } catch {
             close(descriptor)
             throw error
         }
-    }
-
-    /// Makes sure that nobody else uses a line who does not lock it.
-    private static func check(
-        _ descriptor: Int32,
-        _ path: String,
-        _ attempt: String,
-        _ holders: (String) -> [String]
-    ) throws(ReaderError) {
-        var isExclusive: Int32 = 0
-        // Root may open an exclusive line.
-        if ioctl(descriptor, isExclusiveRequest, &isExclusive) == 0, isExclusive != 0 {
-            throw sharing(attempt, holders(path))
-        }
-        let others = holders(path)
-        guard others.isEmpty else { throw sharing(attempt, others) }
     }
 
     /// A code of the system, with its text.

@@ -60,6 +60,16 @@ import Testing
         }
     }
 
+    @Test func exclusiveLineThatNobodyHolds() throws {
+        let board = try PN532Terminal()
+        let path = try #require(board.path)
+        let line = open(path, O_RDWR | O_NOCTTY)
+        #expect(ioctl(line, UInt(TIOCEXCL), 0) == 0)
+        close(line)
+        // The board keeps the terminal, and with it the mark of a program that has ended.
+        if getuid() == 0 { #expect(Self.error(path) == nil) }
+    }
+
     @Test func nothingAndNoRight() {
         #expect(Self.error("/dev/no-such-line")?.kind == .readerUnavailable)
         #expect(!NFCPort.exists("/dev/no-such-line"))
