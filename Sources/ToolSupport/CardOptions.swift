@@ -128,6 +128,13 @@ package struct CardOptions: ParsableArguments, Sendable {
             switch event {
             case .cardInserted(let presence) where readers.matches(presence.reader):
                 return presence
+            case .cardReported(let report) where readers.matches(report.reader):
+                throw ReaderError(
+                    .unsupported,
+                    attempting: "talk to a card on \(report.reader.label)",
+                    detail: "a reader in Smart Reader mode reports what it read and carries nothing to a card",
+                    advice: "Set the reader to PC/SC mode, or leave it out with --reader."
+                )
             case .readerAdded(let reader) where readers.matches(reader) && !told.contains(reader):
                 if !backend.isRecording { output.message("Waiting for a card on \(reader.label)") }
             case .readerStuck(let reader, let error) where readers.matches(reader):

@@ -59,6 +59,9 @@ struct Kiosk: ToolCommand {
         if recordings == nil, options.start != nil || options.seed != nil || options.strict || options.realtime {
             throw ValidationError("--start, --seed, --strict and --realtime go with --replay.")
         }
+        if recording != nil, readers.recordings != nil {
+            throw ValidationError("--replay and --reader replay: are two ways to say the same; give one of them.")
+        }
         guard cooldown >= 0, cooldown <= 366 * 86_400 else {
             throw ValidationError("--cooldown takes a number of seconds from 0 to \(366 * 86_400).")
         }
@@ -167,7 +170,7 @@ struct Kiosk: ToolCommand {
                 try desk.tell(error)
             case .reader(.serviceBack):
                 desk.output.message("The reader service is back.")
-            case .reader(.readerStuck(let reader, let error)):
+            case .reader(.readerStuck(let reader, let error)) where readers.matches(reader):
                 try desk.tell(error, of: reader)
             case .reader(.failed(let error)):
                 throw error

@@ -101,7 +101,7 @@ struct TapLoop {
                 output.message("\(error)")
             case .reader(.failed(let error)):
                 throw error
-            case .reader(.readerStuck(_, let error)):
+            case .reader(.readerStuck(let reader, let error)) where readers.matches(reader):
                 output.message("\(error)")
             case .reader(.readerAdded(let reader)) where readers.matches(reader):
                 if !backend.isRecording { output.message("Waiting for a card on \(reader.label)") }

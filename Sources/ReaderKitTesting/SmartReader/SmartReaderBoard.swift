@@ -28,6 +28,8 @@ final class SmartReaderBoard: TerminalDevice {
     /// Sends bytes, after those that wait already.
     func send(_ bytes: [UInt8], isDelayed: Bool = true) {
         let wake = state.withLock { state in
+            // Here, and not when it is collected: the same noise on the same lines, whatever the threads do.
+            let bytes = state.noise?.spoil(bytes) ?? bytes
             if isDelayed && state.delay > .zero {
                 state.delayed.append((.now + state.delay, bytes))
             } else if state.outgoing.count + bytes.count <= Self.mostOutgoing {
@@ -48,7 +50,7 @@ final class SmartReaderBoard: TerminalDevice {
                 state.delayed.removeFirst()
             }
             defer { state.outgoing = [] }
-            return (state.noise?.spoil(state.outgoing) ?? state.outgoing, state.delayed.first?.due)
+            return (state.outgoing, state.delayed.first?.due)
         }
     }
 

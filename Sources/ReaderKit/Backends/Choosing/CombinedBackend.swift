@@ -31,11 +31,13 @@ public final class CombinedBackend: ReaderBackend {
     /// Watches all readers. What happens to those of one part comes in its order.
     public func events() -> AsyncStream<ReaderEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderEvent.self)
+        // Begun before this returns: what happens from now on is seen.
+        let streams = parts.map { $0.events() }
         let task = Task {
             await withTaskGroup(of: Void.self) { group in
-                for (index, part) in parts.enumerated() {
+                for (index, events) in streams.enumerated() {
                     group.addTask {
-                        for await event in part.events() {
+                        for await event in events {
                             if let reader = event.reader { self.note(reader, of: index) }
                             continuation.yield(event)
                         }

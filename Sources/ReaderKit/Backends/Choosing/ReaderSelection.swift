@@ -106,11 +106,10 @@ public struct ReaderSelection: Sendable, Hashable {
             let connections = selectors.compactMap { selector -> String? in
                 if case .nfc(let connection) = selector { connection } else { nil }
             }
+            let discovers = selectors.isEmpty || selectors.contains { $0.mayMeanNFC }
+            guard discovers || !connections.isEmpty else { return nil }
             return NFCBackend(
-                configuration: NFCConfiguration(
-                    connectionStrings: connections,
-                    discoversReaders: choice.takesAll
-                ),
+                configuration: NFCConfiguration(connectionStrings: connections, discoversReaders: discovers),
                 now: now
             )
             #else
@@ -121,11 +120,11 @@ public struct ReaderSelection: Sendable, Hashable {
             let paths = selectors.compactMap { selector -> String? in
                 if case .smartReader(let path) = selector { path } else { nil }
             }
-            let named = choice.takesAll ? Self.smartReaders() : []
-            return SmartReaderBackend(
-                configuration: SmartReaderConfiguration(sources: (paths + named).map { SmartReaderSource($0) }),
-                now: now
-            )
+            // A line that is opened is taken from everybody else, so one that is not meant is left alone.
+            let named = (choice.takesAll ? Self.smartReaders() : []).filter { matches(SmartReaderSource($0).reader) }
+            let sources = (paths + named).map { SmartReaderSource($0) }
+            guard !sources.isEmpty else { return nil }
+            return SmartReaderBackend(configuration: SmartReaderConfiguration(sources: sources), now: now)
         }
     }
 

@@ -47,6 +47,19 @@ public enum ReaderSelector: Sendable, Hashable {
         }
     }
 
+    /// Whether readers that libnfc finds may be meant. Their names are connection strings, which begin with the driver.
+    var mayMeanNFC: Bool {
+        switch self {
+        case .nfc(nil): true
+        case .named(let name): ["pn53", "pn71", "acr122", "arygon"].contains { Self.share($0, name.lowercased()) }
+        default: false
+        }
+    }
+
+    private static func share(_ start: String, _ name: String) -> Bool {
+        start.hasPrefix(name) || name.hasPrefix(start)
+    }
+
     private static func matches(_ reader: ReaderInfo, _ name: String) -> Bool {
         reader.serial == name || reader.name.lowercased().hasPrefix(name.lowercased())
     }

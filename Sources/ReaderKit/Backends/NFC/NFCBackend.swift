@@ -119,13 +119,14 @@ public final class NFCBackend: ReaderBackend {
         }
         var all: [ReaderStatus] = []
         var fault: (any Error)?
-        for (_, reader) in state.withLock({ $0.readers.sorted { $0.key < $1.key }.map(\.value) }) {
+        for (name, (_, reader)) in state.withLock({ $0.readers.sorted { $0.key < $1.key } }) {
             do {
                 if let status = try await reader.run({ reader, _ in try reader.status() }) { all.append(status) }
             } catch let error as ReaderError where error.kind == .serviceUnavailable || error.kind == .cancelled {
                 throw error
             } catch {
-                fault = fault ?? error
+                // One that was found and is in use is another program's, or pcscd's.
+                if configuration.connectionStrings.contains(name) { fault = fault ?? error }
             }
         }
         if all.isEmpty, let fault { throw fault }

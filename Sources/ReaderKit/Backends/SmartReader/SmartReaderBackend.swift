@@ -39,7 +39,7 @@ public final class SmartReaderBackend: ReaderBackend {
         for source in configuration.sources where !sources.contains(where: { $0.name == source.name }) {
             sources.append(source)
         }
-        let infos = sources.map { ReaderInfo(name: $0.name, backend: .smartReader) }
+        let infos = sources.map(\.reader)
         let table = SmartReaderTable(infos, now: now)
         self.sources = sources
         self.infos = infos
