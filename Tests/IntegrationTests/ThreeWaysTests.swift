@@ -13,7 +13,7 @@ extension ThroughPCSCD {
         @Test("[real pcscd] [real libnfc] 200 taps on three kinds of readers: each one event, in order")
         func kiosk() async throws {
             let kiosk = try await ServedKiosk()
-            let counts: [ServedKiosk.Way: Int] = [.pcsc: 30, .nfc: 70, .smartReader: 100]
+            let counts: [ServedKiosk.Way: Int] = [.pcsc: 16, .nfc: 74, .smartReader: 110]
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (way, count) in counts {
                     group.addTask { for number in 0..<count { try await kiosk.tap(way, number) } }
@@ -35,7 +35,7 @@ extension ThroughPCSCD {
         @Test("[real pcscd] [real libnfc] taps, unplugging, noise, restarts: no tap is missed, nothing grows")
         func soak() async throws {
             let environment = ProcessInfo.processInfo.environment["READERKIT_SOAK_SECONDS"]
-            let seconds = environment.flatMap(Double.init) ?? 15
+            let seconds = environment.flatMap(Double.init) ?? 8
             let kiosk = try await ServedKiosk()
             let begin = ContinuousClock.now
             // What is made once is there after some taps and one of each obstacle.
