@@ -44,7 +44,7 @@ extension ThroughPCSCD {
             let end = begin + .seconds(seconds)
             let taps = try await run(kiosk, from: warm.values.max() ?? 0, rounds: .max) { ContinuousClock.now >= end }
             let after = Figures(of: kiosk.identifier)
-            // Nobody taps.
+            // Nobody taps; what that costs shows over some time only.
             let idle = Figures(of: kiosk.identifier)
             let pause = seconds >= 60 ? 30.0 : 5
             try await Task.sleep(for: .seconds(pause))

@@ -143,6 +143,7 @@ import Testing
         let presence = try #require(watcher.card(on: "fake:A"))
         try await backend.withCard(presence) { _ in
             let calls = fake.locked { fake.counts }
+            // That nothing happens has no end to wait for: 25 looks would be due by now.
             Thread.sleep(forTimeInterval: 0.05)
             #expect(fake.locked { fake.counts } == calls)
         }

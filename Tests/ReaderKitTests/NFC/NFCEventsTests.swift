@@ -146,6 +146,7 @@ import Testing
             second.stop()
             try await until("nobody looks any more") { () -> Bool in
                 let looks = fake.count(.isPresent)
+                // That nothing happens has no end to wait for.
                 try await Task.sleep(for: .milliseconds(50))
                 return fake.count(.isPresent) == looks
             }

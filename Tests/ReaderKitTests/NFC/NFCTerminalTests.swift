@@ -183,28 +183,6 @@ import Testing
         #expect(watcher.texts == ["added \(name)", "inserted \(name) 1"])
     }
 
-    /// With the rest of the process quiet: for `--filter`.
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["READERKIT_REPORT"] != nil))
-    func idleProcessorTime() async throws {
-        let board = try PN532Terminal()
-        let name = try #require(board.connectionString)
-        let watcher = Watcher(try Self.backend(name, NFCConfiguration().pollInterval))
-        try await watcher.until("added \(name)")
-        for state in ["no card", "a card at rest"] {
-            if state != "no card" {
-                board.insert(SimulatedNTAG(.ntag213))
-                try await watcher.until("inserted \(name) 1")
-            }
-            let (start, used) = (ContinuousClock.now, ProcessFigures.processorSeconds)
-            try await Task.sleep(for: .seconds(5))
-            let share = (ProcessFigures.processorSeconds - used) / start.duration(to: .now).seconds * 100
-            TestReport.add(
-                section: "libnfc-idle",
-                line: "\(state), chip simulated in the same process | \(share.formatted(2)) % of a processor"
-            )
-        }
-    }
-
     @Test func descriptorsStayTheSame() async throws {
         let board = try PN532Terminal()
         let name = try #require(board.connectionString)

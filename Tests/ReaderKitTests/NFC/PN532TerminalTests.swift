@@ -210,6 +210,7 @@ import Testing
         }
         let thread = try #require(Self.threads["PN532 \(path.dropFirst(5))"])
         let before = Self.ticks(thread)
+        // A thread that sleeps uses nothing, however long it is looked at.
         try await Task.sleep(for: .milliseconds(500))
         // In hundredths of a second.
         #expect(Self.ticks(thread) - before <= 2)
