@@ -37,7 +37,9 @@ package struct CardOptions: ParsableArguments, Sendable {
     ) async throws -> Result {
         let recordings = capture.map { [$0] } ?? readers.recordings
         guard let recordings else {
-            return try await withCard(of: readers.backend(), output, finishing, perform: conversation)
+            return try await readers.withBackend { backend in
+                try await withCard(of: backend, output, finishing, perform: conversation)
+            }
         }
         let backend = ReplayBackend(try CaptureFiles.load(recordings))
         let names = recordings.joined(separator: ", ")
@@ -46,7 +48,7 @@ package struct CardOptions: ParsableArguments, Sendable {
     }
 
     private func withCard<Result: Sendable>(
-        of backend: some ReaderBackend,
+        of backend: any ReaderBackend,
         _ output: Output,
         _ finishing: Bool,
         perform conversation: @escaping @Sendable (CardOnReader) throws -> Result
@@ -99,10 +101,13 @@ package struct CardOptions: ParsableArguments, Sendable {
         var event = "timeout"
     }
 
-    private func firstCard(of backend: some ReaderBackend, _ output: Output) async throws -> CardPresence? {
+    private func firstCard(of backend: any ReaderBackend, _ output: Output) async throws -> CardPresence? {
         guard !backend.isRecording else { return try await watch(backend, [], output) }
         // Without a service there is nothing to wait for.
-        let chosen = try await readers.present(of: backend).map(\.reader)
+        let chosen = try await readers.present(of: backend).filter { $0.trouble == nil }.map(\.reader)
+        if readers.isChoice, let reader = chosen.first, chosen.allSatisfy({ $0.backend == .smartReader }) {
+            throw Self.noConversation(reader)
+        }
         for reader in chosen { output.message("Waiting for a card on \(reader.label)") }
         if chosen.isEmpty { output.message("There is no reader. Waiting for one, and for a card on it") }
         return try await withThrowingTaskGroup(of: CardPresence?.self) { group in
@@ -116,25 +121,36 @@ package struct CardOptions: ParsableArguments, Sendable {
         }
     }
 
+    private static func noConversation(_ reader: ReaderInfo) -> ReaderError {
+        ReaderError(
+            .unsupported,
+            attempting: "talk to a card on \(reader.label)",
+            detail: "a reader in Smart Reader mode reports what it read and carries nothing to a card",
+            advice: "Set the reader to PC/SC mode, or leave it out with --reader."
+        )
+    }
+
     /// - Parameter told: the readers of which a person knows already that a card is waited for there.
     private func watch(
-        _ backend: some ReaderBackend,
+        _ backend: any ReaderBackend,
         _ told: [ReaderInfo],
         _ output: Output
     ) async throws -> CardPresence? {
         var isThere = !told.isEmpty
+        var hasConversations = told.contains { $0.backend != .smartReader }
         for await event in backend.events() {
-            if case .readerAdded(let reader) = event, readers.matches(reader) { isThere = true }
+            if case .readerAdded(let reader) = event, readers.matches(reader) {
+                isThere = true
+                if reader.backend != .smartReader { hasConversations = true }
+            }
             switch event {
             case .cardInserted(let presence) where readers.matches(presence.reader):
                 return presence
             case .cardReported(let report) where readers.matches(report.reader):
-                throw ReaderError(
-                    .unsupported,
-                    attempting: "talk to a card on \(report.reader.label)",
-                    detail: "a reader in Smart Reader mode reports what it read and carries nothing to a card",
-                    advice: "Set the reader to PC/SC mode, or leave it out with --reader."
-                )
+                let error = Self.noConversation(report.reader)
+                // A card on another reader can still come.
+                guard hasConversations else { throw error }
+                output.message("\(error)")
             case .readerAdded(let reader) where readers.matches(reader) && !told.contains(reader):
                 if !backend.isRecording { output.message("Waiting for a card on \(reader.label)") }
             case .readerStuck(let reader, let error) where readers.matches(reader):

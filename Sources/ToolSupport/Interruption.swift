@@ -4,7 +4,7 @@ import Synchronization
 
 /// Ends the work of a tool in good order when a person interrupts it.
 enum Interruption {
-    /// Runs the work; on `SIGINT` or `SIGTERM` its task is cancelled, and once it has ended this throws exit code 130.
+    /// Runs the work; on `SIGINT`, `SIGTERM` or `SIGHUP` its task is cancelled, and once it has ended this throws exit code 130.
     ///
     /// A second signal ends the process at once.
     static func stopping(_ work: @escaping @Sendable () async throws -> Void) async throws {
@@ -28,8 +28,10 @@ enum Interruption {
     private static func takeSignals() {
         // Made before a handler could need it.
         _ = SignalPipe.ends
-        for number in [SIGINT, SIGTERM] {
+        for number in [SIGINT, SIGTERM, SIGHUP] {
             var action = sigaction()
+            // 'nohup' asks that the end of a terminal be passed over.
+            if number == SIGHUP, sigaction(number, nil, &action) == 0, isIgnored(action) { continue }
             action.__sigaction_handler.sa_handler = { _ in
                 let saved = errno
                 var byte: UInt8 = 1
@@ -38,6 +40,11 @@ enum Interruption {
             }
             sigaction(number, &action, nil)
         }
+    }
+
+    private static func isIgnored(_ action: sigaction) -> Bool {
+        // `SIG_IGN` is a number, which Swift shows as a function that cannot be compared.
+        unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
     /// Calls the closure for each signal, on a thread of its own.

@@ -5,9 +5,12 @@ import Foundation
 package struct Output: Sendable {
     /// Whether results are JSON Lines.
     package let isJSON: Bool
+    private let queue: LineQueue?
 
-    package init(json: Bool) {
+    /// - Parameter queue: what prints the lines; without it they are printed at once, by whoever has something to say.
+    package init(json: Bool, queue: LineQueue? = nil) {
         isJSON = json
+        self.queue = queue
     }
 
     /// Prints a result: one line of JSON, or the text for people.
@@ -46,26 +49,42 @@ package struct Output: Sendable {
 
     /// Tells a person something that is no result. Where standard error cannot be written, nobody is there to be told.
     package func message(_ line: String) {
-        Self.tell(line)
+        guard let queue else { return Self.tell(line) }
+        _ = queue.add(TerminalText.safe(line), to: STDERR_FILENO)
     }
 
     package static func tell(_ line: String) {
         _ = write(TerminalText.safe(line), to: STDERR_FILENO)
     }
 
+    /// Waits until what is queued was printed, but not for long: whoever should read it may have ceased to.
+    ///
+    /// - Throws: as ``result(_:text:)``.
+    package func finish() async throws {
+        guard let queue else { return }
+        let (left, fault) = await queue.finish(within: .seconds(2))
+        if let fault { throw Self.failure(fault) }
+        var errors = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        guard left > 0, poll(&errors, 1, 0) > 0 else { return }
+        Self.tell("\(left) lines were not printed: nobody read them. What they told was done.")
+    }
+
     private func write(_ line: String) throws {
-        if let code = Self.write(line, to: STDOUT_FILENO) {
-            // Whoever read has seen enough, as `head` has: no failure.
-            if code == EPIPE { throw ToolExit.success }
-            let reason = String(cString: strerror(code))
-            throw ToolFailure("could not write to standard output: \(reason)", exit: ToolExit.inputOutput)
-        }
+        let code = queue.map { $0.add(line, to: STDOUT_FILENO) } ?? Self.write(line, to: STDOUT_FILENO)
+        if let code { throw Self.failure(code) }
+    }
+
+    private static func failure(_ code: Int32) -> any Error {
+        // Whoever read has seen enough, as `head` has: no failure.
+        if code == EPIPE { return ToolExit.success }
+        let reason = String(cString: strerror(code))
+        return ToolFailure("could not write to standard output: \(reason)", exit: ToolExit.inputOutput)
     }
 
     /// Writes a line at once, past any buffer: whoever reads the pipe acts on it.
     ///
     /// - Returns: the error number, or `nil` if all of it was written.
-    private static func write(_ line: String, to file: Int32) -> Int32? {
+    static func write(_ line: String, to file: Int32) -> Int32? {
         Array((line + "\n").utf8).withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {

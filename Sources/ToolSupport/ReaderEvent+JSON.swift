@@ -74,7 +74,7 @@ package struct ReaderEventLine: Encodable {
         case "serviceBack": what = "the reader service is back"
         case "readerAdded": what = "reader added: \(reader ?? "")"
         case "readerRemoved": what = "reader removed: \(reader ?? "")"
-        case "cardInserted": what = "card on \(reader ?? ""): \(card ?? "no answer to reset")"
+        case "cardInserted": what = "card on \(reader ?? "")" + (card.map { ": \($0)" } ?? "")
         case "cardRemoved": what = "card gone from \(reader ?? "")"
         case "cardMissed": what = "a card came and went too quickly on \(reader ?? "")"
         case "cardReported": what = "card reported by \(reader ?? "")"

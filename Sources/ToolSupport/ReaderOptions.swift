@@ -10,8 +10,8 @@ package struct ReaderOptions: ParsableArguments, Sendable {
             discussion: """
                 The beginning of a name, or a serial number; 'pcsc:' or 'pcsc:NAME' for PC/SC; 'nfc:' for what libnfc \
                 finds or 'nfc:pn532_uart:/dev/ttyUSB0' for one; 'smart-reader:' or 'smart-reader:/dev/ttyACM0' for a \
-                line in Smart Reader mode; 'replay:FILE' for a recording. Without it all readers that are there. \
-                'readerctl list' shows them.
+                line in Smart Reader mode, 'smart-reader:-' for standard input; 'replay:FILE' for a recording, which goes \
+                with no live reader. Without it all readers that are there. 'readerctl list' shows them.
                 """,
             valueName: "reader"
         ),
@@ -24,6 +24,8 @@ package struct ReaderOptions: ParsableArguments, Sendable {
     )
     package var chosen: [ReaderSelector] = []
 
+    @OptionGroup(title: "Readers in Smart Reader mode") package var smartReaders: SmartReaderOptions
+
     package init() {}
 
     package func validate() throws {
@@ -35,13 +37,13 @@ package struct ReaderOptions: ParsableArguments, Sendable {
     }
 
     /// The readers that are meant.
-    package var selection: ReaderSelection { ReaderSelection(chosen) }
+    package var selection: ReaderSelection { ReaderSelection(chosen, smartReaders: smartReaders.configuration) }
 
     /// Whether some readers were chosen, not just all.
     package var isChoice: Bool { !chosen.isEmpty }
 
     /// The choice as it was written.
-    package var text: String { chosen.map { "'\($0)'" }.joined(separator: ", ") }
+    package var text: String { Self.text(chosen) }
 
     /// The recordings that were chosen in place of readers; `nil` if there are none.
     package var recordings: [String]? { try? selection.recordings() }
@@ -49,21 +51,66 @@ package struct ReaderOptions: ParsableArguments, Sendable {
     /// Whether the reader is one that is meant. Without a choice every reader is.
     package func matches(_ info: ReaderInfo) -> Bool { selection.matches(info) }
 
-    /// The backend that a command uses. It may serve more than the readers that are meant.
-    package func backend() throws -> any ReaderBackend { try selection.makeBackend() }
+    /// Does some work with the backend of the readers, which may serve more than those that are meant, and lets go of them.
+    package func withBackend<Result>(_ work: (any ReaderBackend) async throws -> Result) async throws -> Result {
+        let backend = try selection.makeBackend()
+        do {
+            let result = try await work(backend)
+            await close(backend)
+            return result
+        } catch {
+            await close(backend)
+            throw error
+        }
+    }
+
+    /// Closes the readers, so that the next program finds them open; not for longer than a person waits for a prompt.
+    private func close(_ backend: any ReaderBackend) async {
+        await waiting(atMost: .seconds(2)) { done in
+            // A task of its own, which is not cancelled with this one.
+            Task.detached {
+                await backend.close()
+                done()
+            }
+        }
+    }
 
     /// The readers that are meant and there now.
     ///
-    /// - Throws: ``ReaderError`` when the service cannot be reached, or the chosen readers are absent.
-    package func present(of backend: any ReaderBackend) async throws -> [ReaderStatus] {
-        let present = try await backend.readers().filter { matches($0.reader) }
-        if present.isEmpty, isChoice { throw absence }
+    /// - Parameter told: called with the faults of ways by which no reader was found, where others were.
+    /// - Throws: ``ReaderError`` when a service cannot be reached and there is no reader without it; when one of the
+    ///   chosen readers is absent, or there and cannot be used.
+    package func present(
+        of backend: any ReaderBackend,
+        telling told: (any Error) -> Void = { _ in }
+    ) async throws -> [ReaderStatus] {
+        let survey = await backend.survey()
+        try Task.checkCancellation()
+        let present = survey.readers.filter { matches($0.reader) }
+        let missing = missing(in: survey.readers)
+        if !missing.isEmpty { throw survey.faults.first ?? absence(of: missing) }
+        for selector in chosen {
+            let meant = present.filter { selector.matches($0.reader) }
+            if let trouble = meant.first?.trouble, meant.allSatisfy({ $0.trouble != nil }) { throw trouble }
+        }
+        if present.isEmpty, let fault = survey.faults.first { throw fault }
+        if !isChoice { survey.faults.forEach(told) }
         return present
     }
 
+    /// The chosen readers that are not among those.
+    package func missing(in readers: [ReaderStatus]) -> [ReaderSelector] {
+        chosen.filter { selector in !readers.contains { selector.matches($0.reader) } }
+    }
+
     /// The error for chosen readers that are not there.
-    package var absence: ReaderError {
-        ReaderError(.readerUnavailable, attempting: "use the reader \(text)")
+    package func absence(of missing: [ReaderSelector]) -> ReaderError {
+        ReaderError(.readerUnavailable, attempting: "use the reader \(Self.text(missing))")
+    }
+
+    /// Choices as they were written.
+    package static func text(_ selectors: [ReaderSelector]) -> String {
+        selectors.map { "'\($0)'" }.joined(separator: ", ")
     }
 }
 

@@ -33,7 +33,8 @@ package struct ToolFailure: Error, CustomStringConvertible {
         case let error as DESFireError: error.readerError.map(exitCode(for:)) ?? ToolExit.failure
         case let error as ReaderError:
             switch error.kind {
-            case .serviceUnavailable, .serviceStopped, .readerUnavailable, .accessDenied, .stuck, .exhausted:
+            case .serviceUnavailable, .serviceStopped, .readerUnavailable, .accessDenied, .sharingViolation, .stuck,
+                .exhausted:
                 ToolExit.unavailable
             case .communication: ToolExit.inputOutput
             case .cancelled: ToolExit.interrupted

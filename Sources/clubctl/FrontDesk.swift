@@ -83,7 +83,8 @@ final class FrontDesk {
                 ClubEvent.received(receipt),
                 text: describe(receipt) + (isKnown ? " (received before)" : "")
             )
-        } catch let error as ClubError {
+        } catch {
+            let error = error as? ClubError ?? ClubError(.cancelled, attempting: "record a tap")
             if output.isJSON { try output.result(ClubEvent.error(error, at: tap.at), text: "") }
             output.message("\(error)")
             throw error

@@ -62,6 +62,9 @@ struct Kiosk: ToolCommand {
         if recording != nil, readers.recordings != nil {
             throw ValidationError("--replay and --reader replay: are two ways to say the same; give one of them.")
         }
+        if recording != nil, let live = readers.chosen.first(where: \.isLive) {
+            throw ValidationError("--reader \(live) means live readers; with --replay, name a reader of the recording.")
+        }
         guard cooldown >= 0, cooldown <= 366 * 86_400 else {
             throw ValidationError("--cooldown takes a number of seconds from 0 to \(366 * 86_400).")
         }
@@ -75,15 +78,13 @@ struct Kiosk: ToolCommand {
     private var recordings: [String]? { recording.map { [$0] } ?? readers.recordings }
 
     func perform() async throws {
-        // Before the database is touched: a recording that cannot be read must not leave an empty club behind.
-        let captures = try recordings.map { try CaptureFiles.load($0) }
-        if readers.isChoice, let captures { _ = try await readers.present(of: ReplayBackend(captures)) }
-        let club = try await database.open { configuration in
-            configuration.cooldown = .seconds(cooldown)
-            configuration.expiryWarningDays = expiryWarning
-            configuration.visitsLeftWarning = visitsWarning
-        }
-        let desk = FrontDesk(club: club, output: output.output)
+        var prepared: (captures: [Capture]?, club: Club)?
+        // What goes wrong later is told as an event.
+        try await output.output.tellingErrors { prepared = try await prepare() }
+        guard let (captures, club) = prepared else { return }
+        // A screen that hangs keeps no tap waiting; a replay, which nobody waits for, loses no line to it.
+        let out = Output(json: output.json, queue: captures == nil ? LineQueue() : nil)
+        let desk = FrontDesk(club: club, output: out)
         do {
             if let captures {
                 try await replay(captures, desk)
@@ -92,10 +93,24 @@ struct Kiosk: ToolCommand {
             }
         } catch {
             try? await club.close()
+            try? await out.finish()
             throw error
         }
         try await club.close()
         await desk.leave()
+        try await out.finish()
+    }
+
+    private func prepare() async throws -> (captures: [Capture]?, club: Club) {
+        // Before the database is touched: a recording that cannot be read must not leave an empty club behind.
+        let captures = try recordings.map { try CaptureFiles.load($0) }
+        if readers.isChoice, let captures { _ = try await readers.present(of: ReplayBackend(captures)) }
+        let club = try await database.open { configuration in
+            configuration.cooldown = .seconds(cooldown)
+            configuration.expiryWarningDays = expiryWarning
+            configuration.visitsLeftWarning = visitsWarning
+        }
+        return (captures, club)
     }
 
     private func replay(_ captures: [Capture], _ desk: FrontDesk) async throws {
@@ -129,19 +144,25 @@ struct Kiosk: ToolCommand {
         if !backend.differences.isEmpty { throw ToolExit.failure }
     }
 
-    /// Says so if there is no reader to serve. Beside the work, since a service that hangs must not keep the kiosk closed.
+    /// Says which readers are not there to be served. Beside the work, since a service that hangs must not keep the kiosk
+    /// closed.
     private func tellReaders(of backend: any ReaderBackend, _ output: Output) async {
-        guard let all = try? await backend.readers(), all.allSatisfy({ !readers.matches($0.reader) }) else { return }
-        if readers.isChoice, !all.isEmpty {
-            let names = all.map(\.reader.name).joined(separator: ", ")
-            output.message("No reader \(readers.text) yet (there are: \(names)); it is served as soon as it is there.")
-        } else {
+        let all = await backend.survey().readers
+        let missing = readers.missing(in: all)
+        if !missing.isEmpty {
+            let others = all.isEmpty ? "" : " (there are: \(all.map(\.reader.name).joined(separator: ", ")))"
+            let names = ReaderOptions.text(missing)
+            output.message("No reader \(names) yet\(others); it is served as soon as it is there.")
+        } else if !readers.isChoice, all.isEmpty {
             output.message("There is no reader yet; it is served as soon as it is plugged in.")
         }
     }
 
     private func serve(_ desk: FrontDesk) async throws {
-        let backend = try readers.backend()
+        try await readers.withBackend { try await serve(desk, $0) }
+    }
+
+    private func serve(_ desk: FrontDesk, _ backend: any ReaderBackend) async throws {
         let scanner = CardScanner(
             backend,
             configuration: ScannerConfiguration(serves: { [readers] in readers.matches($0) })
@@ -173,6 +194,7 @@ struct Kiosk: ToolCommand {
             case .reader(.readerStuck(let reader, let error)) where readers.matches(reader):
                 try desk.tell(error, of: reader)
             case .reader(.failed(let error)):
+                try desk.tell(error)
                 throw error
             case .reader:
                 break

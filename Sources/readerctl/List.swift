@@ -13,8 +13,9 @@ struct List: ToolCommand {
               readerctl list
               readerctl list --json
 
-            JSON keys: reader, backend, serial (where known), present, for a card atr and card (its name), \
-            and where the library tells technologies (of the cards that the reader knows).
+            JSON keys: reader, backend, serial (where known), present, for a card that has them atr and card (its name), \
+            where the library tells technologies (of the cards that the reader knows), and for a reader that cannot be \
+            used error (why).
             """
     )
 
@@ -29,12 +30,15 @@ struct List: ToolCommand {
         var atr: String?
         var card: String?
         var technologies: [Technology]?
+        var error: ErrorLine?
     }
 
     func perform() async throws {
         let out = output.output
         try await out.tellingErrors {
-            let present = try await readers.present(of: readers.backend())
+            let present = try await readers.withBackend { backend in
+                try await readers.present(of: backend) { out.message("\($0)") }
+            }
             if present.isEmpty { out.message("There is no reader.") }
             for status in present {
                 let (reader, facts) = (status.reader, status.card?.facts)
@@ -46,10 +50,12 @@ struct List: ToolCommand {
                     present: facts != nil,
                     atr: facts?.atr?.hex,
                     card: name,
-                    technologies: status.technologies
+                    technologies: status.technologies,
+                    error: status.trouble.map { ErrorLine($0) }
                 )
                 let card = facts == nil ? "" : "  [\(name ?? "a card that does not answer")]"
                 try out.result(line, text: reader.label + card)
+                if let trouble = status.trouble { out.message("\(trouble)") }
             }
         }
     }

@@ -30,29 +30,32 @@ struct Record: ToolCommand {
     func perform() async throws {
         let out = output.output
         try await out.tellingErrors {
-            let backend = try readers.backend()
-            let writer = try CaptureWriter(creating: file, overwrite: force)
-            var headers: [Capture.Header] = []
-            if let title { headers.append(Capture.Header("title", title)) }
-            headers.append(Capture.Header("source", "recorded, readerctl \(ToolVersion.number)"))
-            let recorder = CaptureRecorder(headers: headers, writer: writer)
-            let recording = RecordingBackend(backend, recorder: recorder)
-            defer {
-                let count = recorder.capture.presentations.count + recorder.capture.lines.count
-                if recorder.failure != nil {
-                    output.output.message("The recording in \(file) is not complete.")
-                } else if count == 0 {
-                    writer.discardIfEmpty()
-                    output.output.message("No card was presented, and nothing was written.")
-                } else {
-                    output.output.message("Recorded \(count) presentation\(count == 1 ? "" : "s") in \(file).")
-                }
-            }
-            let check: @Sendable () throws -> Void = {
-                if let failure = recorder.failure { throw failure }
-            }
-            try await TapLoop(output: output.output, readers: readers, limit: limit, check: check).run(recording)
-            try check()
+            try await readers.withBackend { try await record($0) }
         }
+    }
+
+    private func record(_ backend: any ReaderBackend) async throws {
+        let writer = try CaptureWriter(creating: file, overwrite: force)
+        var headers: [Capture.Header] = []
+        if let title { headers.append(Capture.Header("title", title)) }
+        headers.append(Capture.Header("source", "recorded, readerctl \(ToolVersion.number)"))
+        let recorder = CaptureRecorder(headers: headers, writer: writer)
+        let recording = RecordingBackend(backend, recorder: recorder)
+        defer {
+            let count = recorder.capture.presentations.count + recorder.capture.lines.count
+            if recorder.failure != nil {
+                output.output.message("The recording in \(file) is not complete.")
+            } else if count == 0 {
+                writer.discardIfEmpty()
+                output.output.message("No card was presented, and nothing was written.")
+            } else {
+                output.output.message("Recorded \(count) presentation\(count == 1 ? "" : "s") in \(file).")
+            }
+        }
+        let check: @Sendable () throws -> Void = {
+            if let failure = recorder.failure { throw failure }
+        }
+        try await TapLoop(output: output.output, readers: readers, limit: limit, check: check).run(recording)
+        try check()
     }
 }

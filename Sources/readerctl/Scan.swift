@@ -23,8 +23,10 @@ struct Scan: ToolCommand {
     @OptionGroup var limit: ScanLimitOptions
 
     func perform() async throws {
-        let backend = try readers.backend()
-        try await TapLoop(output: output.output, readers: readers, limit: limit).run(backend)
+        let out = output.output
+        try await out.tellingErrors {
+            try await readers.withBackend { try await TapLoop(output: out, readers: readers, limit: limit).run($0) }
+        }
     }
 }
 
@@ -83,10 +85,12 @@ struct TapLoop {
             configuration: ScannerConfiguration(serves: { [readers] in readers.matches($0) })
         )
         var isFirst = true
+        var hasRead = false
         for await event in scanner.events() {
             switch event {
             case .scan(let tap):
                 await activity.note()
+                hasRead = true
                 try output.result(tap, text: TapText.describe(tap))
                 try check()
                 if limit.once { return }
@@ -111,6 +115,11 @@ struct TapLoop {
                 break
             }
             isFirst = false
+        }
+        try Task.checkCancellation()
+        if limit.once, !hasRead {
+            output.message("There was no card, and none can come any more.")
+            throw ToolExit.failure
         }
     }
 }

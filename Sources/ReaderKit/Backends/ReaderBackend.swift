@@ -13,13 +13,19 @@ public protocol ReaderBackend: Sendable {
     /// Starts to watch the readers and gives what happens, beginning with all that is there now.
     ///
     /// Each call starts a watch of its own, which ends when the stream's consumer stops or its task is cancelled. A
-    /// live backend's stream does not end by itself; a recording's does, after its last event.
+    /// live backend's stream does not end by itself, unless nothing can come any more (``close()``, the end of standard
+    /// input); a recording's does, after its last event.
     func events() -> AsyncStream<ReaderEvent>
 
-    /// The readers that are there now, each with its card. No reader is no error.
+    /// The readers that are there now, each with its card. No reader is no error, and one that is there and cannot be used
+    /// says why (``ReaderStatus/trouble``).
     ///
     /// - Throws: ``ReaderError`` when the service behind the readers cannot be reached.
     func readers() async throws -> [ReaderStatus]
+
+    /// The readers that are there now, and what kept others from being found. For one backend that is its ``readers()``
+    /// or their error; several as one (``CombinedBackend``) may have both.
+    func survey() async -> ReaderSurvey
 
     /// Runs a conversation with the card of that presentation, in the isolation of its reader.
     ///
@@ -32,9 +38,28 @@ public protocol ReaderBackend: Sendable {
         _ presence: CardPresence,
         perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
     ) async throws -> Result
+
+    /// Lets go of the readers: ends all watches, closes devices and opens their lines to other programs again. Returns when
+    /// that is done, which a call into a library that is under way may delay.
+    ///
+    /// A backend that is released does the same without waiting. A program that ends without either may leave a serial
+    /// line closed to the next one.
+    func close() async
 }
 
 extension ReaderBackend {
     /// Live by default.
     public var isRecording: Bool { false }
+
+    /// What ``readers()`` gives, or throws.
+    public func survey() async -> ReaderSurvey {
+        do {
+            return ReaderSurvey(readers: try await readers())
+        } catch {
+            return ReaderSurvey(faults: [error])
+        }
+    }
+
+    /// Nothing, for a backend that keeps nobody else from a reader.
+    public func close() async {}
 }

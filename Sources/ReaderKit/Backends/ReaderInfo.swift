@@ -36,3 +36,21 @@ extension ReaderInfo {
         return (words.dropLast(2) + words.suffix(1)).joined(separator: " ")
     }
 }
+
+extension ReaderInfo {
+    /// A reader by the name that pcscd gives: `<product> [<interface>] (<serial>) RR SS`.
+    package init(pcscName name: String) {
+        self.init(name: name, backend: .pcsc, serial: Self.serial(inPCSCName: name))
+    }
+
+    /// A reader of a recording, which keeps the name that it had.
+    package init(recordedName name: String) {
+        self.init(name: name, backend: .replay, serial: Self.serial(inPCSCName: name))
+    }
+
+    private static func serial(inPCSCName name: String) -> String? {
+        guard let close = name.lastIndex(of: ")"), let open = name[..<close].lastIndex(of: "(") else { return nil }
+        let text = name[name.index(after: open)..<close]
+        return text.isEmpty ? nil : String(text)
+    }
+}

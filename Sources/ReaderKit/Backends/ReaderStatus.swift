@@ -13,16 +13,22 @@ public struct ReaderStatus: Sendable, Hashable {
     /// nothing.
     public var details: String?
 
+    /// Why the reader cannot be used although it is there: another program holds it, say. `nil` for one that can be used,
+    /// or of which that shows only when it is watched.
+    public var trouble: ReaderError?
+
     /// A reader.
     public init(
         reader: ReaderInfo,
         card: CardPresence? = nil,
         technologies: [Technology]? = nil,
-        details: String? = nil
+        details: String? = nil,
+        trouble: ReaderError? = nil
     ) {
         self.reader = reader
         self.card = card
         self.technologies = technologies
         self.details = details
+        self.trouble = trouble
     }
 }

@@ -86,8 +86,10 @@ public final class CaptureWriter: Sendable {
     }
 
     private static func open(_ path: String, _ flag: Int32) throws(CaptureFileError) -> Int32 {
-        let file = Foundation.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | flag, 0o600)
+        // Not to wait, without end, until somebody reads a pipe.
+        let file = Foundation.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | flag, 0o600)
         guard file >= 0 else { throw WholeFile.failure(path) }
+        _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK)
         return file
     }
 }

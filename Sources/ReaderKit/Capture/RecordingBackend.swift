@@ -41,6 +41,12 @@ public struct RecordingBackend: ReaderBackend {
     /// The readers of the recorded backend. Their cards are recorded only where they come as events.
     public func readers() async throws -> [ReaderStatus] { try await base.readers() }
 
+    /// What the recorded backend finds.
+    public func survey() async -> ReaderSurvey { await base.survey() }
+
+    /// Lets go of the recorded backend's readers.
+    public func close() async { await base.close() }
+
     /// Runs a conversation with the card and records it.
     public func withCard<Result: Sendable>(
         _ presence: CardPresence,

@@ -58,28 +58,28 @@ package struct ReportReading {
         switch tag.template {
         case 0xD1:
             reading.card = "Apple Wallet pass"
-            takeUID(besides: tag.data)
+            if tag.data != nil { takeUID() }
             take(content, as: .appleVAS)
         case 0xD2:
             reading.card = "Google Wallet pass"
-            takeUID(besides: tag.data)
+            if tag.data != nil { takeUID() }
             take(content, as: .smartTap)
         case (0x40...0x4F)?:
-            takeUID(besides: tag.data)
+            if tag.data != nil { takeUID() }
             if !takeMessage(content, isExpected: true), !takeText(content) { take(content, as: .ndef) }
         case let template?:
-            takeUID(besides: tag.id)
+            takeUID()
             takeContent(isData: template >= Self.firstLookUp)
         case nil:
-            takeUID(besides: tag.id)
+            takeUID()
             takeContent(isData: false)
         }
         reading.addUIDPass()
     }
 
-    /// Takes the card's own identifier, if there is one besides what the template read.
-    private mutating func takeUID(besides other: String?) {
-        guard other != nil, let bytes = tag.identifierBytes, [4, 7, 8, 10].contains(bytes.count) else { return }
+    /// Takes the card's own identifier, if the line has one.
+    private mutating func takeUID() {
+        guard let bytes = tag.identifierBytes, [4, 7, 8, 10].contains(bytes.count) else { return }
         reading.uid = CardUID(readerBytes: bytes, technology: tag.technology)
     }
 

@@ -51,13 +51,44 @@ final class DeviceNode: Sendable {
         _ = Self.held.withLock { $0.remove(path) }
     }
 
+    /// Why the node could not be opened now, as far as that can be seen without opening it; `nil` if it could, or is not
+    /// there.
+    static func obstacle(to path: String) -> ReaderError? {
+        guard let resolved = resolve(path) else { return nil }
+        if isOtherDevice(resolved) {
+            return ReaderError(
+                .readerUnavailable,
+                attempting: attempt(path),
+                detail: "it is no serial line and no input device",
+                advice: "Name the reader's serial line, such as /dev/ttyACM0, or its input device."
+            )
+        }
+        guard access(resolved, R_OK) == 0 else { return denial(resolved, attempt(path), EACCES) }
+        let others = holders(of: resolved)
+        return others.isEmpty ? nil : sharing(attempt(path), others)
+    }
+
+    /// Whether it is something else than a serial line or an input device, as far as the system tells without opening it.
+    private static func isOtherDevice(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return false }
+        guard status.st_mode & S_IFMT == S_IFCHR else { return true }
+        // Pseudo-terminals are not among the devices of the system.
+        // As `gnu_dev_major` and `gnu_dev_minor`, macros that Swift does not see.
+        let number = status.st_rdev
+        let (major, minor) = (number >> 8 & 0xFFF | number >> 32 & ~0xFFF, number & 0xFF | number >> 12 & 0xFFF_FF00)
+        guard let device = resolve("/sys/dev/char/\(major):\(minor)") else { return false }
+        return !device.contains("/tty/") && !device.contains("/input/")
+    }
+
     /// Whether the node is there.
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// What is attempted with a node, to be read after "could not".
     static func attempt(_ path: String) -> String { "open the reader's device \(path)" }
 
-    private static func resolve(_ path: String) -> String? {
+    /// The node's own path, with links followed; `nil` if it is not there.
+    static func resolve(_ path: String) -> String? {
         guard let pointer = realpath(path, nil) else { return nil }
         defer { free(pointer) }
         return String(cString: pointer)
@@ -75,15 +106,7 @@ final class DeviceNode: Sendable {
             switch fault {
             case ENOENT, ENODEV, ENXIO, EIO:
                 throw ReaderError(.readerUnavailable, attempting: attempt, detail: "the device is gone")
-            case EACCES, EPERM:
-                throw ReaderError(
-                    .accessDenied,
-                    attempting: attempt,
-                    code: code(fault),
-                    advice:
-                        "Add this user to the group of \(path) (dialout for serial lines, input for keyboards), and log "
-                        + "in again."
-                )
+            case EACCES, EPERM: throw denial(path, attempt, fault)
             case EBUSY: throw sharing(attempt, holders(path))
             default: throw ReaderError(.other, attempting: attempt, code: code(fault))
             }
@@ -100,6 +123,16 @@ final class DeviceNode: Sendable {
             close(descriptor)
             throw error
         }
+    }
+
+    private static func denial(_ path: String, _ attempt: String, _ fault: Int32) -> ReaderError {
+        ReaderError(
+            .accessDenied,
+            attempting: attempt,
+            code: code(fault),
+            advice:
+                "Add this user to the group of \(path) (dialout for serial lines, input for keyboards), and log in again."
+        )
     }
 
     /// A code of the system, with its text.

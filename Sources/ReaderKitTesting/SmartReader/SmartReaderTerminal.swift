@@ -53,6 +53,9 @@ public final class SmartReaderTerminal: Sendable {
     /// Whether it is plugged in.
     public var isPluggedIn: Bool { terminal.isPluggedIn }
 
+    /// Whether a program has the terminal open, so that a line that is sent now reaches it.
+    public var isOpenedByProgram: Bool { terminal.isOpenedByProgram }
+
     /// Pulls the plug: the terminal is gone for whoever has it open, and the link too. Returns when nothing is left of the
     /// terminal; nothing happens if it is not plugged in.
     public func unplug() { terminal.unplug() }

@@ -25,6 +25,9 @@ final class PluggableTerminal: Sendable {
     /// Whether it is plugged in.
     var isPluggedIn: Bool { line.withLock { $0 != nil } }
 
+    /// Whether a program has it open.
+    var isOpenedByProgram: Bool { line.withLock { $0?.isOpenedByProgram ?? false } }
+
     /// Takes the terminal away. Returns when nothing is left of it; nothing happens if it is not plugged in.
     func unplug() {
         line.withLock { line in

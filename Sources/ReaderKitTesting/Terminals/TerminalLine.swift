@@ -15,6 +15,7 @@ final class TerminalLine: Sendable {
     private let watch: Int32
     private let bell: WakePipe
     private let isEnding = Atomic(false)
+    private let isInUse = Atomic(false)
     private let hasEnded = DispatchSemaphore(value: 0)
 
     /// A frame that was begun and did not go on for so long was noise.
@@ -49,6 +50,9 @@ final class TerminalLine: Sendable {
         self.watch = watch
         self.bell = bell
         makeRaw()
+        // Only an end that was open before can be seen to be closed.
+        let own = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+        if own >= 0 { close(own) }
         device.setWake { bell.ring() }
         DetachedThread.start(name: "\(device.threadName) on \(path)") { self.serve() }
     }
@@ -60,6 +64,9 @@ final class TerminalLine: Sendable {
             code: ReaderError.Code(rawValue: Int64(number), name: String(cString: strerror(number)))
         )
     }
+
+    /// Whether a program has its end of the terminal open.
+    var isOpenedByProgram: Bool { isInUse.load(ordering: .acquiring) }
 
     /// Closes the terminal, and returns when its thread has ended.
     func end() {
@@ -92,8 +99,9 @@ final class TerminalLine: Sendable {
     private func serve() {
         takeName()
         var outgoing: [UInt8] = []
-        var isOpen = true
+        var isOpen = findOpen()
         while !isEnding.load(ordering: .acquiring) {
+            isInUse.store(isOpen, ordering: .releasing)
             let (bytes, next) = device.collect()
             // With nobody at the other end it is lost.
             outgoing = isOpen ? outgoing + bytes : []

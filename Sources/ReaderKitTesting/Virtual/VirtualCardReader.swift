@@ -42,6 +42,10 @@ public final class VirtualCardReader: Sendable {
     /// Whether a card is presented, and pcscd has not ended.
     public var isPresenting: Bool { link.withLock { $0?.isAlive ?? false } }
 
+    /// Whether pcscd has asked for the card that is presented. Where it has not after ``settlingTime``, it serves a card
+    /// that another program presents in the same slot, and this one waits.
+    public var isSeen: Bool { link.withLock { $0?.isSeen ?? false } }
+
     /// How many command APDUs all cards together have answered here.
     public var exchanges: Int { counter.value }
 
@@ -49,7 +53,8 @@ public final class VirtualCardReader: Sendable {
     ///
     /// The card is served by a thread of its own until ``remove()`` is called or pcscd ends.
     ///
-    /// - Throws: ``ReaderError`` with ``ReaderError/Kind/readerUnavailable`` if nothing listens on the port.
+    /// - Throws: ``ReaderError`` with ``ReaderError/Kind/readerUnavailable`` if nothing listens on the port, or so many
+    ///   programs present cards there that no more may wait.
     public func present(_ card: any SimulatedCard) throws(ReaderError) {
         remove()
         let new = VirtualCardLink(descriptor: try connect(), card: card, reader: reader, counter: counter)
@@ -75,11 +80,16 @@ public final class VirtualCardReader: Sendable {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        // A time limit for the connection too: where programs wait in line already, it would wait without end.
+        var limit = timeval(tv_sec: Self.longestConnect, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
+        limit.tv_sec = 0
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         guard result == 0 else {
             let error = failure()
             close(descriptor)
@@ -88,6 +98,9 @@ public final class VirtualCardReader: Sendable {
         descriptor.setOption(TCP_NODELAY)
         return descriptor
     }
+
+    /// Seconds.
+    private static let longestConnect = 2
 
     private func failure() -> ReaderError {
         let number = errno
@@ -116,8 +129,11 @@ private final class VirtualCardLink: Sendable {
     private let counter: VirtualCardCounter
     private let hasEnded = DispatchSemaphore(value: 0)
     private let alive = Mutex(true)
+    private let seen = Atomic(false)
 
     var isAlive: Bool { alive.withLock { $0 } }
+
+    var isSeen: Bool { seen.load(ordering: .acquiring) }
 
     init(descriptor: Int32, card: any SimulatedCard, reader: SimulatedReader, counter: VirtualCardCounter) {
         self.descriptor = descriptor
@@ -139,6 +155,7 @@ private final class VirtualCardLink: Sendable {
 
     private func serve() {
         while let request = receive() {
+            seen.store(true, ordering: .releasing)
             guard let answer = answer(to: request) else { continue }
             if request.count > 1 { counter.add() }
             // A zero-length answer would make pcscd wait for ever.

@@ -14,12 +14,13 @@ struct Emulate: ToolCommand {
             capture or an image; its content tells. The cards of a capture come one after the other, each tap the next.
 
             --via pcscd puts it on the virtual reader of vsmartcard, --via pn532 on a simulated PN532 board that \
-            libnfc opens, and --via smart-reader lets a simulated S550 on a serial line report it: one line at each tap.
+            libnfc opens, and --via smart-reader lets a simulated S550 on a serial line report it: it comes and goes all \
+            the time, for a second each, while a program has the terminal open.
 
             The virtual reader listens on every network interface and lets anybody insert cards. It has no place on a \
             kiosk.
 
-            The card stays until the tool is interrupted. With --present, --absent or --times it is taken away and \
+            On the other two the card stays until the tool is interrupted. With --present, --absent or --times it is taken away and \
             presented again, as it is then. What programs say to the card is counted, and nothing of it is shown.
 
             EXAMPLES

@@ -34,13 +34,17 @@ struct Emulation {
 
     func run() async throws {
         // Before anything is said of where it is: nothing may be there to present it to.
-        try stage.insert(cards[0].make())
+        let isPresented = !stage.isUnheard
+        if isPresented {
+            try stage.insert(cards[0].make())
+            try await stage.untilReachable()
+        }
         try output.result(
             ReachableLine(via: stage.way, connection: stage.connection, card: cards[0].name, times: taps.times),
             text: "\(cards[0].name) on \(stage.connection)"
         )
         for hint in stage.hints { output.message(hint) }
-        let failure = await taken { try await tap() }
+        let failure = await taken { try await tap(isPresented) }
         stage.remove()
         try output.result(
             EndLine(exchanges: stage.exchanges),
@@ -58,8 +62,10 @@ struct Emulation {
         }
     }
 
-    /// Presents the cards in turn; the first lies there already.
-    private func tap() async throws {
+    /// Presents the cards in turn.
+    ///
+    /// - Parameter isPresented: whether the first lies there already.
+    private func tap(_ isPresented: Bool) async throws {
         let end = taps.timeout.map { ContinuousClock.now + .seconds($0) }
         guard let rhythm = taps.rhythm(stage.way) else {
             try tell("inserted")
@@ -67,7 +73,10 @@ struct Emulation {
         }
         var number = 0
         while true {
-            if number > 0 { try stage.insert(cards[number % cards.count].make()) }
+            if number > 0 || !isPresented {
+                guard try await waitToBeHeard(end) else { return }
+                try stage.insert(cards[number % cards.count].make())
+            }
             try tell("inserted")
             number += 1
             guard try await wait(rhythm.present, end) else { return }
@@ -76,6 +85,14 @@ struct Emulation {
             if number == taps.times { return }
             guard try await pause(rhythm.absent, end) else { return }
         }
+    }
+
+    /// Waits until a program is there to be told of a card; false if the end came first.
+    private func waitToBeHeard(_ end: ContinuousClock.Instant?) async throws -> Bool {
+        while stage.isUnheard {
+            guard try await pause(Self.interval, end) else { return false }
+        }
+        return true
     }
 
     /// Waits with a card there; false if the end came first.
@@ -97,7 +114,9 @@ struct Emulation {
         var told = stage.activity
         var last = (activity: told, exchanges: stage.exchanges)
         var toldExchanges = last.exchanges
+        var hasTold = false
         func note() throws {
+            hasTold = true
             try tell("talked", stage.exchanges)
             (told, toldExchanges) = (stage.activity, stage.exchanges)
         }
@@ -111,9 +130,10 @@ struct Emulation {
             try await ContinuousClock().sleep(until: min(next, end ?? next))
             try stage.check()
             let now = (activity: stage.activity, exchanges: stage.exchanges)
-            let isSilent = now.activity == last.activity && now.activity != told
-            // A program that never ceases to look for cards is told of too, when it has said something to one.
-            if isSilent || (now.exchanges == last.exchanges && now.exchanges != toldExchanges) { try note() }
+            // A program that only looks for cards is told of once; one that never ceases to, when it has said something.
+            let hasSaid = now.exchanges == last.exchanges && now.exchanges != toldExchanges
+            let hasLooked = now.activity == last.activity && now.activity != told && !hasTold
+            if hasSaid || hasLooked { try note() }
             last = now
         }
     }

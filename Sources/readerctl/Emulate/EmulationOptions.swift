@@ -1,6 +1,8 @@
 import ArgumentParser
+import Foundation
 import ReaderKit
 import ReaderKitTesting
+import ToolSupport
 
 /// How a card is presented.
 enum EmulationWay: String, ExpressibleByArgument, CaseIterable, Encodable, Sendable, CustomStringConvertible {
@@ -30,13 +32,32 @@ struct EmulationOptions: ParsableArguments, Sendable {
     )
     var link: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The form of a Smart Reader's lines: \(SmartReaderFormat.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "format"
+        )
+    )
+    var lineFormat: SmartReaderFormat?
+
     /// Not in validate(), which would hide a slip in an option's name.
     func check() throws {
+        if lineFormat != nil, via != .smartReader {
+            throw ValidationError("--line-format is for --via smart-reader: no other way has lines.")
+        }
         if let slot {
             guard via == .pcscd else { throw ValidationError("--slot is one of pcscd's: leave it out.") }
             guard (1...2).contains(slot) else { throw ValidationError("--slot is 1 or 2.") }
         }
-        if link != nil, via == .pcscd { throw ValidationError("--link is for a terminal: pcscd has none.") }
+        guard let link else { return }
+        if via == .pcscd { throw ValidationError("--link is for a terminal: pcscd has none.") }
+        var status = stat()
+        guard lstat(link, &status) != 0 || status.st_mode & S_IFMT == S_IFLNK else {
+            throw ToolFailure(
+                "could not make the link \(link): something else has that name. Remove it, or choose another name.",
+                exit: ToolExit.inputOutput
+            )
+        }
     }
 
     /// Where the card is presented, without it yet.
@@ -44,7 +65,7 @@ struct EmulationOptions: ParsableArguments, Sendable {
         switch via {
         case .pcscd: VirtualReaderStage(slot: slot ?? 1)
         case .pn532: PN532Stage(try PN532Terminal(link: link))
-        case .smartReader: SmartReaderStage(try SmartReaderTerminal(link: link))
+        case .smartReader: SmartReaderStage(try SmartReaderTerminal(link: link, format: lineFormat ?? .scrdr))
         }
     }
 }

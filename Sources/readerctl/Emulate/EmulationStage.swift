@@ -1,5 +1,6 @@
 import ReaderKit
 import ReaderKitTesting
+import Synchronization
 
 /// Where simulated cards are presented to other programs.
 protocol EmulationStage: Sendable {
@@ -17,11 +18,19 @@ protocol EmulationStage: Sendable {
     /// What grows whenever a program does something here, if only look for cards.
     var activity: Int { get }
 
+    /// Whether a card that is presented now is lost, since no program is there to be told of it.
+    var isUnheard: Bool { get }
+
     /// Presents a card.
     func insert(_ card: any SimulatedCard) throws
 
     /// Takes it away.
     func remove()
+
+    /// Waits until the card that was presented first can be reached.
+    ///
+    /// - Throws: ``ReaderError`` if it cannot be.
+    func untilReachable() async throws
 
     /// Throws when nobody can reach the card any more.
     func check() throws(ReaderError)
@@ -30,7 +39,11 @@ protocol EmulationStage: Sendable {
 extension EmulationStage {
     var activity: Int { exchanges }
 
+    var isUnheard: Bool { false }
+
     func check() {}
+
+    func untilReachable() async throws {}
 }
 
 /// The virtual reader of pcscd.
@@ -68,6 +81,23 @@ struct VirtualReaderStage: EmulationStage {
 
     func remove() { reader.remove() }
 
+    func untilReachable() async throws {
+        let end = ContinuousClock.now + VirtualCardReader.settlingTime * 4
+        while !reader.isSeen {
+            try check()
+            guard end > .now else {
+                reader.remove()
+                throw ReaderError(
+                    .readerUnavailable,
+                    attempting: "present a card on \(connection)",
+                    detail: "another program presents a card there",
+                    advice: "End that program, take the other slot (--slot), or --via pn532."
+                )
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
     func check() throws(ReaderError) {
         guard !reader.isPresenting else { return }
         throw ReaderError(
@@ -102,10 +132,11 @@ struct PN532Stage: EmulationStage {
 }
 
 /// An S550 in Smart Reader mode on a pseudo-terminal.
-struct SmartReaderStage: EmulationStage {
+final class SmartReaderStage: EmulationStage {
     let way = EmulationWay.smartReader
     let connection: String
     private let terminal: SmartReaderTerminal
+    private let here = Mutex<(any SimulatedCard)?>(nil)
 
     init(_ terminal: SmartReaderTerminal) {
         self.terminal = terminal
@@ -114,7 +145,7 @@ struct SmartReaderStage: EmulationStage {
 
     var hints: [String] {
         [
-            "A line comes at each tap, for whoever has the terminal open then: "
+            "A line comes at each tap, while a program has the terminal open: "
                 + "readerctl scan --reader smart-reader:\(connection)"
         ]
     }
@@ -122,13 +153,29 @@ struct SmartReaderStage: EmulationStage {
     /// Nobody asks such a reader anything.
     var exchanges: Int { 0 }
 
+    var isUnheard: Bool { !terminal.isOpenedByProgram }
+
     func insert(_ card: any SimulatedCard) throws {
-        do throws(SmartReaderLineError) {
-            try terminal.report(card)
-        } catch {
-            throw ReaderError(.unsupported, attempting: "report a card by a line", detail: "\(error)")
-        }
+        // A reader that tells when cards come and go: what comes again is a tap again, however soon.
+        try report(card, .insert)
+        here.withLock { $0 = card }
     }
 
-    func remove() {}
+    func remove() {
+        guard let card = here.withLock({ $0.take() }) else { return }
+        try? report(card, .remove)
+    }
+
+    private func report(_ card: any SimulatedCard, _ move: SmartReaderTag.Move) throws {
+        do throws(SmartReaderLineError) {
+            try terminal.report(card, move: move)
+        } catch {
+            throw ReaderError(
+                .unsupported,
+                attempting: "report the card by a line of the form '\(terminal.format.rawValue)'",
+                detail: error.code.fact,
+                advice: "Take another form (--line-format), or --via pn532."
+            )
+        }
+    }
 }

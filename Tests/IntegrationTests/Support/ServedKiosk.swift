@@ -45,6 +45,9 @@ final class ServedKiosk: Sendable {
         for way in Way.allCases { try await untilServed(way, times: 1) }
     }
 
+    /// A test that failed leaves none behind.
+    deinit { if running.process.isRunning { kill(identifier, SIGKILL) } }
+
     var identifier: Int32 { running.process.processIdentifier }
 
     /// The name of the reader.
@@ -119,6 +122,15 @@ final class ServedKiosk: Sendable {
         case .smartReader:
             try line.report(card)
             try await told()
+        }
+    }
+
+    /// Sends the lines of many taps at once, and waits until all are told.
+    func burst(_ numbers: Range<Int>) async throws {
+        let count = taps(.smartReader).count
+        for number in numbers { try line.report(SimulatedNTAG(.ntag213, uid: Self.bytes(.smartReader, number))) }
+        try await until("taps \(numbers) on the line; \(messages.lines.suffix(5))", within: .seconds(60)) {
+            self.taps(.smartReader).count >= count + numbers.count
         }
     }
 

@@ -37,6 +37,9 @@ struct CombinedBackendTests {
         first.loseService()
         second.insert(SimulatedNTAG(.ntag213))
         try await until("the tap") { taps.all.count == 1 }
+        let survey = await CombinedBackend([first, second]).survey()
+        #expect(survey.readers.map(\.reader.name) == ["C"])
+        #expect(survey.faults.compactMap { ($0 as? ReaderError)?.kind } == [.serviceUnavailable])
         #expect(try await CombinedBackend([first, second]).readers().map(\.reader.name) == ["C"])
         taps.stop()
     }
@@ -71,3 +74,56 @@ struct CombinedBackendTests {
         #expect(error?.kind == .readerUnavailable)
     }
 }
+
+#if PCSC && NFC
+/// A reader on USB that another program has, and that libnfc finds and cannot open.
+@Suite("A reader that libnfc finds and cannot open", .timeLimit(.minutes(5)))
+struct SharedReaderTests {
+    private let nfc = FakeNFC("acr122_usb:001:005", "pn53x_usb:001:006")
+    private var configuration: NFCConfiguration {
+        var configuration = FakeNFC.configuration
+        (configuration.connectionStrings, configuration.discoversReaders) = ([], true)
+        configuration.driversLeftAlone = NFCConfiguration.driversOfPCSC
+        return configuration
+    }
+
+    @Test("One of pcscd is not touched; another is told, once; taps come by the other way")
+    func taps() async throws {
+        let name = "ACS ACR122U PICC Interface 00 00"
+        let pcsc = SimulatedBackend(readers: [name])
+        nfc.fail(.open, with: .inputOutput, forEver: true)
+        let combined = CombinedBackend([pcsc, nfc.backend(configuration)])
+        let taps = Taps(Scanning.scanner(combined))
+        func stuck() -> [String] {
+            taps.readers.compactMap { if case .readerStuck(let reader, _) = $0 { reader.name } else { nil } }
+        }
+        try await until("libnfc has failed") { !stuck().isEmpty }
+        for round in 1...3 {
+            pcsc.insert(SimulatedNTAG(.ntag213))
+            try await taps.until("tap \(round)") { $0.count == round }
+            pcsc.remove(from: name)
+        }
+        let tried = nfc.count(.open)
+        try await until("it is tried again") { nfc.count(.open) > tried + 3 }
+        #expect(stuck() == ["pn53x_usb:001:006"])
+        let survey = await combined.survey()
+        #expect(survey.readers.map(\.reader.name) == [name, "pn53x_usb:001:006"])
+        #expect(survey.readers.map(\.trouble?.kind) == [nil, .sharingViolation])
+        #expect(survey.faults.isEmpty)
+        nfc.heal()
+        try await until("it is served") {
+            taps.readers.contains(.readerAdded(ReaderInfo(name: "pn53x_usb:001:006", backend: .nfc)))
+        }
+        #expect(nfc.locked { !nfc.devices.values.contains("acr122_usb:001:005") })
+        taps.stop()
+    }
+
+    @Test("One of pcscd that is named is served")
+    func named() async throws {
+        var configuration = configuration
+        configuration.connectionStrings = ["acr122_usb:001:005"]
+        let backend = nfc.backend(configuration)
+        #expect(Set(try await backend.readers().map(\.reader.name)) == ["acr122_usb:001:005", "pn53x_usb:001:006"])
+    }
+}
+#endif

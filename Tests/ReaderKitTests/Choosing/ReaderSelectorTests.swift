@@ -12,7 +12,7 @@ struct ReaderSelectorTests {
     )
     private static let nfc = ReaderInfo(name: "pn532_uart:/dev/ttyUSB0", backend: .nfc)
     private static let line = ReaderInfo(name: "/dev/ttyACM0", backend: .smartReader)
-    private static let recorded = ReaderInfo(name: "SpringCard H518", backend: .replay)
+    private static let recorded = ReaderInfo(recordedName: "SpringCard H518")
 
     @Test(
         "What a person writes, and what it means",
@@ -63,11 +63,11 @@ struct ReaderSelectorTests {
         }
         #if PCSC && NFC
         #expect(try kinds() == [.pcsc, .nfc, .smartReader])
-        // What is opened is taken from other programs, so a name opens only what it can mean.
-        #expect(try kinds(.named("SpringCard")) == [.pcsc])
-        #expect(try kinds(.named("pn532_uart:")) == [.pcsc, .nfc])
-        #expect(try kinds(.named("a")) == [.pcsc, .nfc])
-        #expect(try kinds(.named("/dev/clubkit/smart-reader")) == [.pcsc, .smartReader])
+        // What is opened is taken from other programs, so a name opens only what it can mean. Lines that come later may
+        // have any serial number; one that is not meant is not opened.
+        #expect(try kinds(.named("SpringCard")) == [.pcsc, .smartReader])
+        #expect(try kinds(.named("pn532_uart:")) == [.pcsc, .nfc, .smartReader])
+        #expect(try kinds(.named("a")) == [.pcsc, .nfc, .smartReader])
         #expect(try kinds(.pcsc(name: nil)) == [.pcsc])
         #expect(try kinds(.nfc(connection: nil)) == [.nfc])
         #expect(try kinds(.nfc(connection: "pn532_uart:/dev/a"), .nfc(connection: "pn532_uart:/dev/b")) == [.nfc])
@@ -88,17 +88,22 @@ struct ReaderSelectorTests {
         }
     }
 
-    @Test("Lines in Smart Reader mode are found by the names that the udev rules give them")
-    func smartReaders() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
-        #expect(ReaderSelection.smartReaders(in: folder) == ["\(folder)/smart-reader"])
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        for name in ["smart-reader", "smart-reader-B2", "smart-reader-A1", "other"] {
-            try Data().write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
-        }
+    @Test("How Smart Readers are set goes with the choice")
+    func settings() throws {
+        let settings = SmartReaderConfiguration(
+            sources: [.standardInput],
+            speed: 9_600,
+            format: .mk1,
+            templates: [1: 0xD1]
+        )
+        let selection = ReaderSelection([.smartReader(path: "/dev/a")], smartReaders: settings)
+        let backend = try #require(try selection.makeBackend() as? SmartReaderBackend)
+        var expected = settings
+        expected.sources = [.serial("/dev/a")]
+        #expect(backend.configuration == expected)
         #expect(
-            ReaderSelection.smartReaders(in: folder) == ["\(folder)/smart-reader-A1", "\(folder)/smart-reader-B2"]
+            try #require(ReaderSelection([.smartReader(path: nil)]).makeBackend() as? SmartReaderBackend)
+                .configuration.folder == .standard
         )
     }
 }

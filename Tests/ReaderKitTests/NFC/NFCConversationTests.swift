@@ -232,6 +232,48 @@ import Testing
         try await until("clean") { fake.openDevices == 0 }
     }
 
+    /// Nobody watches: asking for the readers shows that it serves again.
+    @Test func hangingCallAndNoWatch() async throws {
+        let fake = FakeNFC("fake:A")
+        let abandoned = AbandonedThreads()
+        var configuration = FakeNFC.configuration
+        configuration.callDeadline = .milliseconds(500)
+        let backend = fake.backend(configuration, abandoned: abandoned)
+        let presence = try await Self.present(SimulatedNTAG(.ntag213), on: fake, backend)
+        let gate = Gate()
+        let error = await readerError {
+            try await backend.withCard(presence) { channel in
+                fake.hang(.transceive, gate)
+                _ = try channel.transceive(RawFrame([0x60]))
+            }
+        }
+        #expect(error?.kind == .stuck)
+        gate.open()
+        try await until("the thread came back") { abandoned.count == 0 && fake.openDevices == 0 }
+        let again = try #require(try await backend.readers().first?.card)
+        #expect(try await backend.withCard(again) { try $0.transceive(RawFrame([0x60])).bytes.count } == 8)
+        await backend.close()
+        await fake.expectClean()
+    }
+
+    /// What was closed lets go of its devices at once, ends its watches and begins nothing more.
+    @Test func closing() async throws {
+        let fake = FakeNFC("fake:A", "fake:B")
+        var configuration = FakeNFC.configuration
+        configuration.connectionStrings = ["fake:A", "fake:B"]
+        configuration.discoversReaders = true
+        let backend = fake.backend(configuration)
+        let taps = Taps(Scanning.scanner(backend))
+        try await until("both are open") { fake.openDevices == 2 }
+        await backend.close()
+        #expect(fake.openDevices == 0)
+        try await until("the watch has ended") { taps.hasFinished }
+        let later = Taps(Scanning.scanner(backend))
+        try await until("nothing is begun") { later.hasFinished }
+        #expect(fake.openDevices == 0)
+        await fake.expectClean()
+    }
+
     @Test func errorsHaveNamesAndAdvice() {
         for code in NFCCode.all {
             let error = code.error(attempting: "do it")

@@ -119,7 +119,7 @@ import Testing
         )
         let watcher = Watcher(backend)
         try await watcher.until("stuck \(name)")
-        let error = await readerError { try await backend.readers() }
+        let error = try await backend.readers().first?.trouble
         #expect(error?.kind == .sharingViolation)
         #expect(error?.hint.contains("sleep") == true)
         Self.end(holder)

@@ -110,6 +110,18 @@ import Testing
         try await until("it was counted") { backend.counts(of: info)?.tornLines == 1 }
     }
 
+    /// A line that lacks its end only is a tap, also when the reader is gone then.
+    @Test func wholeLineAndUnplugging() async throws {
+        let (reader, backend, taps) = try await Self.start()
+        let info = ReaderInfo(name: try #require(reader.path), backend: .smartReader)
+        let woken = try #require(backend.wakeUps(of: info))
+        try reader.tear(Self.tag(1), afterBytes: try Self.tag(1).line(as: .scrdr).utf8.count)
+        try await until("it has come") { backend.wakeUps(of: info) ?? 0 > woken }
+        reader.unplug()
+        try await taps.untilRead("gone")
+        #expect(taps.all.map { $0.uid?.hex } == [Self.tag(1).id])
+    }
+
     @Test func halfALineAndAPause() async throws {
         let (reader, backend, taps) = try await Self.start(.mk1, silence: .milliseconds(1))
         let info = ReaderInfo(name: try #require(reader.path), backend: .smartReader)
@@ -308,6 +320,104 @@ import Testing
         try await taps.untilRead("gone")
         #expect(taps.texts == ["added", "M-1042", "4|U1|x|Ann", "M-7", "gone"])
         #expect(taps.all.map(\.memberKey) == ["M-1042", "U1", "M-7"])
+    }
+
+    /// It is the end of the watch too where nothing else can come.
+    @Test func endOfTheOnlySource() async throws {
+        for isAlone in [true, false] {
+            var ends: [Int32] = [-1, -1]
+            #expect(pipe(&ends) == 0)
+            defer { close(ends[0]) }
+            var surroundings = SmartReaderThread.Surroundings()
+            surroundings.standardInput = ends[0]
+            let sources = [.standardInput] + (isAlone ? [] : [SmartReaderSource.serial("/dev/no-such-line")])
+            let backend = SmartReaderBackend(
+                configuration: SmartReaderConfiguration(sources: sources, lastBackOff: .milliseconds(10)),
+                surroundings: surroundings
+            )
+            let taps = Taps(Scanning.scanner(backend))
+            close(ends[1])
+            try await taps.untilRead("gone")
+            if isAlone {
+                try await until("the watch has ended") { taps.hasFinished }
+            } else {
+                #expect(!taps.hasFinished)
+            }
+            taps.stop()
+        }
+    }
+
+    /// A line that gets a name while somebody watches is served, once, if it is meant.
+    @Test func folder() async throws {
+        let (folder, _) = try SmartReaders.link()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "clubkit").path
+        let backend = SmartReaderBackend(
+            configuration: SmartReaderConfiguration(
+                folder: SmartReaderFolder(path),
+                firstBackOff: .milliseconds(2),
+                lastBackOff: .milliseconds(10)
+            ),
+            serves: { $0.serial != "C3" }
+        )
+        #expect(await backend.readers() == [])
+        let taps = Taps(Scanning.scanner(backend))
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let first = try SmartReaderTerminal(link: path + "/smart-reader-A1")
+        try await taps.untilRead("added")
+        // The udev rules give the unit that came last this name too.
+        let second = try SmartReaderTerminal(link: path + "/smart-reader-B2")
+        try FileManager.default.createSymbolicLink(
+            atPath: path + "/smart-reader",
+            withDestinationPath: try FileManager.default.destinationOfSymbolicLink(atPath: path + "/smart-reader-B2")
+        )
+        let other = try SmartReaderTerminal(link: path + "/smart-reader-C3")
+        try await taps.untilRead("added", times: 2)
+        try first.report(Self.tag(1))
+        try second.report(Self.tag(2))
+        try await taps.until("both") { $0.count == 2 }
+        #expect(Set(taps.all.map(\.reader)) == [path + "/smart-reader-A1", path + "/smart-reader-B2"])
+        #expect(await backend.readers().map(\.reader.serial) == ["A1", "B2"])
+        #expect(taps.texts.filter { $0 == "added" }.count == 2)
+        #expect(!other.isOpenedByProgram)
+        first.unplug()
+        try await taps.untilRead("gone")
+        try first.plugIn()
+        try await taps.untilRead("added", times: 3)
+        taps.stop()
+    }
+
+    /// A line that can be seen not to be usable says why.
+    @Test func troubles() async throws {
+        let reader = try SmartReaderTerminal()
+        let path = try #require(reader.path)
+        let holder = Process()
+        holder.executableURL = URL(fileURLWithPath: "/bin/sh")
+        holder.arguments = ["-c", "exec sleep 600 < \(path)"]
+        try holder.run()
+        defer { kill(holder.processIdentifier, SIGKILL) }
+        let (folder, file) = try SmartReaders.link()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data().write(to: URL(fileURLWithPath: file))
+        try await until("it is open") { reader.isOpenedByProgram }
+        let found = await SmartReaders.backend(path, file, "/dev/null", "/dev/no-such-line").readers()
+        #expect(found.map(\.trouble?.kind) == [.sharingViolation, .readerUnavailable, .readerUnavailable])
+        #expect(found.first?.trouble?.hint.contains("sleep (pid \(holder.processIdentifier))") == true)
+        kill(holder.processIdentifier, SIGKILL)
+        try await until("it can be used") { await SmartReaders.backend(path).readers().first?.trouble == nil }
+    }
+
+    /// What was closed tells nothing more, and keeps nobody out.
+    @Test func closing() async throws {
+        let (reader, backend, taps) = try await Self.start()
+        let path = try #require(reader.path)
+        await backend.close()
+        #expect((try? DeviceNode(path)) != nil)
+        try await until("the watch has ended") { taps.hasFinished }
+        let later = Taps(Scanning.scanner(backend))
+        try await until("nothing is begun") { later.hasFinished }
+        #expect((try? DeviceNode(path)) != nil)
+        await backend.close()
     }
 
     @Test func nothingIsLeftBehind() async throws {

@@ -53,9 +53,14 @@ import Testing
         #expect(taps.take("+04A1B2C3", at: Self.start) != nil)
         #expect(taps.take("+04A1B2C3", at: Self.start) == nil)
         #expect((taps.counts.greetings, taps.counts.departures, taps.counts.repeats) == (2, 1, 1))
-        // A damaged line is a tap of which nothing could be read, each time.
+        // A damaged line is a tap of which nothing could be read.
         #expect(taps.take("$SCRDR;01*00", at: Self.start) == "$SCRDR;01*00")
-        #expect(taps.take("$SCRDR;01*00", at: Self.start) == "$SCRDR;01*00")
+        #expect(taps.take("$SCRDR;01*01", at: Self.start) == "$SCRDR;01*01")
+    }
+
+    /// A damaged line is told; the same one without end is not.
+    @Test func damagedLinesAgainAndAgain() {
+        #expect(Self.taps([(0, "$SC"), (1, "$SC"), (2, "$SCR"), (3, "$SC"), (6, "$SC"), (20, "$SC")]) == [0, 2, 3, 5])
     }
 
     @Test func templatesSayWhatTheyLookFor() throws {

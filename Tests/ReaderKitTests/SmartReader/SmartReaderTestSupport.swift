@@ -16,7 +16,10 @@ enum SmartReaders {
     }
 
     static func backend(_ paths: String..., silence: Duration = .seconds(60)) -> SmartReaderBackend {
-        SmartReaderBackend(configuration: configuration(paths, silence: silence)) { Date(timeIntervalSince1970: 0) }
+        SmartReaderBackend(
+            configuration: configuration(paths, silence: silence),
+            now: { Date(timeIntervalSince1970: 0) }
+        )
     }
 
     /// Events as short texts, the lines of reports included.

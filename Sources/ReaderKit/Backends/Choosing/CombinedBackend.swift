@@ -52,22 +52,36 @@ public final class CombinedBackend: ReaderBackend {
 
     /// The readers of all parts that are there now, those of the first part first.
     ///
-    /// - Throws: the error of the first part that cannot be asked, if no other part has a reader.
+    /// - Throws: the error of the first part that cannot be asked, if no other part has a reader. ``survey()`` tells it in
+    ///   any case.
     public func readers() async throws -> [ReaderStatus] {
-        var all: [ReaderStatus] = []
-        var fault: (any Error)?
-        for (index, part) in parts.enumerated() {
-            do {
-                let readers = try await part.readers()
-                for status in readers { note(status.reader, of: index) }
-                all += readers
-            } catch {
-                fault = fault ?? error
-            }
-        }
+        let survey = await survey()
         try Task.checkCancellation()
-        if all.isEmpty, let fault { throw fault }
+        if survey.readers.isEmpty, let fault = survey.faults.first { throw fault }
+        return survey.readers
+    }
+
+    /// The readers of all parts, which are asked at the same time, and the error of each part that cannot be asked.
+    public func survey() async -> ReaderSurvey {
+        let found = await withTaskGroup(of: (Int, ReaderSurvey).self) { group in
+            for (index, part) in parts.enumerated() { group.addTask { (index, await part.survey()) } }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        var all = ReaderSurvey()
+        for index in parts.indices {
+            guard let survey = found[index] else { continue }
+            for status in survey.readers { note(status.reader, of: index) }
+            all.readers += survey.readers
+            all.faults += survey.faults
+        }
         return all
+    }
+
+    /// Lets go of the readers of all parts.
+    public func close() async {
+        await withDiscardingTaskGroup { group in
+            for part in parts { group.addTask { await part.close() } }
+        }
     }
 
     /// Runs a conversation with the card, by the backend that told of its reader.

@@ -8,14 +8,26 @@ import Foundation
 /// ```
 ///
 /// Without a selector it is all that is there: the readers of PC/SC, those that libnfc finds without sending anything to
-/// serial lines, and the lines of readers in Smart Reader mode that have a name under `/dev/clubkit`.
+/// serial lines (but for an ACR122U, which is PC/SC's), and the lines of readers in Smart Reader mode that have a name under `/dev/clubkit`.
 public struct ReaderSelection: Sendable, Hashable {
     /// What is meant; a reader is served if one of these means it. All readers of this machine if empty.
     public var selectors: [ReaderSelector]
 
+    /// How the readers in Smart Reader mode are set: the form of their lines, what their templates look for, speed. Its
+    /// sources and its folder are of no account, for the selectors say which lines are meant.
+    public var smartReaders: SmartReaderConfiguration
+
     /// A choice of readers.
-    public init(_ selectors: [ReaderSelector] = []) {
+    ///
+    /// - Parameters:
+    ///   - selectors: what is meant; all readers of this machine if empty.
+    ///   - smartReaders: how the readers in Smart Reader mode are set.
+    public init(
+        _ selectors: [ReaderSelector] = [],
+        smartReaders: SmartReaderConfiguration = SmartReaderConfiguration()
+    ) {
         self.selectors = selectors
+        self.smartReaders = smartReaders
     }
 
     /// Whether the reader is one that is meant.
@@ -108,31 +120,23 @@ public struct ReaderSelection: Sendable, Hashable {
             }
             let discovers = selectors.isEmpty || selectors.contains { $0.mayMeanNFC }
             guard discovers || !connections.isEmpty else { return nil }
-            return NFCBackend(
-                configuration: NFCConfiguration(connectionStrings: connections, discoversReaders: discovers),
-                now: now
-            )
+            var configuration = NFCConfiguration(connectionStrings: connections, discoversReaders: discovers)
+            #if PCSC
+            // Without a choice pcscd has them.
+            if selectors.isEmpty { configuration.driversLeftAlone = NFCConfiguration.driversOfPCSC }
+            #endif
+            return NFCBackend(configuration: configuration, now: now)
             #else
             if choice.isNamed { throw Self.absence(of: "libnfc", trait: "NFC") }
             return nil
             #endif
         case .smartReader:
-            let paths = selectors.compactMap { selector -> String? in
-                if case .smartReader(let path) = selector { path } else { nil }
+            var configuration = smartReaders
+            configuration.sources = selectors.compactMap { selector in
+                if case .smartReader(let path?) = selector { SmartReaderSource(path) } else { nil }
             }
-            // A line that is opened is taken from everybody else, so one that is not meant is left alone.
-            let named = (choice.takesAll ? Self.smartReaders() : []).filter { matches(SmartReaderSource($0).reader) }
-            let sources = (paths + named).map { SmartReaderSource($0) }
-            guard !sources.isEmpty else { return nil }
-            return SmartReaderBackend(configuration: SmartReaderConfiguration(sources: sources), now: now)
+            configuration.folder = choice.takesAll ? .standard : nil
+            return SmartReaderBackend(configuration: configuration, serves: matches, now: now)
         }
-    }
-
-    /// The lines to which the udev rules give a name: those with a serial number that are there, else the one without,
-    /// which may come later.
-    static func smartReaders(in folder: String = "/dev/clubkit") -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        let lines = names.filter { $0.hasPrefix("smart-reader-") }.sorted()
-        return (lines.isEmpty ? ["smart-reader"] : lines).map { "\(folder)/\($0)" }
     }
 }

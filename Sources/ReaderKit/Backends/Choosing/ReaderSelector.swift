@@ -47,6 +47,14 @@ public enum ReaderSelector: Sendable, Hashable {
         }
     }
 
+    /// Whether it can mean only readers that are there, and none of a recording.
+    package var isLive: Bool {
+        switch self {
+        case .pcsc, .nfc, .smartReader: true
+        case .named, .replay: false
+        }
+    }
+
     /// Whether readers that libnfc finds may be meant. Their names are connection strings, which begin with the driver.
     var mayMeanNFC: Bool {
         switch self {

@@ -12,9 +12,16 @@ import Synchronization
 /// for at intervals (``NFCConfiguration/pollInterval``), since libnfc tells nothing by itself; a conversation is never
 /// interrupted by that.
 public final class NFCBackend: ReaderBackend {
+    private struct Served {
+        /// Tells a thread from an earlier one of the same reader.
+        var number: Int
+        var reader: NFCReader
+        var wasOpened = false
+    }
+
     private struct State {
-        /// By connection string; the number tells a thread from an earlier one of the same reader.
-        var readers: [String: (number: Int, reader: NFCReader)] = [:]
+        /// By connection string.
+        var readers: [String: Served] = [:]
         var lastNumber = 0
         var discovery: NFCDiscovery?
         var isClosed = false
@@ -56,10 +63,7 @@ public final class NFCBackend: ReaderBackend {
     }
 
     deinit {
-        let (readers, discovery) = state.withLock { state in
-            state.isClosed = true
-            return (state.readers.values.map(\.reader), state.discovery)
-        }
+        let (readers, discovery) = end()
         discovery?.stop()
         for reader in readers { reader.stop() }
     }
@@ -81,56 +85,93 @@ public final class NFCBackend: ReaderBackend {
         return stream
     }
 
+    // Beginnings and ends of watches, and new readers, are kept in their order by the one lock.
+
     private func beginWatch(_ id: UUID, _ continuation: AsyncStream<ReaderEvent>.Continuation) {
-        let isFirst = table.add(id, continuation)
-        let (readers, discovery) = state.withLock { state in
-            var discovery: NFCDiscovery?
+        let isClosed = state.withLock { state in
+            guard !state.isClosed else { return true }
+            let isFirst = table.add(id, continuation)
+            for served in state.readers.values { served.reader.setPolling(true, tellingAll: isFirst) }
             if configuration.discoversReaders, state.discovery == nil {
-                discovery = makeDiscovery()
+                let discovery = makeDiscovery()
                 state.discovery = discovery
+                discovery.start()
             }
-            return (state.readers.values.map(\.reader), discovery)
+            return false
         }
-        for reader in readers { reader.setPolling(true, tellingAll: isFirst) }
-        discovery?.start()
+        if isClosed { continuation.finish() }
     }
 
     private func endWatch(_ id: UUID) {
-        guard table.remove(id) else { return }
-        // Looked at under the lock: another watch may have begun meanwhile.
         let discovery = state.withLock { state -> NFCDiscovery? in
-            guard table.watchers == 0 else { return nil }
-            for (_, reader) in state.readers.values { reader.setPolling(false, tellingAll: false) }
+            guard table.remove(id) else { return nil }
+            for served in state.readers.values { served.reader.setPolling(false, tellingAll: false) }
             defer { state.discovery = nil }
             return state.discovery
         }
         discovery?.stop()
     }
 
-    /// The readers that are there now, each with its card and with what it can do.
+    /// The readers that are there now, each with its card and with what it can do, or with the reason why it cannot be used:
+    /// another program holds it, say.
     ///
-    /// - Throws: ``ReaderError`` when libnfc does not work, or when of the readers that were named none can be used and
-    ///   one of them is there. No reader is no error.
+    /// - Throws: ``ReaderError`` when libnfc does not work. No reader is no error.
     public func readers() async throws -> [ReaderStatus] {
+        var listed: [String] = []
         if configuration.discoversReaders {
             let discovery = makeDiscovery()
             defer { discovery.stop() }
-            found(try await discovery.run { discovery, _ in try discovery.list() })
+            listed = try await discovery.run { discovery, _ in try discovery.list() }
+            found(listed)
         }
         var all: [ReaderStatus] = []
-        var fault: (any Error)?
-        for (name, (_, reader)) in state.withLock({ $0.readers.sorted { $0.key < $1.key } }) {
+        for (name, served) in state.withLock({ $0.readers.sorted { $0.key < $1.key } }) {
+            let reader = served.reader
             do {
-                if let status = try await reader.run({ reader, _ in try reader.status() }) { all.append(status) }
-            } catch let error as ReaderError where error.kind == .serviceUnavailable || error.kind == .cancelled {
-                throw error
-            } catch {
-                // One that was found and is in use is another program's, or pcscd's.
-                if configuration.connectionStrings.contains(name) { fault = fault ?? error }
+                if let status = try await reader.run({ reader, _ in try reader.status() }) {
+                    table.noteUse(of: name)
+                    all.append(status)
+                } else if listed.contains(name) {
+                    all.append(ReaderStatus(reader: reader.info, trouble: Self.inaccessible(reader.info)))
+                }
+            } catch let error as ReaderError {
+                if error.kind == .serviceUnavailable || error.kind == .cancelled { throw error }
+                all.append(ReaderStatus(reader: reader.info, trouble: error))
             }
         }
-        if all.isEmpty, let fault { throw fault }
         return all
+    }
+
+    /// The error for a reader that libnfc lists and cannot open, for which it gives no reason.
+    private static func inaccessible(_ reader: ReaderInfo) -> ReaderError {
+        ReaderError(
+            .sharingViolation,
+            attempting: "open the reader \(reader.name)",
+            detail: "libnfc finds it and cannot open it",
+            advice: "Close the program that has it, which may be pcscd, or allow this user to use the USB device."
+        )
+    }
+
+    /// Ends all watches, closes the devices and puts them to rest. A call into libnfc that is under way is waited for, or
+    /// given up at its deadline.
+    public func close() async {
+        let (readers, discovery) = end()
+        discovery?.stop()
+        await withDiscardingTaskGroup { group in
+            for reader in readers {
+                group.addTask { await waiting { done in reader.stop(then: done) } }
+            }
+        }
+        table.finish()
+    }
+
+    /// Sees to it that nothing is begun any more.
+    private func end() -> ([NFCReader], NFCDiscovery?) {
+        state.withLock { state in
+            state.isClosed = true
+            defer { (state.readers, state.discovery) = ([:], nil) }
+            return (state.readers.values.map(\.reader), state.discovery)
+        }
     }
 
     /// Runs a conversation with the card of that presentation, which is selected anew unless nobody has talked to it.
@@ -158,14 +199,13 @@ public final class NFCBackend: ReaderBackend {
     // MARK: - Readers
 
     private func addReader(_ name: String) {
-        let reader = state.withLock { state -> NFCReader? in
-            guard !state.isClosed, state.readers[name] == nil else { return nil }
+        state.withLock { state in
+            guard !state.isClosed, state.readers[name] == nil else { return }
             state.lastNumber += 1
             let reader = makeReader(name, state.lastNumber)
-            state.readers[name] = (state.lastNumber, reader)
-            return reader
+            state.readers[name] = Served(number: state.lastNumber, reader: reader)
+            if table.watchers > 0 { reader.setPolling(true, tellingAll: false) }
         }
-        if let reader, table.watchers > 0 { reader.setPolling(true, tellingAll: false) }
     }
 
     private func makeReader(_ name: String, _ number: Int) -> NFCReader {
@@ -180,16 +220,24 @@ public final class NFCBackend: ReaderBackend {
 
     private func note(_ report: NFCReader.Report, of info: ReaderInfo, _ number: Int) {
         // A thread that was given up may have had something to say still.
-        guard state.withLock({ $0.readers[info.name]?.number == number }) else { return }
-        table.note(report, of: info)
-        if case .absent = report { drop(info.name) }
+        let served = state.withLock { state -> Served? in
+            guard state.readers[info.name]?.number == number else { return nil }
+            if case .opened = report { state.readers[info.name]?.wasOpened = true }
+            return state.readers[info.name]
+        }
+        guard let served else { return }
+        guard case .absent = report, isDiscovered(info.name) else { return table.note(report, of: info) }
+        table.note(served.wasOpened ? report : .trouble(Self.inaccessible(info)), of: info)
+        drop(info.name, number)
     }
 
+    private func isDiscovered(_ name: String) -> Bool { !configuration.connectionStrings.contains(name) }
+
     /// Forgets a reader that was discovered and is gone. Another one, or itself, comes back under another name.
-    private func drop(_ name: String) {
-        guard !configuration.connectionStrings.contains(name) else { return }
-        let (reader, discovery) = state.withLock { state in
-            (state.readers.removeValue(forKey: name)?.reader, state.discovery)
+    private func drop(_ name: String, _ number: Int) {
+        let (reader, discovery) = state.withLock { state -> (NFCReader?, NFCDiscovery?) in
+            guard state.readers[name]?.number == number else { return (nil, nil) }
+            return (state.readers.removeValue(forKey: name)?.reader, state.discovery)
         }
         reader?.stop()
         discovery?.askAgain()
@@ -226,7 +274,12 @@ public final class NFCBackend: ReaderBackend {
     }
 
     private func found(_ names: [String]) {
-        for name in names where !name.isEmpty { addReader(name) }
+        for name in names where !name.isEmpty && !isLeft(name) { addReader(name) }
+    }
+
+    /// Whether a reader is left to somebody else. One that is named is not.
+    private func isLeft(_ name: String) -> Bool {
+        isDiscovered(name) && configuration.driversLeftAlone.contains(NFCConnectionString(name).driver)
     }
 
     private func discoveryStuck(_ error: ReaderError) {

@@ -54,14 +54,7 @@ public struct NFCCode: RawRepresentable, Sendable, Hashable {
 
     /// The typed error for this code.
     public func error(attempting attempt: String, detail: String? = nil) -> ReaderError {
-        let entry = Self.entries[rawValue]
-        return ReaderError(
-            entry?.kind ?? .other,
-            attempting: attempt,
-            code: code,
-            detail: detail ?? entry?.detail,
-            advice: entry?.advice
-        )
+        CodeEntry.error(Self.entries[rawValue], code, attempting: attempt, detail: detail)
     }
 
     /// The code as errors carry it.
@@ -70,48 +63,33 @@ public struct NFCCode: RawRepresentable, Sendable, Hashable {
     /// Every error that `nfc.h` defines.
     public static var all: [NFCCode] { entries.keys.sorted(by: >).map(NFCCode.init(_:)) }
 
-    private struct Entry: Sendable {
-        var name: String
-        var kind: ReaderError.Kind
-        var detail: String?
-        var advice: String?
-
-        init(_ name: String, _ kind: ReaderError.Kind, _ detail: String? = nil, _ advice: String? = nil) {
-            self.name = name
-            self.kind = kind
-            self.detail = detail
-            self.advice = advice
-        }
-    }
-
     private static let replug = "Check the reader's cable and power; it is used again as soon as it answers."
-    private static let bug = "This should not happen; please report it with the steps that led to it."
 
-    private static let entries: [Int32: Entry] = [
-        -1: Entry("NFC_EIO", .readerUnavailable, "the reader does not answer, or not what it should", replug),
-        -2: Entry("NFC_EINVARG", .other, "libnfc or the reader's chip refused an argument", bug),
-        -3: Entry("NFC_EDEVNOTSUPP", .unsupported),
-        -4: Entry("NFC_ENOTSUCHDEV", .readerUnavailable, "libnfc knows no such device", replug),
-        -5: Entry("NFC_EOVFLOW", .limitExceeded, "the answer does not fit the buffer"),
-        -6: Entry("NFC_ETIMEOUT", .timeout),
-        -7: Entry("NFC_EOPABORTED", .cancelled),
-        -8: Entry("NFC_ENOTIMPL", .unsupported, "libnfc's driver for this reader does not implement it"),
-        -10: Entry("NFC_ETGRELEASED", .cardRemoved),
-        -20: Entry("NFC_ERFTRANS", .communication),
+    private static let entries: [Int32: CodeEntry] = [
+        -1: CodeEntry("NFC_EIO", .readerUnavailable, "the reader does not answer, or not what it should", replug),
+        -2: CodeEntry("NFC_EINVARG", .other, "libnfc or the reader's chip refused an argument", CodeEntry.bug),
+        -3: CodeEntry("NFC_EDEVNOTSUPP", .unsupported),
+        -4: CodeEntry("NFC_ENOTSUCHDEV", .readerUnavailable, "libnfc knows no such device", replug),
+        -5: CodeEntry("NFC_EOVFLOW", .limitExceeded, "the answer does not fit the buffer"),
+        -6: CodeEntry("NFC_ETIMEOUT", .timeout),
+        -7: CodeEntry("NFC_EOPABORTED", .cancelled),
+        -8: CodeEntry("NFC_ENOTIMPL", .unsupported, "libnfc's driver for this reader does not implement it"),
+        -10: CodeEntry("NFC_ETGRELEASED", .cardRemoved),
+        -20: CodeEntry("NFC_ERFTRANS", .communication),
         // After a wrong key a card is silent, and so it is recorded.
-        -30: Entry(
+        -30: CodeEntry(
             "NFC_EMFCAUTHFAIL",
             .timeout,
             "the card did not accept the key, and is silent until it is selected again",
             "Use the key of that sector."
         ),
-        -80: Entry(
+        -80: CodeEntry(
             "NFC_ESOFT",
             .other,
             "libnfc could not get memory or a file descriptor",
             "Free memory, or restart this program."
         ),
-        -90: Entry("NFC_ECHIP", .communication, "the reader's chip reports a fault"),
+        -90: CodeEntry("NFC_ECHIP", .communication, "the reader's chip reports a fault"),
     ]
 }
 

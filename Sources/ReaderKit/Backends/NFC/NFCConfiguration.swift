@@ -8,6 +8,14 @@ public struct NFCConfiguration: Sendable, Hashable {
     /// (`/etc/nfc/libnfc.conf`, `LIBNFC_DEVICE`).
     public var discoversReaders: Bool
 
+    /// Drivers of libnfc whose readers are not served when they are found, as `acr122_usb`.
+    ///
+    /// pcscd serves an ACR122U too, and to open it by libnfc resets it under pcscd's hands even where that fails then.
+    public var driversLeftAlone: Set<String>
+
+    /// The drivers of readers that pcscd serves as well.
+    public static let driversOfPCSC: Set<String> = ["acr122_usb", "acr122_pcsc"]
+
     /// Whether to look for readers on serial lines too. Something is then sent to whatever is connected to any of them.
     public var scansSerialPorts: Bool
 
@@ -36,6 +44,7 @@ public struct NFCConfiguration: Sendable, Hashable {
     public init(
         connectionStrings: [String] = [],
         discoversReaders: Bool? = nil,
+        driversLeftAlone: Set<String> = [],
         scansSerialPorts: Bool = false,
         pollInterval: Duration = .milliseconds(150),
         discoveryInterval: Duration = .seconds(2),
@@ -47,6 +56,7 @@ public struct NFCConfiguration: Sendable, Hashable {
     ) {
         self.connectionStrings = connectionStrings
         self.discoversReaders = discoversReaders ?? connectionStrings.isEmpty
+        self.driversLeftAlone = driversLeftAlone
         self.scansSerialPorts = scansSerialPorts
         self.pollInterval = pollInterval
         self.discoveryInterval = discoveryInterval

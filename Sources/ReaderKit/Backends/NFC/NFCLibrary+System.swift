@@ -186,7 +186,8 @@ extension NFCTarget {
             let ats = bytes(info.abtAts, Int(clamping: info.szAtsLen))
             values = [
                 ("atqa", bytes(info.abtAtqa)), ("sak", [info.btSak]),
-                ("uid", bytes(info.abtUid, Int(clamping: info.szUidLen))),
+                // A length that no identifier has is a damaged answer, whose bytes must not name anybody.
+                ("uid", [4, 7, 10].contains(info.szUidLen) ? bytes(info.abtUid, Int(info.szUidLen)) : []),
                 // libnfc leaves out its first byte, which is its length.
                 ("ats", ats.isEmpty ? [] : [UInt8(truncatingIfNeeded: ats.count + 1)] + ats),
             ]

@@ -123,9 +123,17 @@ actor NFCReader: CallThread {
     }
 
     /// Ends the thread, after what it is doing now. The device is closed on it.
-    nonisolated func stop() {
+    ///
+    /// - Parameter done: called when that is done, or will never be since a call does not return; perhaps for both.
+    nonisolated func stop(then done: @escaping @Sendable () -> Void = {}) {
         polling.withLock { $0.isWanted = false }
-        submitWatched { $0.isRetired = true }
+        guard let waiter = watch.addWaiter({ _ in done() }) else { return }
+        submit {
+            $0.isRetired = true
+        } afterwards: { [watch] in
+            watch.removeWaiter(waiter)
+            done()
+        }
     }
 
     /// Runs a conversation with the card of that presentation.
@@ -148,16 +156,12 @@ actor NFCReader: CallThread {
     }
 
     /// Submits work during which a call that hangs is noticed although nobody waits for the result.
-    private nonisolated func submitWatched(
-        _ work: @escaping @Sendable (isolated NFCReader) -> Void,
-        afterwards: @escaping @Sendable () -> Void = {}
-    ) {
+    private nonisolated func submitWatched(_ work: @escaping @Sendable (isolated NFCReader) -> Void) {
         guard let waiter = watch.addWaiter({ _ in }) else { return }
         submit { me in
             work(me)
         } afterwards: { [watch] in
             watch.removeWaiter(waiter)
-            afterwards()
         }
     }
 

@@ -63,6 +63,21 @@ final class NFCTable: Sendable {
         }
     }
 
+    /// Forgets why a reader could not be used: it was used just now. Where somebody watches, its own reports tell that.
+    func noteUse(of name: String) {
+        state.withLock { state in
+            guard state.watchers.isEmpty else { return }
+            state.entries.removeAll { $0.info.name == name }
+        }
+    }
+
+    /// Ends all watches.
+    func finish() {
+        let watchers = state.withLock { Array($0.watchers.values) }
+        // Not under the lock: each removes itself.
+        for watcher in watchers { watcher.finish() }
+    }
+
     /// Tells that no more can be done.
     func fail(_ error: ReaderError) {
         state.withLock { $0.publish(.failed(error)) }

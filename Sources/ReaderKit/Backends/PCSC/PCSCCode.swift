@@ -53,14 +53,8 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
 
     /// The typed error for this code.
     public func error(attempting attempt: String, detail: String? = nil) -> ReaderError {
-        let entry = Self.entries[rawValue]
-        return ReaderError(
-            entry?.kind ?? .other,
-            attempting: attempt,
-            code: ReaderError.Code(rawValue: Int64(rawValue), name: name),
-            detail: detail ?? entry?.detail,
-            advice: entry?.advice
-        )
+        let code = ReaderError.Code(rawValue: Int64(rawValue), name: name)
+        return CodeEntry.error(Self.entries[rawValue], code, attempting: attempt, detail: detail)
     }
 
     /// The typed error for this code from a call that asks the service itself, where a lost link is the service's.
@@ -88,119 +82,133 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
     /// Every code that `pcsclite.h` defines.
     public static var all: [PCSCCode] { entries.keys.sorted().map(PCSCCode.init(_:)) }
 
-    private struct Entry: Sendable {
-        var name: String
-        var kind: ReaderError.Kind
-        var detail: String?
-        var advice: String?
-
-        init(_ name: String, _ kind: ReaderError.Kind, _ detail: String? = nil, _ advice: String? = nil) {
-            self.name = name
-            self.kind = kind
-            self.detail = detail
-            self.advice = advice
-        }
-    }
-
-    private static let bug = "This should not happen; please report it with the steps that led to it."
     private static let windowsOnly = "pcsc-lite does not use this code; report the driver that returned it."
 
-    private static let entries: [UInt32: Entry] = [
-        0x0000_0000: Entry("SCARD_S_SUCCESS", .other, "success"),
-        0x8010_0001: Entry("SCARD_F_INTERNAL_ERROR", .other, "an internal check of pcscd failed", "Restart pcscd."),
-        0x8010_0002: Entry("SCARD_E_CANCELLED", .cancelled),
-        0x8010_0003: Entry(
+    private static let entries: [UInt32: CodeEntry] = [
+        0x0000_0000: CodeEntry("SCARD_S_SUCCESS", .other, "success"),
+        0x8010_0001: CodeEntry("SCARD_F_INTERNAL_ERROR", .other, "an internal check of pcscd failed", "Restart pcscd."),
+        0x8010_0002: CodeEntry("SCARD_E_CANCELLED", .cancelled),
+        0x8010_0003: CodeEntry(
             "SCARD_E_INVALID_HANDLE",
             .serviceStopped,
             "the connection to pcscd is no longer valid",
             "pcscd was restarted; the next attempt uses a new connection."
         ),
-        0x8010_0004: Entry("SCARD_E_INVALID_PARAMETER", .other, "a parameter was refused", bug),
-        0x8010_0005: Entry(
+        0x8010_0004: CodeEntry("SCARD_E_INVALID_PARAMETER", .other, "a parameter was refused", CodeEntry.bug),
+        0x8010_0005: CodeEntry(
             "SCARD_E_INVALID_TARGET",
             .other,
             "the registry start-up information is invalid",
             windowsOnly
         ),
-        0x8010_0006: Entry("SCARD_E_NO_MEMORY", .other, "pcscd is out of memory", "Free memory, then restart pcscd."),
-        0x8010_0007: Entry("SCARD_F_WAITED_TOO_LONG", .timeout),
-        0x8010_0008: Entry("SCARD_E_INSUFFICIENT_BUFFER", .limitExceeded, "the answer does not fit the buffer"),
-        0x8010_0009: Entry("SCARD_E_UNKNOWN_READER", .readerUnavailable, "pcscd does not know this reader (any more)"),
-        0x8010_000A: Entry("SCARD_E_TIMEOUT", .timeout),
-        0x8010_000B: Entry("SCARD_E_SHARING_VIOLATION", .sharingViolation),
-        0x8010_000C: Entry("SCARD_E_NO_SMARTCARD", .cardRemoved, "there is no card in the reader"),
-        0x8010_000D: Entry("SCARD_E_UNKNOWN_CARD", .other, "the card name is not known", windowsOnly),
-        0x8010_000E: Entry("SCARD_E_CANT_DISPOSE", .unsupported, "the reader cannot eject the card"),
-        0x8010_000F: Entry(
+        0x8010_0006: CodeEntry(
+            "SCARD_E_NO_MEMORY",
+            .other,
+            "pcscd is out of memory",
+            "Free memory, then restart pcscd."
+        ),
+        0x8010_0007: CodeEntry("SCARD_F_WAITED_TOO_LONG", .timeout),
+        0x8010_0008: CodeEntry("SCARD_E_INSUFFICIENT_BUFFER", .limitExceeded, "the answer does not fit the buffer"),
+        0x8010_0009: CodeEntry(
+            "SCARD_E_UNKNOWN_READER",
+            .readerUnavailable,
+            "pcscd does not know this reader (any more)"
+        ),
+        0x8010_000A: CodeEntry("SCARD_E_TIMEOUT", .timeout),
+        0x8010_000B: CodeEntry("SCARD_E_SHARING_VIOLATION", .sharingViolation),
+        0x8010_000C: CodeEntry("SCARD_E_NO_SMARTCARD", .cardRemoved, "there is no card in the reader"),
+        0x8010_000D: CodeEntry("SCARD_E_UNKNOWN_CARD", .other, "the card name is not known", windowsOnly),
+        0x8010_000E: CodeEntry("SCARD_E_CANT_DISPOSE", .unsupported, "the reader cannot eject the card"),
+        0x8010_000F: CodeEntry(
             "SCARD_E_PROTO_MISMATCH",
             .cardUnresponsive,
             "reader and card agree on no protocol",
             "The card sends an unusable answer to reset; try another card of the same kind."
         ),
-        0x8010_0010: Entry(
+        0x8010_0010: CodeEntry(
             "SCARD_E_NOT_READY",
             .communication,
             "the reader is not ready",
             "Wait a moment and try again."
         ),
-        0x8010_0011: Entry("SCARD_E_INVALID_VALUE", .other, "a value was refused", bug),
-        0x8010_0012: Entry("SCARD_E_SYSTEM_CANCELLED", .cancelled, "the system is shutting down"),
-        0x8010_0013: Entry("SCARD_F_COMM_ERROR", .communication),
-        0x8010_0014: Entry("SCARD_F_UNKNOWN_ERROR", .other, "pcscd reports an unknown failure", "Restart pcscd."),
-        0x8010_0015: Entry("SCARD_E_INVALID_ATR", .cardUnresponsive, "the answer to reset is invalid"),
-        0x8010_0016: Entry(
+        0x8010_0011: CodeEntry("SCARD_E_INVALID_VALUE", .other, "a value was refused", CodeEntry.bug),
+        0x8010_0012: CodeEntry("SCARD_E_SYSTEM_CANCELLED", .cancelled, "the system is shutting down"),
+        0x8010_0013: CodeEntry("SCARD_F_COMM_ERROR", .communication),
+        0x8010_0014: CodeEntry("SCARD_F_UNKNOWN_ERROR", .other, "pcscd reports an unknown failure", "Restart pcscd."),
+        0x8010_0015: CodeEntry("SCARD_E_INVALID_ATR", .cardUnresponsive, "the answer to reset is invalid"),
+        0x8010_0016: CodeEntry(
             "SCARD_E_NOT_TRANSACTED",
             .communication,
             "the exchange did not take place",
             "Hold the card still and closer to the reader."
         ),
-        0x8010_0017: Entry("SCARD_E_READER_UNAVAILABLE", .readerUnavailable),
-        0x8010_0018: Entry("SCARD_P_SHUTDOWN", .serviceStopped),
-        0x8010_0019: Entry("SCARD_E_PCI_TOO_SMALL", .other, "the protocol control information is too small", bug),
-        0x8010_001A: Entry("SCARD_E_READER_UNSUPPORTED", .unsupported, "the driver does not support this reader"),
-        0x8010_001B: Entry("SCARD_E_DUPLICATE_READER", .other, "two readers have one name", "Restart pcscd."),
-        0x8010_001C: Entry("SCARD_E_CARD_UNSUPPORTED", .unsupported, "the driver does not support this card"),
-        0x8010_001D: Entry("SCARD_E_NO_SERVICE", .serviceUnavailable),
-        0x8010_001E: Entry(
+        0x8010_0017: CodeEntry("SCARD_E_READER_UNAVAILABLE", .readerUnavailable),
+        0x8010_0018: CodeEntry("SCARD_P_SHUTDOWN", .serviceStopped),
+        0x8010_0019: CodeEntry(
+            "SCARD_E_PCI_TOO_SMALL",
+            .other,
+            "the protocol control information is too small",
+            CodeEntry.bug
+        ),
+        0x8010_001A: CodeEntry("SCARD_E_READER_UNSUPPORTED", .unsupported, "the driver does not support this reader"),
+        0x8010_001B: CodeEntry("SCARD_E_DUPLICATE_READER", .other, "two readers have one name", "Restart pcscd."),
+        0x8010_001C: CodeEntry("SCARD_E_CARD_UNSUPPORTED", .unsupported, "the driver does not support this card"),
+        0x8010_001D: CodeEntry("SCARD_E_NO_SERVICE", .serviceUnavailable),
+        0x8010_001E: CodeEntry(
             "SCARD_E_SERVICE_STOPPED",
             .serviceStopped,
             "pcscd ended, or speaks another version of its protocol than libpcsclite",
             "If it persists, install pcscd and libpcsclite1 of one version."
         ),
-        0x8010_001F: Entry("SCARD_E_UNSUPPORTED_FEATURE", .unsupported),
-        0x8010_0020: Entry("SCARD_E_ICC_INSTALLATION", .other, "no primary provider for the card", windowsOnly),
-        0x8010_0021: Entry("SCARD_E_ICC_CREATEORDER", .other, "the order of creation is not supported", windowsOnly),
-        0x8010_0023: Entry("SCARD_E_DIR_NOT_FOUND", .other, "the directory is not on the card", windowsOnly),
-        0x8010_0024: Entry("SCARD_E_FILE_NOT_FOUND", .other, "the file is not on the card", windowsOnly),
-        0x8010_0025: Entry("SCARD_E_NO_DIR", .other, "the path is not a directory", windowsOnly),
-        0x8010_0026: Entry("SCARD_E_NO_FILE", .other, "the path is not a file", windowsOnly),
-        0x8010_0027: Entry("SCARD_E_NO_ACCESS", .accessDenied, "the file may not be accessed", windowsOnly),
-        0x8010_0028: Entry("SCARD_E_WRITE_TOO_MANY", .other, "the card is full", windowsOnly),
-        0x8010_0029: Entry("SCARD_E_BAD_SEEK", .other, "the file position is invalid", windowsOnly),
-        0x8010_002A: Entry("SCARD_E_INVALID_CHV", .accessDenied, "the PIN is wrong", windowsOnly),
-        0x8010_002B: Entry("SCARD_E_UNKNOWN_RES_MNG", .other, "a lower layer gave an unknown code", "Restart pcscd."),
-        0x8010_002C: Entry("SCARD_E_NO_SUCH_CERTIFICATE", .other, "the certificate does not exist", windowsOnly),
-        0x8010_002D: Entry("SCARD_E_CERTIFICATE_UNAVAILABLE", .other, "the certificate is not available", windowsOnly),
-        0x8010_002E: Entry("SCARD_E_NO_READERS_AVAILABLE", .readerUnavailable, "there is no reader"),
-        0x8010_002F: Entry("SCARD_E_COMM_DATA_LOST", .communication, "data was lost"),
-        0x8010_0030: Entry("SCARD_E_NO_KEY_CONTAINER", .other, "the key container does not exist", windowsOnly),
-        0x8010_0031: Entry(
+        0x8010_001F: CodeEntry("SCARD_E_UNSUPPORTED_FEATURE", .unsupported),
+        0x8010_0020: CodeEntry("SCARD_E_ICC_INSTALLATION", .other, "no primary provider for the card", windowsOnly),
+        0x8010_0021: CodeEntry(
+            "SCARD_E_ICC_CREATEORDER",
+            .other,
+            "the order of creation is not supported",
+            windowsOnly
+        ),
+        0x8010_0023: CodeEntry("SCARD_E_DIR_NOT_FOUND", .other, "the directory is not on the card", windowsOnly),
+        0x8010_0024: CodeEntry("SCARD_E_FILE_NOT_FOUND", .other, "the file is not on the card", windowsOnly),
+        0x8010_0025: CodeEntry("SCARD_E_NO_DIR", .other, "the path is not a directory", windowsOnly),
+        0x8010_0026: CodeEntry("SCARD_E_NO_FILE", .other, "the path is not a file", windowsOnly),
+        0x8010_0027: CodeEntry("SCARD_E_NO_ACCESS", .accessDenied, "the file may not be accessed", windowsOnly),
+        0x8010_0028: CodeEntry("SCARD_E_WRITE_TOO_MANY", .other, "the card is full", windowsOnly),
+        0x8010_0029: CodeEntry("SCARD_E_BAD_SEEK", .other, "the file position is invalid", windowsOnly),
+        0x8010_002A: CodeEntry("SCARD_E_INVALID_CHV", .accessDenied, "the PIN is wrong", windowsOnly),
+        0x8010_002B: CodeEntry(
+            "SCARD_E_UNKNOWN_RES_MNG",
+            .other,
+            "a lower layer gave an unknown code",
+            "Restart pcscd."
+        ),
+        0x8010_002C: CodeEntry("SCARD_E_NO_SUCH_CERTIFICATE", .other, "the certificate does not exist", windowsOnly),
+        0x8010_002D: CodeEntry(
+            "SCARD_E_CERTIFICATE_UNAVAILABLE",
+            .other,
+            "the certificate is not available",
+            windowsOnly
+        ),
+        0x8010_002E: CodeEntry("SCARD_E_NO_READERS_AVAILABLE", .readerUnavailable, "there is no reader"),
+        0x8010_002F: CodeEntry("SCARD_E_COMM_DATA_LOST", .communication, "data was lost"),
+        0x8010_0030: CodeEntry("SCARD_E_NO_KEY_CONTAINER", .other, "the key container does not exist", windowsOnly),
+        0x8010_0031: CodeEntry(
             "SCARD_E_SERVER_TOO_BUSY",
             .serviceUnavailable,
             "pcscd is too busy",
             "Close other programs that use cards."
         ),
-        0x8010_0065: Entry("SCARD_W_UNSUPPORTED_CARD", .cardUnresponsive, "the reader cannot talk to this card"),
-        0x8010_0066: Entry("SCARD_W_UNRESPONSIVE_CARD", .cardUnresponsive),
-        0x8010_0067: Entry("SCARD_W_UNPOWERED_CARD", .cardUnpowered),
-        0x8010_0068: Entry("SCARD_W_RESET_CARD", .cardReset),
-        0x8010_0069: Entry("SCARD_W_REMOVED_CARD", .cardRemoved),
-        0x8010_006A: Entry("SCARD_W_SECURITY_VIOLATION", .accessDenied),
-        0x8010_006B: Entry("SCARD_W_WRONG_CHV", .accessDenied, "the PIN is wrong", windowsOnly),
-        0x8010_006C: Entry("SCARD_W_CHV_BLOCKED", .accessDenied, "the PIN is blocked", windowsOnly),
-        0x8010_006D: Entry("SCARD_W_EOF", .other, "the end of the file was reached", windowsOnly),
-        0x8010_006E: Entry("SCARD_W_CANCELLED_BY_USER", .cancelled),
-        0x8010_006F: Entry("SCARD_W_CARD_NOT_AUTHENTICATED", .accessDenied, "no PIN was presented", windowsOnly),
+        0x8010_0065: CodeEntry("SCARD_W_UNSUPPORTED_CARD", .cardUnresponsive, "the reader cannot talk to this card"),
+        0x8010_0066: CodeEntry("SCARD_W_UNRESPONSIVE_CARD", .cardUnresponsive),
+        0x8010_0067: CodeEntry("SCARD_W_UNPOWERED_CARD", .cardUnpowered),
+        0x8010_0068: CodeEntry("SCARD_W_RESET_CARD", .cardReset),
+        0x8010_0069: CodeEntry("SCARD_W_REMOVED_CARD", .cardRemoved),
+        0x8010_006A: CodeEntry("SCARD_W_SECURITY_VIOLATION", .accessDenied),
+        0x8010_006B: CodeEntry("SCARD_W_WRONG_CHV", .accessDenied, "the PIN is wrong", windowsOnly),
+        0x8010_006C: CodeEntry("SCARD_W_CHV_BLOCKED", .accessDenied, "the PIN is blocked", windowsOnly),
+        0x8010_006D: CodeEntry("SCARD_W_EOF", .other, "the end of the file was reached", windowsOnly),
+        0x8010_006E: CodeEntry("SCARD_W_CANCELLED_BY_USER", .cancelled),
+        0x8010_006F: CodeEntry("SCARD_W_CARD_NOT_AUTHENTICATED", .accessDenied, "no PIN was presented", windowsOnly),
     ]
 }
 

@@ -135,15 +135,3 @@ struct PCSCReaderTable {
         return events
     }
 }
-
-extension ReaderInfo {
-    /// A reader by the name that pcscd gives: `<product> [<interface>] (<serial>) RR SS`.
-    package init(pcscName name: String) {
-        var serial: String?
-        if let close = name.lastIndex(of: ")"), let open = name[..<close].lastIndex(of: "(") {
-            let text = name[name.index(after: open)..<close]
-            serial = text.isEmpty ? nil : String(text)
-        }
-        self.init(name: name, backend: .pcsc, serial: serial)
-    }
-}

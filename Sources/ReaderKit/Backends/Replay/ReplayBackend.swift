@@ -74,7 +74,7 @@ public final class ReplayBackend: ReaderBackend {
     public func readers() async -> [ReaderStatus] {
         var names: [String] = []
         for name in captures.flatMap(\.readerNames) where !names.contains(name) { names.append(name) }
-        return names.map { ReaderStatus(reader: ReaderInfo(name: $0, backend: .replay)) }
+        return names.map { ReaderStatus(reader: ReaderInfo(recordedName: $0)) }
     }
 
     /// Runs a conversation with the recorded card.

@@ -86,11 +86,11 @@ actor ReplayRun {
     }
 
     private func reader(_ number: Int?) -> ReaderInfo {
-        readers[number] ?? ReaderInfo(name: Capture.unnamedReader, backend: .replay)
+        readers[number] ?? ReaderInfo(recordedName: Capture.unnamedReader)
     }
 
     private static func readers(of capture: Capture) -> [Int?: ReaderInfo] {
-        let readers = capture.readers.map { ($0.number, ReaderInfo(name: $0.name, backend: .replay)) }
+        let readers = capture.readers.map { ($0.number, ReaderInfo(recordedName: $0.name)) }
         return Dictionary(readers) { first, _ in first }
     }
 

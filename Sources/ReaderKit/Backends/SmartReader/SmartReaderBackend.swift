@@ -11,84 +11,164 @@ import Synchronization
 /// Each line has a thread of its own, which sleeps while nothing comes. It is opened while somebody watches, for this
 /// program alone (`flock(2)`, `TIOCEXCL`; `EVIOCGRAB` for a keyboard).
 public final class SmartReaderBackend: ReaderBackend {
-    private let sources: [SmartReaderSource]
-    private let infos: [ReaderInfo]
+    private struct Line {
+        var source: SmartReaderSource
+        var reader: ReaderInfo
+        var thread: SmartReaderThread
+    }
+
+    private struct State {
+        var lines: [Line] = []
+        var isWatched = false
+        var isClosed = false
+    }
+
+    let configuration: SmartReaderConfiguration
+    private let surroundings: SmartReaderThread.Surroundings
+    private let serves: @Sendable (ReaderInfo) -> Bool
     private let table: SmartReaderTable
-    private let threads: [SmartReaderThread]
-    /// Keeps the beginning of one watch and the end of another in their order.
-    private let watching = Mutex(())
+    private let lookout: SmartReaderLookout
+    /// Also keeps the beginning of one watch and the end of another in their order.
+    private let state = Mutex(State())
 
     /// Readers at these places.
     ///
     /// - Parameters:
     ///   - configuration: which readers, and how they are set.
+    ///   - serves: which of the readers that get a name in ``SmartReaderConfiguration/folder`` to serve; a line that is
+    ///     not meant is left alone, since one that is opened is taken from everybody else.
     ///   - now: the clock that dates reports.
     public convenience init(
         configuration: SmartReaderConfiguration,
+        serves: @escaping @Sendable (ReaderInfo) -> Bool = { _ in true },
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        self.init(configuration: configuration, surroundings: SmartReaderThread.Surroundings(), now: now)
+        self.init(
+            configuration: configuration,
+            serves: serves,
+            surroundings: SmartReaderThread.Surroundings(),
+            now: now
+        )
     }
 
     init(
         configuration: SmartReaderConfiguration,
+        serves: @escaping @Sendable (ReaderInfo) -> Bool = { _ in true },
         surroundings: SmartReaderThread.Surroundings,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        var sources: [SmartReaderSource] = []
-        for source in configuration.sources where !sources.contains(where: { $0.name == source.name }) {
-            sources.append(source)
-        }
-        let infos = sources.map(\.reader)
-        let table = SmartReaderTable(infos, now: now)
-        self.sources = sources
-        self.infos = infos
-        self.table = table
-        threads = sources.enumerated().map { index, source in
-            SmartReaderThread(source, configuration, surroundings) { table.note($0, of: index) }
+        self.configuration = configuration
+        self.surroundings = surroundings
+        self.serves = serves
+        table = SmartReaderTable(now: now)
+        lookout = SmartReaderLookout(every: configuration.lastBackOff)
+        state.withLock { state in
+            for source in configuration.sources { add(source, &state) }
         }
     }
 
     deinit {
-        for thread in threads { thread.stop() }
+        for line in state.withLock({ $0.lines }) { line.thread.stop() }
     }
 
     /// Smart Reader mode.
     public var kind: BackendKind { .smartReader }
 
+    // MARK: - Lines
+
+    private func add(_ source: SmartReaderSource, _ state: inout State) {
+        guard !state.isClosed, !state.lines.contains(where: { $0.source.name == source.name }) else { return }
+        let index = table.add(source.reader)
+        let thread = SmartReaderThread(source, configuration, surroundings) { [weak self, table] report in
+            table.note(report, of: index)
+            if case .ended = report { self?.endIfNothingCanCome() }
+        }
+        state.lines.append(Line(source: source, reader: source.reader, thread: thread))
+        if state.isWatched { thread.want(true) }
+    }
+
+    /// Adds the lines that have got a name.
+    private func lookAround() {
+        guard let folder = configuration.folder else { return }
+        let paths = folder.lines().filter { serves(SmartReaderSource($0).reader) }
+        guard !paths.isEmpty else { return }
+        state.withLock { state in
+            let held = Set(state.lines.compactMap { DeviceNode.resolve($0.source.name) })
+            for path in paths where DeviceNode.resolve(path).map(held.contains) == false {
+                add(.serial(path), &state)
+            }
+        }
+    }
+
+    /// Ends the watches when standard input was all there is, and has ended.
+    private func endIfNothingCanCome() {
+        let isOver = state.withLock { state in
+            configuration.folder == nil && state.lines.allSatisfy { $0.source == .standardInput }
+        }
+        if isOver { table.finish() }
+    }
+
+    // MARK: - Watching
+
     /// Watches the lines. A reader that goes away is told, and told again when it is back.
     ///
     /// A line that is there and cannot be used (another program holds it, this user may not open it) is told as
     /// ``ReaderEvent/readerStuck(_:_:)``, with the reason, and tried again; ``ReaderEvent/readerRecovered(_:)`` comes
-    /// before it is told as added. What is reported while nobody watches is lost.
+    /// before it is told as added. What is reported while nobody watches is lost. Where standard input is the one source,
+    /// its end is that of the stream.
     public func events() -> AsyncStream<ReaderEvent> {
         let id = UUID()
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderEvent.self)
         // Whoever watches keeps the backend: the lines are watched as long as somebody listens.
         continuation.onTermination = { _ in self.endWatch(id) }
-        watching.withLock { _ in
-            guard table.add(id, continuation) else { return }
-            for thread in threads { thread.want(true) }
+        lookAround()
+        let isClosed = state.withLock { state in
+            guard !state.isClosed else { return true }
+            if table.add(id, continuation) { watch(true, &state) }
+            return false
         }
+        if isClosed { continuation.finish() }
         return stream
     }
 
     private func endWatch(_ id: UUID) {
-        watching.withLock { _ in
-            guard table.remove(id) else { return }
-            for thread in threads { thread.want(false) }
+        state.withLock { state in
+            if table.remove(id) { watch(false, &state) }
         }
     }
 
-    /// The readers whose lines are there now. Whether they can be used shows when they are watched.
+    private func watch(_ isWatched: Bool, _ state: inout State) {
+        state.isWatched = isWatched
+        for line in state.lines { line.thread.want(isWatched) }
+        guard isWatched, configuration.folder != nil else { return lookout.want(nil) }
+        lookout.want { [weak self] in self?.lookAround() }
+    }
+
+    /// The readers whose lines are there now. One that another program has open, or that this user may not use, says so;
+    /// what else there is shows when they are watched.
     public func readers() async -> [ReaderStatus] {
-        zip(sources, infos).compactMap { source, info in
-            switch source {
+        lookAround()
+        return state.withLock { $0.lines }.compactMap { line in
+            switch line.source {
             case .serial(let path), .keyboard(let path):
-                DeviceNode.exists(path) ? ReaderStatus(reader: info) : nil
-            case .standardInput: ReaderStatus(reader: info)
+                DeviceNode.exists(path)
+                    ? ReaderStatus(reader: line.reader, trouble: DeviceNode.obstacle(to: path)) : nil
+            case .standardInput: ReaderStatus(reader: line.reader)
             }
         }
+    }
+
+    /// Ends all watches and closes the lines, which others can open then.
+    public func close() async {
+        let threads = state.withLock { state in
+            state.isClosed = true
+            return state.lines.map(\.thread)
+        }
+        lookout.want(nil)
+        for thread in threads {
+            await waiting { done in thread.stop(then: done) }
+        }
+        table.finish()
     }
 
     /// Always throws ``ReaderError/Kind/unsupported``: a report is no card that can be talked to.
@@ -105,12 +185,12 @@ public final class SmartReaderBackend: ReaderBackend {
     }
 
     /// What came over a reader's line and was no tap, or `nil` for a reader that this backend does not serve.
-    public func counts(of reader: ReaderInfo) -> SmartReaderCounts? {
-        infos.firstIndex(of: reader).map { threads[$0].counts }
-    }
+    public func counts(of reader: ReaderInfo) -> SmartReaderCounts? { thread(of: reader)?.counts }
 
     /// How often the thread of a reader woke up.
-    func wakeUps(of reader: ReaderInfo) -> Int? {
-        infos.firstIndex(of: reader).map { threads[$0].wakeUps }
+    func wakeUps(of reader: ReaderInfo) -> Int? { thread(of: reader)?.wakeUps }
+
+    private func thread(of reader: ReaderInfo) -> SmartReaderThread? {
+        state.withLock { state in state.lines.first { $0.reader == reader }?.thread }
     }
 }

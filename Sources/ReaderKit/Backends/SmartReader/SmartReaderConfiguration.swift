@@ -3,8 +3,15 @@ public struct SmartReaderConfiguration: Sendable, Hashable {
     /// Where their lines come from. None need be there yet. One that stands twice is served once.
     public var sources: [SmartReaderSource]
 
-    /// The speed of serial lines, in bits per second: 9 600 to 460 800. A reader on USB takes any.
+    /// A folder in which readers get a name as they are plugged in, and which need not be there; `nil` for none. The udev
+    /// rules make `/dev/clubkit` (``SmartReaderFolder/standard``).
+    public var folder: SmartReaderFolder?
+
+    /// The speed of serial lines, in bits per second: one of ``speeds``. A reader on USB takes any.
     public var speed: Int
+
+    /// The speeds that there are.
+    public static let speeds = [9_600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800]
 
     /// The one format that the readers send, or `nil` to take each line as what it looks like. Then plain text counts only
     /// where it can hardly be noise: an identifier of a card, a membership text, an address.
@@ -38,7 +45,8 @@ public struct SmartReaderConfiguration: Sendable, Hashable {
 
     /// Which readers to serve, and how they are set.
     public init(
-        sources: [SmartReaderSource],
+        sources: [SmartReaderSource] = [],
+        folder: SmartReaderFolder? = nil,
         speed: Int = 115_200,
         format: SmartReaderFormat? = nil,
         prefix: [UInt8] = [],
@@ -50,6 +58,7 @@ public struct SmartReaderConfiguration: Sendable, Hashable {
         lastBackOff: Duration = .seconds(1)
     ) {
         self.sources = sources
+        self.folder = folder
         self.speed = speed
         self.format = format
         self.prefix = prefix

@@ -46,8 +46,17 @@ struct SmartReaderFramer {
         return lines
     }
 
-    /// The reader is gone: a line that has begun will not be ended.
-    mutating func tear() {
+    /// The reader is gone. What is whole but for its end is a line; what has begun otherwise will not be ended.
+    mutating func hangUp() -> [String] {
+        guard !isSkipping, SmartReaderRules.isWhole(pending[...]) else {
+            tear()
+            return []
+        }
+        return finish()
+    }
+
+    /// A line that has begun will not be ended.
+    private mutating func tear() {
         guard isWithinLine else { return }
         if !isSkipping { counts.tornLines += 1 }
         counts.noiseBytes += pending.count

@@ -51,7 +51,7 @@ struct SmartReaderRules: Sendable, Hashable {
         let before = bytes[..<(marks.first ?? bytes.endIndex)]
         // Before a mark there is noise, but for an object whose line end was lost.
         if !marked.isEmpty, !Self.isWhole(before) { return marked }
-        return (unmarked(before).map { [$0] } ?? []) + marked
+        return unmarked(before) + marked
     }
 
     private static func found(_ line: ArraySlice<UInt8>) -> Found {
@@ -81,11 +81,14 @@ struct SmartReaderRules: Sendable, Hashable {
 
     // MARK: The others
 
-    private func unmarked(_ bytes: ArraySlice<UInt8>) -> Found? {
-        if knows(.json), let object = object(bytes) { return Self.found(object) }
-        if knows(.mk1), let line = mk1(bytes) { return Self.found(line) }
-        guard format == nil else { return nil }
-        return plain(bytes)
+    private func unmarked(_ bytes: ArraySlice<UInt8>) -> [Found] {
+        if knows(.json), let object = object(bytes) { return [Self.found(object)] }
+        if knows(.mk1) {
+            let lines = mk1(bytes)
+            if !lines.isEmpty { return lines.map(Self.found) }
+        }
+        guard format == nil, bytes.first != UInt8(ascii: "+") else { return [] }
+        return plain(bytes).map { [$0] } ?? []
     }
 
     /// The last part of a line that is a whole object; if there is none, what begins as one.
@@ -96,15 +99,36 @@ struct SmartReaderRules: Sendable, Hashable {
         return bytes[(whole ?? first)...]
     }
 
-    private func mk1(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        if bytes.first == UInt8(ascii: "#"), bytes.suffix(4).elementsEqual("/RDR".utf8) { return bytes }
-        guard let last = bytes.lastIndex(of: UInt8(ascii: "+")) else { return nil }
-        let isNoiseBefore = bytes.first != UInt8(ascii: "+")
-        // A line that lost its end, and the next one: no identifier has a '+' within it.
-        if isNoiseBefore ? format == .mk1 || !Self.isText(bytes[..<last]) : Self.isIdentifier(bytes[(last + 1)...]) {
-            return bytes[last...]
+    /// A `+` at the beginning may be chance, and one behind other bytes still more so: what follows counts only where it
+    /// can hardly be noise, unless nothing stands before it and the reader is known to send nothing else.
+    private func mk1(_ bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        if bytes.first == UInt8(ascii: "#"), bytes.suffix(4).elementsEqual("/RDR".utf8) { return [bytes] }
+        guard let last = bytes.lastIndex(of: UInt8(ascii: "+")) else { return [] }
+        guard bytes.first == UInt8(ascii: "+") else {
+            let isNoiseBefore = format == .mk1 || !Self.isText(bytes[..<last])
+            return isNoiseBefore && Self.isPlausible(bytes[(last + 1)...]) ? [bytes[last...]] : []
         }
-        return isNoiseBefore ? nil : bytes
+        // Lines that lost their ends: no identifier has a '+' within it.
+        let parts = bytes.split(separator: UInt8(ascii: "+"))
+        if parts.count > 1, let end = parts.last, Self.isIdentifier(end) {
+            return parts.filter(Self.isIdentifier).map { bytes[($0.startIndex - 1)..<$0.endIndex] }
+        }
+        let id = bytes.dropFirst()
+        // What is no text is a line that was damaged, and told as such.
+        let counts = format == .mk1 || !Self.isText(id) || Self.isPlausible(id) || Self.isCode(id)
+        return counts ? [bytes] : []
+    }
+
+    /// Whether it is one word with a digit, as the numbers of members are.
+    private static func isCode(_ bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.count >= 4 && bytes.contains { (0x30...0x39).contains($0) }
+            && bytes.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
     }
 
     private func plain(_ bytes: ArraySlice<UInt8>) -> Found? {

@@ -30,8 +30,6 @@ public enum SmartReaderSource: Sendable, Hashable {
     /// The reader. Its serial number stands in the name that the udev rules give it
     /// (`/dev/clubkit/smart-reader-000A1B2C`).
     var reader: ReaderInfo {
-        let start = "/dev/clubkit/smart-reader-"
-        let serial = name.hasPrefix(start) ? String(name.dropFirst(start.count)) : nil
-        return ReaderInfo(name: name, backend: .smartReader, serial: serial)
+        ReaderInfo(name: name, backend: .smartReader, serial: SmartReaderFolder.serial(inName: name))
     }
 }

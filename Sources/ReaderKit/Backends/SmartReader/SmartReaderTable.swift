@@ -11,11 +11,14 @@ final class SmartReaderTable: Sendable {
         case absent
         /// It is there and cannot be used.
         case trouble(ReaderError)
+        /// Nothing will ever come again: standard input has ended.
+        case ended
         /// A tap.
         case line(String)
     }
 
     private struct Entry {
+        var reader: ReaderInfo
         var isOpen = false
         /// Why it cannot be used, once that was told.
         var trouble: ReaderError?
@@ -23,7 +26,7 @@ final class SmartReaderTable: Sendable {
     }
 
     private struct State {
-        var entries: [Entry]
+        var entries: [Entry] = []
         var watchers: [UUID: AsyncStream<ReaderEvent>.Continuation] = [:]
 
         func publish(_ event: ReaderEvent) {
@@ -31,14 +34,28 @@ final class SmartReaderTable: Sendable {
         }
     }
 
-    private let readers: [ReaderInfo]
     private let now: @Sendable () -> Date
-    private let state: Mutex<State>
+    private let state = Mutex(State())
 
-    init(_ readers: [ReaderInfo], now: @escaping @Sendable () -> Date) {
-        self.readers = readers
+    init(now: @escaping @Sendable () -> Date) {
         self.now = now
-        state = Mutex(State(entries: readers.map { _ in Entry() }))
+    }
+
+    /// Adds a reader, of which nothing is known yet.
+    ///
+    /// - Returns: its index.
+    func add(_ reader: ReaderInfo) -> Int {
+        state.withLock { state in
+            state.entries.append(Entry(reader: reader))
+            return state.entries.count - 1
+        }
+    }
+
+    /// Ends all watches.
+    func finish() {
+        let watchers = state.withLock { Array($0.watchers.values) }
+        // Not under the lock: each removes itself.
+        for watcher in watchers { watcher.finish() }
     }
 
     /// Adds a watcher and gives it what is there.
@@ -47,9 +64,9 @@ final class SmartReaderTable: Sendable {
     func add(_ id: UUID, _ watcher: AsyncStream<ReaderEvent>.Continuation) -> Bool {
         state.withLock { state in
             defer { state.watchers[id] = watcher }
-            for (reader, entry) in zip(readers, state.entries) {
-                if entry.isOpen { watcher.yield(.readerAdded(reader)) }
-                if let trouble = entry.trouble { watcher.yield(.readerStuck(reader, trouble)) }
+            for entry in state.entries {
+                if entry.isOpen { watcher.yield(.readerAdded(entry.reader)) }
+                if let trouble = entry.trouble { watcher.yield(.readerStuck(entry.reader, trouble)) }
             }
             return state.watchers.isEmpty
         }
@@ -68,7 +85,7 @@ final class SmartReaderTable: Sendable {
     /// Takes over what happened to a line.
     func note(_ report: Report, of index: Int) {
         state.withLock { state in
-            let reader = readers[index]
+            let reader = state.entries[index].reader
             switch report {
             case .opened:
                 if state.entries[index].trouble != nil { state.publish(.readerRecovered(reader)) }
@@ -83,6 +100,7 @@ final class SmartReaderTable: Sendable {
                 guard state.entries[index].trouble?.kind != error.kind else { return }
                 state.entries[index].trouble = error
                 state.publish(.readerStuck(reader, error))
+            case .ended: break
             case .line(let text):
                 state.entries[index].reports += 1
                 let number = state.entries[index].reports
@@ -92,7 +110,7 @@ final class SmartReaderTable: Sendable {
     }
 
     private func leave(_ index: Int, _ state: inout State) {
-        if state.entries[index].isOpen { state.publish(.readerRemoved(readers[index])) }
+        if state.entries[index].isOpen { state.publish(.readerRemoved(state.entries[index].reader)) }
         state.entries[index].isOpen = false
     }
 }

@@ -12,6 +12,8 @@ struct SmartReaderTaps {
 
     private let configuration: SmartReaderConfiguration
     private var last: [Seen: ContinuousClock.Instant] = [:]
+    /// The last line that was not well formed.
+    private var damaged: (line: String, at: ContinuousClock.Instant)?
     private(set) var counts = SmartReaderCounts()
 
     /// More than so many tags are not remembered; no reader has them in its field.
@@ -23,9 +25,17 @@ struct SmartReaderTaps {
 
     /// The line to report, or `nil` if it is no tap.
     ///
-    /// A line that is not well formed is reported as it is: somebody held a card to the reader.
+    /// A line that is not well formed is reported as it is: somebody held a card to the reader. The same line again and
+    /// again is no such person.
     mutating func take(_ line: String, at now: ContinuousClock.Instant) -> String? {
-        guard let known = try? SmartReaderLine(decoding: line) else { return line }
+        guard let known = try? SmartReaderLine(decoding: line) else {
+            defer { damaged = (line, now) }
+            guard let before = damaged, before.line == line, now - before.at < configuration.repeatInterval else {
+                return line
+            }
+            counts.repeats += 1
+            return nil
+        }
         guard case .tag(let tag) = known else {
             counts.greetings += 1
             return nil

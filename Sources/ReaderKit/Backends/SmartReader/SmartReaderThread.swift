@@ -22,6 +22,8 @@ final class SmartReaderThread: Sendable {
         var isWanted = false
         var isEnding = false
         var isStarted = false
+        /// Called when the thread has ended.
+        var whenEnded: [@Sendable () -> Void] = []
         var counts = SmartReaderCounts()
         var wakeUps = 0
     }
@@ -71,17 +73,32 @@ final class SmartReaderThread: Sendable {
         }
         let mustStart = control.withLock { control in
             control.isWanted = isWanted
-            defer { if isWanted { control.isStarted = true } }
-            return isWanted && !control.isStarted
+            guard isWanted, !control.isStarted, !control.isEnding else { return false }
+            control.isStarted = true
+            return true
         }
         if mustStart { DetachedThread.start(name: "smart-reader") { self.run(bell) } }
         bell.ring()
     }
 
-    /// Ends the thread.
-    func stop() {
-        control.withLock { $0.isEnding = true }
+    /// Ends the thread, which closes the line first, and calls when that is done.
+    func stop(then done: @escaping @Sendable () -> Void = {}) {
+        let isOver = control.withLock { control in
+            control.isEnding = true
+            if control.isStarted { control.whenEnded.append(done) }
+            return !control.isStarted
+        }
+        if isOver { return done() }
         bell?.ring()
+    }
+
+    private func tellEnd() {
+        let whenEnded = control.withLock { control in
+            control.isStarted = false
+            defer { control.whenEnded = [] }
+            return control.whenEnded
+        }
+        for done in whenEnded { done() }
     }
 
     // MARK: - The thread
@@ -114,7 +131,10 @@ final class SmartReaderThread: Sendable {
                 control.wakeUps += 1
                 return (control.isWanted, control.isEnding)
             }
-            if isEnding { return }
+            if isEnding {
+                device = nil
+                return tellEnd()
+            }
             guard isWanted, !memory.hasEnded else {
                 if let open = device {
                     memory.counts = memory.counts + open.framer.counts
@@ -140,7 +160,7 @@ final class SmartReaderThread: Sendable {
                 }
                 device = nil
                 report(.absent)
-                if !memory.hasEnded { pause(&memory, bell) }
+                if memory.hasEnded { report(.ended) } else { pause(&memory, bell) }
             }
         }
     }
@@ -241,8 +261,9 @@ final class SmartReaderThread: Sendable {
             // The last line may have no end, and there will never be another.
             tell(device.framer.finish(), &memory)
             memory.hasEnded = true
+        } else {
+            tell(device.framer.hangUp(), &memory)
         }
-        device.framer.tear()
     }
 
     private func tell(_ lines: [String], _ memory: inout Memory) {

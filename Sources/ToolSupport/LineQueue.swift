@@ -1,0 +1,85 @@
+import Foundation
+import ReaderKit
+import Synchronization
+
+/// Prints lines, in their order, on a thread of its own: whoever has something to say does not wait for whoever reads it.
+///
+/// A screen that hangs must not keep a tap from being recorded. Lines that wait are kept up to a limit; what is over it
+/// is lost, and counted.
+package final class LineQueue: Sendable {
+    private struct State {
+        var waiting: [(line: String, file: Int32)] = []
+        var isWriting = false
+        var isStarted = false
+        var lost = 0
+        /// The error number of the file that could not be written.
+        var faults: [Int32: Int32] = [:]
+        var whenEmpty: [@Sendable () -> Void] = []
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+    private let signal = DispatchSemaphore(value: 0)
+
+    /// - Parameter limit: how many lines may wait.
+    package init(limit: Int = 10_000) {
+        self.limit = limit
+    }
+
+    /// Takes a line for that file.
+    ///
+    /// - Returns: the error number if the file could not be written before.
+    func add(_ line: String, to file: Int32) -> Int32? {
+        let (fault, mustStart) = state.withLock { state in
+            if let fault = state.faults[file] { return (fault as Int32?, false) }
+            guard state.waiting.count < limit else {
+                state.lost += 1
+                return (nil, false)
+            }
+            state.waiting.append((line, file))
+            defer { state.isStarted = true }
+            return (nil, !state.isStarted)
+        }
+        if mustStart { DetachedThread.start(name: "output") { self.run() } }
+        signal.signal()
+        return fault
+    }
+
+    private func run() {
+        while true {
+            signal.wait()
+            let lines = state.withLock { state in
+                state.isWriting = true
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for (line, file) in lines {
+                guard let fault = Output.write(line, to: file) else { continue }
+                state.withLock { $0.faults[file] = fault }
+            }
+            let (lost, whenEmpty) = state.withLock { state -> (Int, [@Sendable () -> Void]) in
+                state.isWriting = !state.waiting.isEmpty
+                guard state.waiting.isEmpty else { return (0, []) }
+                defer { (state.lost, state.whenEmpty) = (0, []) }
+                return (state.lost, state.whenEmpty)
+            }
+            if lost > 0 { Output.tell("\(lost) lines were not printed: nobody read them. What they told was done.") }
+            for done in whenEmpty { done() }
+        }
+    }
+
+    /// Waits until all is printed, or at most for so long.
+    ///
+    /// - Returns: how many lines were not, and the error number of standard output if it could not be written.
+    func finish(within limit: Duration) async -> (left: Int, fault: Int32?) {
+        await waiting(atMost: limit) { done in
+            let isEmpty = state.withLock { state in
+                if state.waiting.isEmpty, !state.isWriting { return true }
+                state.whenEmpty.append(done)
+                return false
+            }
+            if isEmpty { done() }
+        }
+        return state.withLock { ($0.waiting.count + ($0.isWriting ? 1 : 0) + $0.lost, $0.faults[STDOUT_FILENO]) }
+    }
+}

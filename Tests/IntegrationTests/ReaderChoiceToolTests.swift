@@ -1,0 +1,207 @@
+import Foundation
+import ReaderKit
+import ReaderKitTesting
+import TestSupport
+import Testing
+
+/// Readers in Smart Reader mode and how they are chosen, through the tools.
+@Suite(.timeLimit(.minutes(10)))
+struct ReaderChoiceToolTests {
+    private let folder: ScratchFolder
+    private let database: String
+
+    init() throws {
+        folder = try ScratchFolder()
+        database = folder.file("club.sqlite")
+    }
+
+    private func members() async throws -> [[String: Any]] {
+        try await Tool.clubctl.run("members", "list", "--json", "--database", database).objects
+    }
+
+    // MARK: How the readers are set
+
+    @Test("A pass names its member where the tool is told what the template looks for", arguments: [true, false])
+    func templates(_ isTold: Bool) async throws {
+        let line = try SmartReaderTerminal(link: folder.file("line"))
+        let options = isTold ? ["--smart-reader-template", "1=D1", "--smart-reader-template", "2=d2"] : []
+        let kiosk = try Tool.clubctl.start(
+            ["kiosk", "--json", "--once", "--database", database, "--reader", "smart-reader:" + folder.file("line")]
+                + options
+        )
+        try await until("the kiosk listens") { line.isOpenedByProgram }
+        try line.report(pass: "M-1042", template: 1)
+        let outcome = await kiosk.finish()
+        #expect(outcome.status == 0)
+        let tap = try #require(outcome.objects.first { $0["event"] as? String == "scan" })
+        #expect(tap["memberKey"] as? String == (isTold ? "M-1042" : nil))
+        #expect(try await members().map { $0["userId"] as? String } == (isTold ? ["M-1042"] : []))
+    }
+
+    @Test("Plain text with a prefix and a suffix, from standard input, which ends the kiosk with it")
+    func plainText() async throws {
+        let outcome = try await Tool.clubctl.run(
+            [
+                "kiosk", "--json", "--database", database, "--reader", "smart-reader:-", "--smart-reader-format",
+                "plain",
+                "--smart-reader-prefix", "id=", "--smart-reader-suffix", ";",
+            ],
+            input: Array("id=M-1;id=M-2;\nnoise\nid=M-3".utf8)
+        )
+        #expect(outcome.status == 0)
+        #expect(try await members().compactMap { $0["userId"] as? String }.sorted() == ["M-1", "M-2", "M-3"])
+    }
+
+    @Test(
+        "Settings that there are not",
+        arguments: [
+            ["--smart-reader-template", "5=D1"], ["--smart-reader-template", "1=XY"],
+            ["--smart-reader-template", "D1"],
+            ["--smart-reader-template", "1=D1", "--smart-reader-template", "1=D2"], ["--smart-reader-speed", "1234"],
+            ["--smart-reader-format", "xml"],
+        ]
+    )
+    func wrongSettings(_ options: [String]) async throws {
+        let outcome = await (try Tool.readerctl.start(["list", "--json"] + options)).finish()
+        #expect(outcome.status == 64)
+        #expect(outcome.objects.first?["error"] != nil)
+    }
+
+    // MARK: Which readers
+
+    @Test(
+        "A chosen reader that cannot be used is 69, with the reason, for every command",
+        arguments: ["list", "scan", "watch", "info"]
+    )
+    func unusable(_ command: String) async throws {
+        let line = try SmartReaderTerminal()
+        let path = try #require(line.path)
+        let missing = folder.file("missing")
+        for (choice, code) in [
+            (["smart-reader:/dev/null"], "readerUnavailable"), (["smart-reader:" + missing], "readerUnavailable"),
+            // One of several is enough.
+            (["smart-reader:" + path, "smart-reader:" + missing], "readerUnavailable"),
+        ] {
+            let options = choice.flatMap { ["--reader", $0] }
+            let outcome = await (try Tool.readerctl.start([command, "--json"] + options)).finish()
+            #expect(outcome.status == 69, "\(choice)")
+            let error = outcome.objects.last?["error"] as? [String: Any]
+            #expect(error?["code"] as? String == code)
+            if choice.count > 1 {
+                #expect(outcome.messages.contains("'smart-reader:\(missing)'"))
+                #expect(!outcome.messages.contains(path))
+            }
+        }
+    }
+
+    @Test("A line that another program holds is 69, and names it")
+    func held() async throws {
+        let line = try SmartReaderTerminal()
+        let path = try #require(line.path)
+        let holder = try Tool.clubctl.start(["kiosk", "--database", database, "--reader", "smart-reader:" + path])
+        defer { holder.kill() }
+        try await until("the kiosk listens") { line.isOpenedByProgram }
+        let outcome = try await Tool.readerctl.run("scan", "--json", "--reader", "smart-reader:" + path)
+        #expect(outcome.status == 69)
+        let error = outcome.objects.last?["error"] as? [String: Any]
+        #expect(error?["code"] as? String == "sharingViolation")
+        #expect(outcome.messages.contains("clubctl (pid \(holder.identifier))"))
+    }
+
+    @Test("A line is open to others again when a tool has ended")
+    func letGo() async throws {
+        let line = try SmartReaderTerminal()
+        let path = try #require(line.path)
+        for _ in 0..<2 {
+            let tool = try Tool.readerctl.start(["scan", "--once", "--json", "--reader", "smart-reader:" + path])
+            try await until("it listens") { line.isOpenedByProgram }
+            try line.report(pass: "1234567890", template: 0xD1)
+            #expect(await tool.finish().status == 0)
+            // A user who is not root could not open a line that is closed to others.
+            var isExclusive: Int32 = -1
+            let file = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+            // `TIOCGEXCL`, `_IOR('T', 0x40, int)`
+            #expect(ioctl(file, 0x8004_5440, &isExclusive) == 0)
+            #expect(isExclusive == 0)
+            close(file)
+        }
+    }
+
+    @Test(
+        "When standard input ends there is nothing to wait for",
+        arguments: [["scan", "--once"], ["scan"], ["watch"]]
+    )
+    func endOfInput(_ command: [String]) async throws {
+        let outcome = try await Tool.readerctl.run(command + ["--json", "--reader", "smart-reader:-"], input: [])
+        #expect(outcome.status == (command.contains("--once") ? 1 : 0))
+    }
+
+    // MARK: Emulated
+
+    @Test("Each tap of an emulated line comes to a program that listens")
+    func emulated() async throws {
+        let link = folder.file("line")
+        let emulation = try Tool.readerctl.start([
+            "emulate", "--card", "ntag213", "--ndef-text", "4|U1|x|Ann; Bé", "--via", "smart-reader", "--line-format",
+            "json",
+            "--link", link, "--present", "0.05", "--absent", "0.05", "--times", "3", "--json",
+        ])
+        #expect(await emulation.next("reachable") != nil)
+        // However long it takes to begin: nothing is presented to nobody.
+        let scan = try Tool.readerctl.start(["scan", "--json", "--reader", "smart-reader:" + link])
+        for _ in 0..<3 {
+            #expect(await scan.next("scan")?["memberKey"] as? String == "U1")
+        }
+        let end = await emulation.finish()
+        #expect(end.status == 0)
+        scan.kill(SIGINT)
+        #expect(await scan.finish().objects.allSatisfy { $0["event"] as? String != "scan" })
+    }
+
+    @Test("What a line cannot say, and a link that is something else, are told for what they are")
+    func emulatedMistakes() async throws {
+        let line = try Tool.readerctl.start([
+            "emulate", "--card", "ntag213", "--ndef-text", "a;b", "--via", "smart-reader", "--link",
+            folder.file("line"),
+            "--json",
+        ])
+        #expect(await line.next("reachable") != nil)
+        let reader = open(folder.file("line"), O_RDONLY | O_NOCTTY | O_CLOEXEC)
+        defer { close(reader) }
+        let outcome = await line.finish()
+        #expect(outcome.status == 1)
+        #expect(outcome.messages.contains("--line-format"))
+        let file = folder.file("taken")
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: file))
+        let other = try await Tool.readerctl.run("emulate", "--card", "ntag213", "--via", "pn532", "--link", file)
+        #expect(other.status == 74)
+        #expect(other.messages.contains(file))
+        #expect(FileManager.default.contents(atPath: file) == Data("mine".utf8))
+    }
+
+    // MARK: A screen that hangs
+
+    @Test("Taps are recorded though nobody reads what the kiosk prints, and it ends when it is asked to")
+    func stalledScreen() async throws {
+        let line = try SmartReaderTerminal(link: folder.file("line"))
+        let process = Tool.clubctl.process([
+            "kiosk", "--json", "--database", database, "--reader", "smart-reader:" + folder.file("line"),
+        ])
+        let (output, messages) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = messages
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        defer { kill(process.processIdentifier, SIGKILL) }
+        try await until("the kiosk listens") { line.isOpenedByProgram }
+        // Some times what a pipe holds.
+        let count = 400
+        for number in 0..<count {
+            try line.report(pass: "M-\(number)", template: 0xD1)
+        }
+        try await until("all are members", within: .seconds(120)) { try await members().count == count }
+        kill(process.processIdentifier, SIGTERM)
+        try await until("it has ended") { !process.isRunning }
+        #expect(process.terminationStatus == 130)
+    }
+}
