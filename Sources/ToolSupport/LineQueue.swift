@@ -9,7 +9,8 @@ import Synchronization
 package final class LineQueue: Sendable {
     private struct State {
         var waiting: [(line: String, file: Int32)] = []
-        var isWriting = false
+        /// Lines that the thread has taken and not printed yet.
+        var taken = 0
         var isStarted = false
         var lost = 0
         /// The error number of the file that could not be written.
@@ -32,7 +33,7 @@ package final class LineQueue: Sendable {
     func add(_ line: String, to file: Int32) -> Int32? {
         let (fault, mustStart) = state.withLock { state in
             if let fault = state.faults[file] { return (fault as Int32?, false) }
-            guard state.waiting.count < limit else {
+            guard state.waiting.count + state.taken < limit else {
                 state.lost += 1
                 return (nil, false)
             }
@@ -49,16 +50,19 @@ package final class LineQueue: Sendable {
         while true {
             signal.wait()
             let lines = state.withLock { state in
-                state.isWriting = true
-                defer { state.waiting = [] }
+                defer { (state.waiting, state.taken) = ([], state.waiting.count) }
                 return state.waiting
             }
+            // Signals of lines that were taken with earlier ones.
+            if lines.isEmpty { continue }
             for (line, file) in lines {
-                guard let fault = Output.write(line, to: file) else { continue }
-                state.withLock { $0.faults[file] = fault }
+                let fault = Output.write(line, to: file)
+                state.withLock { state in
+                    state.taken -= 1
+                    if let fault { state.faults[file] = fault }
+                }
             }
             let (lost, whenEmpty) = state.withLock { state -> (Int, [@Sendable () -> Void]) in
-                state.isWriting = !state.waiting.isEmpty
                 guard state.waiting.isEmpty else { return (0, []) }
                 defer { (state.lost, state.whenEmpty) = (0, []) }
                 return (state.lost, state.whenEmpty)
@@ -74,12 +78,12 @@ package final class LineQueue: Sendable {
     func finish(within limit: Duration) async -> (left: Int, fault: Int32?) {
         await waiting(atMost: limit) { done in
             let isEmpty = state.withLock { state in
-                if state.waiting.isEmpty, !state.isWriting { return true }
+                if state.waiting.isEmpty, state.taken == 0 { return true }
                 state.whenEmpty.append(done)
                 return false
             }
             if isEmpty { done() }
         }
-        return state.withLock { ($0.waiting.count + ($0.isWriting ? 1 : 0) + $0.lost, $0.faults[STDOUT_FILENO]) }
+        return state.withLock { ($0.waiting.count + $0.taken + $0.lost, $0.faults[STDOUT_FILENO]) }
     }
 }

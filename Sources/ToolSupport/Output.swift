@@ -64,9 +64,14 @@ package struct Output: Sendable {
         guard let queue else { return }
         let (left, fault) = await queue.finish(within: .seconds(2))
         if let fault { throw Self.failure(fault) }
+        if left > 0 { Self.tellLast("\(left) lines were not printed: nobody read them. What they told was done.") }
+    }
+
+    /// Tells a person something before the tool ends, unless nobody reads it.
+    static func tellLast(_ line: String) {
         var errors = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
-        guard left > 0, poll(&errors, 1, 0) > 0 else { return }
-        Self.tell("\(left) lines were not printed: nobody read them. What they told was done.")
+        guard poll(&errors, 1, 2000) > 0 else { return }
+        tell(line)
     }
 
     private func write(_ line: String) throws {

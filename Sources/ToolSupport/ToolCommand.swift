@@ -19,7 +19,7 @@ extension ToolCommand {
         } catch let error as ValidationError {
             throw error
         } catch {
-            Output.tell("\(Self.toolName): \(error)")
+            Output.tellLast("\(Self.toolName): \(error)")
             Self.end(ToolFailure.exitCode(for: error))
         }
     }

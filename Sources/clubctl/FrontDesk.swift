@@ -83,8 +83,8 @@ final class FrontDesk {
                 ClubEvent.received(receipt),
                 text: describe(receipt) + (isKnown ? " (received before)" : "")
             )
-        } catch {
-            let error = error as? ClubError ?? ClubError(.cancelled, attempting: "record a tap")
+        } catch let fault where fault is ClubError || fault is CancellationError {
+            let error = fault as? ClubError ?? ClubError(.cancelled, attempting: "record a tap")
             if output.isJSON { try output.result(ClubEvent.error(error, at: tap.at), text: "") }
             output.message("\(error)")
             throw error
@@ -108,6 +108,12 @@ final class FrontDesk {
     func tell(_ error: ReaderError, of reader: ReaderInfo? = nil) throws {
         if output.isJSON { try output.result(ReaderErrorLine(error, reader: reader, at: Date()), text: "") }
         output.message("\(error)")
+    }
+
+    /// Tells as a line of JSON what ends the kiosk; the message comes with the end.
+    func tellEnd(_ error: ReaderError) {
+        // Where it cannot be written the end is the same.
+        if output.isJSON { try? output.result(ReaderErrorLine(error, at: Date()), text: "") }
     }
 
     /// Prints how many taps there were and what became of them.

@@ -194,7 +194,7 @@ struct Kiosk: ToolCommand {
             case .reader(.readerStuck(let reader, let error)) where readers.matches(reader):
                 try desk.tell(error, of: reader)
             case .reader(.failed(let error)):
-                try desk.tell(error)
+                desk.tellEnd(error)
                 throw error
             case .reader:
                 break

@@ -25,13 +25,14 @@ struct Watch: ToolCommand {
 
     func perform() async throws {
         let out = output.output
-        try await readers.withBackend { backend in
-            // What goes wrong later is told as an event.
-            if readers.isChoice { try await out.tellingErrors { _ = try await readers.present(of: backend) } }
-            for await event in backend.events() where event.reader.map(readers.matches) ?? true {
-                let line = ReaderEventLine(event, at: Date())
-                try out.result(line, text: line.text)
-                if case .failed(let error) = event { throw error }
+        try await out.tellingErrors {
+            try await readers.withBackend { backend in
+                if readers.isChoice { _ = try await readers.present(of: backend) }
+                for await event in backend.events() where event.reader.map(readers.matches) ?? true {
+                    let line = ReaderEventLine(event, at: Date())
+                    try out.result(line, text: line.text)
+                    if case .failed(let error) = event { throw error }
+                }
             }
         }
     }

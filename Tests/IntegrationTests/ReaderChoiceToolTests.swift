@@ -124,6 +124,7 @@ struct ReaderChoiceToolTests {
             #expect(ioctl(file, 0x8004_5440, &isExclusive) == 0)
             #expect(isExclusive == 0)
             close(file)
+            try await until("nobody has it open") { !line.isOpenedByProgram }
         }
     }
 

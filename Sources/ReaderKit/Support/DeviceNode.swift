@@ -53,7 +53,9 @@ final class DeviceNode: Sendable {
 
     /// Why the node could not be opened now, as far as that can be seen without opening it; `nil` if it could, or is not
     /// there.
-    static func obstacle(to path: String) -> ReaderError? {
+    ///
+    /// - Parameter isKeyboard: whether it is an input device, which is only read and which others may have open too.
+    static func obstacle(to path: String, isKeyboard: Bool) -> ReaderError? {
         guard let resolved = resolve(path) else { return nil }
         if isOtherDevice(resolved) {
             return ReaderError(
@@ -63,8 +65,10 @@ final class DeviceNode: Sendable {
                 advice: "Name the reader's serial line, such as /dev/ttyACM0, or its input device."
             )
         }
-        guard access(resolved, R_OK) == 0 else { return denial(resolved, attempt(path), EACCES) }
-        let others = holders(of: resolved)
+        guard access(resolved, isKeyboard ? R_OK : R_OK | W_OK) == 0 else {
+            return denial(resolved, attempt(path), EACCES)
+        }
+        let others = isKeyboard ? [] : holders(of: resolved)
         return others.isEmpty ? nil : sharing(attempt(path), others)
     }
 
@@ -79,6 +83,11 @@ final class DeviceNode: Sendable {
         let (major, minor) = (number >> 8 & 0xFFF | number >> 32 & ~0xFFF, number & 0xFF | number >> 12 & 0xFFF_FF00)
         guard let device = resolve("/sys/dev/char/\(major):\(minor)") else { return false }
         return !device.contains("/tty/") && !device.contains("/input/")
+    }
+
+    /// Whether this program holds the node.
+    static func isHeldHere(_ path: String) -> Bool {
+        resolve(path).map { path in held.withLock { $0.contains(path) } } ?? false
     }
 
     /// Whether the node is there.

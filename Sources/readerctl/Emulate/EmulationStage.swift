@@ -163,7 +163,11 @@ final class SmartReaderStage: EmulationStage {
 
     func remove() {
         guard let card = here.withLock({ $0.take() }) else { return }
-        try? report(card, .remove)
+        switch terminal.format {
+        case .scrdr, .json: try? report(card, .remove)
+        // They have no way to say so: their line would be another tap.
+        case .mk1, .plain: break
+        }
     }
 
     private func report(_ card: any SimulatedCard, _ move: SmartReaderTag.Move) throws {

@@ -63,7 +63,10 @@ import Testing
             // What begins as another format is kept as what it is.
             (SmartReaderRules(format: .plain), "$5\n+49\n#1\n", ["+$5", "++49", "+#1"]),
             (SmartReaderRules(format: .mk1), "04A1B2C3\nxx+04A1B2C3\n+04A1B2C3\n", ["+04A1B2C3", "+04A1B2C3"]),
-            (SmartReaderRules(format: .mk1), "+two words\n+OK\nxx+OK\n", ["+two words", "+OK"]),
+            (
+                SmartReaderRules(format: .mk1), "+two words\n+OK\nxx+OK\n\u{1}+M-1042\n",
+                ["+two words", "+OK", "+M-1042"]
+            ),
             (SmartReaderRules(format: .json), "04A1B2C3\n\(line)\n\(json)", [json]),
             (SmartReaderRules(format: .scrdr), "04A1B2C3\n+04A1B2C3\n\(json)\n\(line)\n", [line]),
         ]

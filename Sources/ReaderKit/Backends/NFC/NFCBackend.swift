@@ -275,6 +275,7 @@ public final class NFCBackend: ReaderBackend {
 
     private func found(_ names: [String]) {
         for name in names where !name.isEmpty && !isLeft(name) { addReader(name) }
+        table.forget { isDiscovered($0) && !names.contains($0) }
     }
 
     /// Whether a reader is left to somebody else. One that is named is not.

@@ -15,7 +15,8 @@ extension NFCReader {
     }
 
     private func statusOnce() throws(ReaderError) -> ReaderStatus? {
-        guard try openIfNeeded() else { return nil }
+        // Closed meanwhile: nothing is opened any more.
+        guard !isRetired, try openIfNeeded() else { return nil }
         if !polling.withLock(\.isWanted) || !device.answers { try look() }
         return ReaderStatus(
             reader: info,

@@ -64,7 +64,7 @@ actor NFCReader: CallThread {
     /// Whether it was opened anew since it last answered a look.
     private var hasRecovered = false
     private var hasLooked = false
-    private var isRetired = false
+    var isRetired = false
     private var hasComeBack = false
 
     // What is known of the state of the card.

@@ -71,6 +71,11 @@ final class NFCTable: Sendable {
         }
     }
 
+    /// Forgets readers that could not be used and are not there any more.
+    func forget(_ isGone: (String) -> Bool) {
+        state.withLock { $0.entries.removeAll { !$0.isOpen && isGone($0.info.name) } }
+    }
+
     /// Ends all watches.
     func finish() {
         let watchers = state.withLock { Array($0.watchers.values) }

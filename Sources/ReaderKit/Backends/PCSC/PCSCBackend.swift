@@ -84,6 +84,13 @@ public final class PCSCBackend: ReaderBackend {
         return stream
     }
 
+    /// Ends all watches.
+    public func close() async {
+        let watchers = state.withLock { Array($0.watchers.values) }
+        // Not under the lock: each removes itself.
+        for watcher in watchers { watcher.finish() }
+    }
+
     /// The readers that are there now, each with its card.
     ///
     /// - Throws: ``ReaderError`` when pcscd cannot be reached. No reader is no error.

@@ -21,6 +21,8 @@ public final class SmartReaderBackend: ReaderBackend {
         var lines: [Line] = []
         var isWatched = false
         var isClosed = false
+        /// Whether nothing can come any more.
+        var isOver = false
     }
 
     let configuration: SmartReaderConfiguration
@@ -76,12 +78,13 @@ public final class SmartReaderBackend: ReaderBackend {
 
     // MARK: - Lines
 
-    private func add(_ source: SmartReaderSource, _ state: inout State) {
+    private func add(_ source: SmartReaderSource, isFound: Bool = false, _ state: inout State) {
         guard !state.isClosed, !state.lines.contains(where: { $0.source.name == source.name }) else { return }
         let index = table.add(source.reader)
-        let thread = SmartReaderThread(source, configuration, surroundings) { [weak self, table] report in
+        let thread = SmartReaderThread(source, isFound: isFound, configuration, surroundings) {
+            [weak self, table] report in
             table.note(report, of: index)
-            if case .ended = report { self?.endIfNothingCanCome() }
+            if case .ended = report { self?.inputHasEnded() }
         }
         state.lines.append(Line(source: source, reader: source.reader, thread: thread))
         if state.isWatched { thread.want(true) }
@@ -93,17 +96,19 @@ public final class SmartReaderBackend: ReaderBackend {
         let paths = folder.lines().filter { serves(SmartReaderSource($0).reader) }
         guard !paths.isEmpty else { return }
         state.withLock { state in
-            let held = Set(state.lines.compactMap { DeviceNode.resolve($0.source.name) })
+            // What is open counts by its node: its name may lead to another one by now.
+            let held = Set(state.lines.compactMap { $0.thread.openPath ?? DeviceNode.resolve($0.source.name) })
             for path in paths where DeviceNode.resolve(path).map(held.contains) == false {
-                add(.serial(path), &state)
+                add(.serial(path), isFound: true, &state)
             }
         }
     }
 
-    /// Ends the watches when standard input was all there is, and has ended.
-    private func endIfNothingCanCome() {
+    /// Ends the watches if standard input, which has ended, was all there is.
+    private func inputHasEnded() {
         let isOver = state.withLock { state in
-            configuration.folder == nil && state.lines.allSatisfy { $0.source == .standardInput }
+            state.isOver = configuration.folder == nil && state.lines.allSatisfy { $0.source == .standardInput }
+            return state.isOver
         }
         if isOver { table.finish() }
     }
@@ -122,12 +127,12 @@ public final class SmartReaderBackend: ReaderBackend {
         // Whoever watches keeps the backend: the lines are watched as long as somebody listens.
         continuation.onTermination = { _ in self.endWatch(id) }
         lookAround()
-        let isClosed = state.withLock { state in
-            guard !state.isClosed else { return true }
+        let isOver = state.withLock { state in
+            guard !state.isClosed, !state.isOver else { return true }
             if table.add(id, continuation) { watch(true, &state) }
             return false
         }
-        if isClosed { continuation.finish() }
+        if isOver { continuation.finish() }
         return stream
     }
 
@@ -150,12 +155,16 @@ public final class SmartReaderBackend: ReaderBackend {
         lookAround()
         return state.withLock { $0.lines }.compactMap { line in
             switch line.source {
-            case .serial(let path), .keyboard(let path):
-                DeviceNode.exists(path)
-                    ? ReaderStatus(reader: line.reader, trouble: DeviceNode.obstacle(to: path)) : nil
+            case .serial(let path): status(line.reader, path, isKeyboard: false)
+            case .keyboard(let path): status(line.reader, path, isKeyboard: true)
             case .standardInput: ReaderStatus(reader: line.reader)
             }
         }
+    }
+
+    private func status(_ reader: ReaderInfo, _ path: String, isKeyboard: Bool) -> ReaderStatus? {
+        guard DeviceNode.exists(path) else { return nil }
+        return ReaderStatus(reader: reader, trouble: DeviceNode.obstacle(to: path, isKeyboard: isKeyboard))
     }
 
     /// Ends all watches and closes the lines, which others can open then.

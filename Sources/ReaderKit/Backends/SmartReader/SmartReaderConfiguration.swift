@@ -14,7 +14,8 @@ public struct SmartReaderConfiguration: Sendable, Hashable {
     public static let speeds = [9_600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800]
 
     /// The one format that the readers send, or `nil` to take each line as what it looks like. Then plain text counts only
-    /// where it can hardly be noise: an identifier of a card, a membership text, an address.
+    /// where it can hardly be noise: an identifier of a card, a membership text, an address; and an MK1 line also with a
+    /// word of four characters or more that has a digit.
     public var format: SmartReaderFormat?
 
     /// What stands before each identifier in plain text (register 02A8). Text without it is no line of the reader.

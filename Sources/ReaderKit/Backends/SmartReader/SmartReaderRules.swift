@@ -106,7 +106,9 @@ struct SmartReaderRules: Sendable, Hashable {
         guard let last = bytes.lastIndex(of: UInt8(ascii: "+")) else { return [] }
         guard bytes.first == UInt8(ascii: "+") else {
             let isNoiseBefore = format == .mk1 || !Self.isText(bytes[..<last])
-            return isNoiseBefore && Self.isPlausible(bytes[(last + 1)...]) ? [bytes[last...]] : []
+            let id = bytes[(last + 1)...]
+            let counts = Self.isPlausible(id) || format == .mk1 && Self.isCode(id)
+            return isNoiseBefore && counts ? [bytes[last...]] : []
         }
         // Lines that lost their ends: no identifier has a '+' within it.
         let parts = bytes.split(separator: UInt8(ascii: "+"))

@@ -26,9 +26,12 @@ final class SmartReaderThread: Sendable {
         var whenEnded: [@Sendable () -> Void] = []
         var counts = SmartReaderCounts()
         var wakeUps = 0
+        var openPath: String?
     }
 
     private let source: SmartReaderSource
+    /// Whether nobody named the line: it has got a name in a folder.
+    private let isFound: Bool
     private let configuration: SmartReaderConfiguration
     private let surroundings: Surroundings
     private let report: @Sendable (SmartReaderTable.Report) -> Void
@@ -37,11 +40,13 @@ final class SmartReaderThread: Sendable {
 
     init(
         _ source: SmartReaderSource,
+        isFound: Bool = false,
         _ configuration: SmartReaderConfiguration,
         _ surroundings: Surroundings,
         report: @escaping @Sendable (SmartReaderTable.Report) -> Void
     ) {
         self.source = source
+        self.isFound = isFound
         self.configuration = configuration
         self.surroundings = surroundings
         self.report = report
@@ -53,6 +58,9 @@ final class SmartReaderThread: Sendable {
 
     /// How often the thread woke up.
     var wakeUps: Int { control.withLock { $0.wakeUps } }
+
+    /// The node that is open, with links followed.
+    var openPath: String? { control.withLock { $0.openPath } }
 
     /// Opens the line, or closes it.
     func want(_ isWanted: Bool) {
@@ -139,7 +147,7 @@ final class SmartReaderThread: Sendable {
                 if let open = device {
                     memory.counts = memory.counts + open.framer.counts
                     device = nil
-                    report(.absent)
+                    closed()
                 }
                 _ = bell.wait(for: -1, 0, until: nil)
                 continue
@@ -159,10 +167,15 @@ final class SmartReaderThread: Sendable {
                     memory.pause = configuration.firstBackOff
                 }
                 device = nil
-                report(.absent)
+                closed()
                 if memory.hasEnded { report(.ended) } else { pause(&memory, bell) }
             }
         }
+    }
+
+    private func closed() {
+        control.withLock { $0.openPath = nil }
+        report(.absent)
     }
 
     private func pause(_ memory: inout Memory, _ bell: WakePipe) {
@@ -204,10 +217,13 @@ final class SmartReaderThread: Sendable {
                 )
             case .standardInput: device = Device(descriptor: surroundings.standardInput, framer: framer)
             }
+            control.withLock { $0.openPath = device.node?.path }
             report(.opened)
             return device
         } catch {
-            report(error.kind == .readerUnavailable ? .absent : .trouble(error))
+            // A name that has passed on to a line that is served under another one is no trouble.
+            let isElsewhere = isFound && DeviceNode.isHeldHere(source.name)
+            report(error.kind == .readerUnavailable || isElsewhere ? .absent : .trouble(error))
             return nil
         }
     }
