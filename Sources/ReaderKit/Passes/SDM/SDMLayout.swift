@@ -1,0 +1,45 @@
+/// Where a signing tag puts what into its URL: the names of the parameters, and where the signed part begins.
+///
+/// It says for the URL what the tag's file settings say by offsets (SDMENCOffset, SDMMACInputOffset, SDMMACOffset).
+public struct SDMLayout: Sendable, Hashable, Codable {
+    /// The parameter with identifier and counter, encrypted: 32 hexadecimal digits (48 in LRP mode).
+    public var piccData: String?
+
+    /// The parameter with the identifier in the open: 14 digits.
+    public var uid: String?
+
+    /// The parameter with the counter in the open: 6 digits, the most significant first.
+    public var counter: String?
+
+    /// The parameter with encrypted file data: a multiple of 32 digits.
+    public var fileData: String?
+
+    /// The parameter with the code: 16 digits.
+    public var mac: String
+
+    /// The parameter at whose value the signed part begins, which ends at the code; `nil` for nothing but identifier and
+    /// counter.
+    public var signedFrom: String?
+
+    /// A layout.
+    public init(
+        piccData: String? = nil,
+        uid: String? = nil,
+        counter: String? = nil,
+        fileData: String? = nil,
+        mac: String,
+        signedFrom: String? = nil
+    ) {
+        self.piccData = piccData
+        self.uid = uid
+        self.counter = counter
+        self.fileData = fileData
+        self.mac = mac
+        self.signedFrom = signedFrom
+    }
+
+    /// The names of NXP's application notes: `picc_data` (or `e`), `enc`, `cmac` (or `c`).
+    public static let encrypted = SDMLayout(piccData: "picc_data", fileData: "enc", mac: "cmac", signedFrom: "enc")
+    /// Identifier and counter in the open: `uid`, `ctr`, `cmac`.
+    public static let plain = SDMLayout(uid: "uid", counter: "ctr", mac: "cmac")
+}
