@@ -1,3 +1,5 @@
+import Foundation
+
 /// What one conversation with a card gave: as much as could be read, and what went wrong.
 package struct CardReading: Sendable {
     package var technology: Technology?
@@ -19,17 +21,24 @@ package struct CardReading: Sendable {
         uid = (facts["uid"] ?? facts["idm"] ?? facts["pupi"]).map { CardUID(readerBytes: $0, technology: technology) }
     }
 
-    /// Reads the card: identifier, then NDEF, then what both say of the member.
-    package init(over channel: any CardChannel, limits: NDEFLimits) {
+    /// Reads the card: identifier, passes of a phone, then NDEF, then what they say of the member.
+    ///
+    /// - Parameters:
+    ///   - site: what passes are read and accepted; without it what is written on the card and its identifier.
+    ///   - now: the moment of the tap, by which the age of passes is judged.
+    package init(over channel: any CardChannel, limits: NDEFLimits, site: PassSite? = nil, at now: Date = Date()) {
         self.init(facts: channel.facts)
         do throws(ReaderError) {
             if uid == nil { uid = try Self.readUID(over: channel, technology) }
-            try readNDEF(over: channel, limits)
+            var isPhone = false
+            if let site { isPhone = try readWallet(over: channel, site, at: now) }
+            if !isPhone { try readNDEF(over: channel, limits, site) }
         } catch {
             fault = error
             problems.append(Self.problem(of: error))
         }
         addUIDPass()
+        if let site { judge(site) }
         duration = channel.elapsed
     }
 
@@ -67,7 +76,11 @@ package struct CardReading: Sendable {
         return CardUID(readerBytes: answer.data, technology: technology)
     }
 
-    private mutating func readNDEF(over channel: any CardChannel, _ limits: NDEFLimits) throws(ReaderError) {
+    private mutating func readNDEF(
+        over channel: any CardChannel,
+        _ limits: NDEFLimits,
+        _ site: PassSite?
+    ) throws(ReaderError) {
         let content: TagContent
         do {
             content = try TagReader.readNDEF(over: channel, limits: limits)
@@ -101,7 +114,7 @@ package struct CardReading: Sendable {
                 problems.append(ScanEvent.Problem(.ndefMalformed, "\(fault)"))
                 return
             }
-            let finding = NDEFPassReader.read(message.records)
+            let finding = NDEFPassReader.read(site.map { readSigned(message.records, $0) } ?? message.records)
             passes += finding.passes
             if finding.passes.isEmpty { problems += finding.problems }
         }

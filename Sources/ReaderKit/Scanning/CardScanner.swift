@@ -94,9 +94,11 @@ public struct CardScanner: Sendable {
     }
 
     private func read(_ presence: CardPresence) async -> CardReading {
-        let limits = configuration.limits
+        let (limits, site, now) = (configuration.limits, configuration.site, presence.at)
         do {
-            return try await backend.withCard(presence) { CardReading(over: $0, limits: limits) }
+            return try await backend.withCard(presence) {
+                CardReading(over: $0, limits: limits, site: site, at: now)
+            }
         } catch let error as ReaderError {
             return CardReading(facts: presence.facts, fault: error)
         } catch {

@@ -62,12 +62,26 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
             case cardRemoved
             /// The link to the card or its reader failed before all of it was read.
             case readFailed
+            /// The phone is locked.
+            case phoneLocked
+            /// The phone wants its owner to choose or to confirm.
+            case phoneNeedsOwner
             /// The tag's memory is inconsistent, as after a torn write.
             case tagCorrupt
             /// The NDEF message on the tag is malformed.
             case ndefMalformed
             /// A membership text that is not well formed.
             case invalidPass
+            /// A pass whose proof is wrong, or that cannot be checked.
+            case passNotAccepted
+            /// A pass that was presented before: a recording, or an address that was opened twice.
+            case passReplayed
+            /// A pass that was made too long ago, by the phone's clock.
+            case passExpired
+            /// What is there can be copied, and the place wants proof.
+            case passNotTrusted
+            /// The phone has no pass of this place.
+            case noPass
             /// The message on the tag cannot be read without a key or a password.
             case tagProtected
             /// The tag is of a version that is not known here.
@@ -82,6 +96,13 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
                 switch self {
                 case .cardRemoved: "The card left too soon. Hold it to the reader until it signals."
                 case .readFailed: "The card could not be read. Hold it still and closer."
+                case .phoneLocked: "The phone is locked. Unlock it and hold it to the reader again."
+                case .phoneNeedsOwner: "Choose the pass on the phone and hold it to the reader again."
+                case .passNotAccepted: "This pass could not be checked. Ask at the desk."
+                case .passReplayed: "This tap was seen before. Hold the phone or card itself to the reader."
+                case .passExpired: "This pass is too old. Check the phone's clock, or ask at the desk."
+                case .passNotTrusted: "This card is not enough here. Use a pass."
+                case .noPass: "There is no pass of this place on the phone. Add it to the wallet."
                 case .tagCorrupt, .ndefMalformed: "The data on this card is damaged. Ask at the desk."
                 case .invalidPass: "The membership text on this card is not valid. Ask at the desk."
                 case .tagProtected: "The data on this card is locked. Ask at the desk."

@@ -5,6 +5,9 @@ public struct ScannerConfiguration: Sendable {
     /// Limits for the NDEF message of a tag.
     public var limits: NDEFLimits
 
+    /// What passes are read and accepted; without it what is written on a card, and its identifier.
+    public var site: PassSite?
+
     /// How often a card is read again after it was reset by another program or the radio link failed, 0 to 10.
     public var retries: Int
 
@@ -17,11 +20,13 @@ public struct ScannerConfiguration: Sendable {
     /// How to read cards.
     public init(
         limits: NDEFLimits = .default,
+        site: PassSite? = nil,
         retries: Int = 2,
         serves: @escaping @Sendable (ReaderInfo) -> Bool = { _ in true },
         makeID: @escaping @Sendable () -> UUID = { UUID() }
     ) {
         self.limits = limits
+        self.site = site
         self.retries = min(max(retries, 0), 10)
         self.serves = serves
         self.makeID = makeID

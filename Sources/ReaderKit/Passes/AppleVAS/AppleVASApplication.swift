@@ -53,10 +53,10 @@ public struct AppleVASApplication: Sendable, Hashable {
         self.nonce = nonce
     }
 
-    /// Reads what stands in the template 6F beside the label.
+    /// Reads what stands in the template 6F beside the label (``WalletSelection/apple(_:)``).
     ///
     /// - Throws: ``AppleVASError`` if there is no version, or one that is not known here.
-    init(_ template: BERTLV) throws(AppleVASError) {
+    public init(_ template: BERTLV) throws(AppleVASError) {
         guard let version = template.find(0x9F21)?.value, version.count == 2 else { throw .malformed(.version) }
         self.version = Version(major: version[0], minor: version[1])
         guard self.version.major == 1 else { throw .unsupportedVersion(self.version) }

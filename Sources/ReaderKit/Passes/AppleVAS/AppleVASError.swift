@@ -13,7 +13,7 @@ public enum AppleVASError: Error, Sendable, Hashable {
 
     /// A part of what a phone sends.
     public enum Part: String, Sendable, Hashable, CaseIterable {
-        case selection, version, answer, token, cryptogram, ephemeralKey, message
+        case version, answer, token, cryptogram, ephemeralKey, message
     }
 
     /// What was attempted and what happened.
@@ -42,7 +42,6 @@ public enum AppleVASError: Error, Sendable, Hashable {
 extension AppleVASError.Part {
     fileprivate var fact: String {
         switch self {
-        case .selection: "its answer to SELECT is malformed"
         case .version: "it does not tell its version"
         case .answer: "its answer is malformed"
         case .token: "its token is too long"

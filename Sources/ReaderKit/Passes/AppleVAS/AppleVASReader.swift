@@ -23,6 +23,16 @@ public struct AppleVASReader: Sendable {
         self.allowsVariant = allowsVariant
     }
 
+    /// What came of a tap.
+    public struct Outcome: Sendable, Hashable {
+        /// What the phone says of itself; `nil` where that could not be read.
+        public var application: AppleVASApplication?
+        /// What came of each kind of pass that was asked for, in that order.
+        public var findings: [Finding] = []
+        /// Why nothing was asked for.
+        public var error: AppleVASError?
+    }
+
     /// What came of asking for one kind of pass.
     public struct Finding: Sendable, Hashable {
         /// The pass type identifier.
@@ -40,10 +50,16 @@ public struct AppleVASReader: Sendable {
     /// It ends with a phone that is busy with its owner, one that refuses the protocol as such, and, where nothing but
     /// passes is wanted, with the first pass: a phone gives one in a tap.
     ///
-    /// - Returns: a finding for each kind that was asked for, in that order.
+    /// - Parameter template: the object 6F of the answer to SELECT.
     /// - Throws: ``ReaderError`` if the link to the phone fails.
-    public func read(over channel: any CardChannel) throws(ReaderError) -> [Finding] {
-        var findings: [Finding] = []
+    public func read(_ template: BERTLV, over channel: any CardChannel) throws(ReaderError) -> Outcome {
+        var outcome = Outcome()
+        do throws(AppleVASError) {
+            outcome.application = try AppleVASApplication(template)
+        } catch {
+            outcome.error = error
+            return outcome
+        }
         for (index, merchant) in merchants.enumerated() {
             let request = AppleVASRequest(
                 .pass(merchantID: merchant.merchantID),
@@ -54,10 +70,10 @@ public struct AppleVASReader: Sendable {
             guard let command = try? request.command() else { continue }
             // Not with GET RESPONSE: 6100 is a result of its own.
             let finding = finding(of: try channel.exchange(command), for: merchant)
-            findings.append(finding)
+            outcome.findings.append(finding)
             if isEnd(finding.answer) { break }
         }
-        return findings
+        return outcome
     }
 
     private func finding(of response: ResponseAPDU, for merchant: AppleVASMerchant) -> Finding {

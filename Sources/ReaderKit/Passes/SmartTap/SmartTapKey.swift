@@ -1,0 +1,74 @@
+import Crypto
+import Foundation
+
+/// The long-term key of a terminal for passes of Google Wallet: P-256, registered in the Google Pay & Wallet console under
+/// a version, for the collector that the console gave out.
+///
+/// It is never shown: its text says only whose it is.
+public struct SmartTapKey: Sendable {
+    /// The collector's number.
+    public let collectorID: UInt32
+
+    /// The version under which the public key was registered.
+    public let version: UInt32
+
+    private let key: P256.Signing.PrivateKey
+
+    /// A new key.
+    public init(collectorID: UInt32, version: UInt32) {
+        self.init(P256.Signing.PrivateKey(), collectorID, version)
+    }
+
+    private init(_ key: P256.Signing.PrivateKey, _ collectorID: UInt32, _ version: UInt32) {
+        self.key = key
+        self.collectorID = collectorID
+        self.version = version
+    }
+
+    /// A key of 32 bytes; `nil` if they are no private key of the curve.
+    public init?(_ bytes: [UInt8], collectorID: UInt32, version: UInt32) {
+        guard let key = try? P256.Signing.PrivateKey(rawRepresentation: bytes) else { return nil }
+        self.init(key, collectorID, version)
+    }
+
+    /// A key as a PEM file has it (PKCS #8 or SEC 1); `nil` if it is none.
+    public init?(pem: String, collectorID: UInt32, version: UInt32) {
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else { return nil }
+        self.init(key, collectorID, version)
+    }
+
+    /// The public key as the console takes it, in PEM.
+    public var publicKeyPEM: String { key.publicKey.pemRepresentation }
+
+    /// The public key: a compressed point, 33 bytes.
+    public var publicKey: [UInt8] { Array(key.publicKey.compressedRepresentation) }
+
+    /// The private key in PKCS #8, as a PEM file has it, for the one who made it.
+    package var pem: String { key.pemRepresentation }
+
+    /// Signs with ECDSA and SHA-256, in DER: 70 to 72 bytes, now and then fewer.
+    func sign(_ bytes: [UInt8]) throws -> [UInt8] {
+        Array(try key.signature(for: bytes).derRepresentation)
+    }
+
+    /// The collector's number as it is sent: four bytes.
+    var collectorBytes: [UInt8] { Self.bytes(collectorID) }
+
+    /// The version as it is sent: four bytes.
+    var versionBytes: [UInt8] { Self.bytes(version) }
+
+    private static func bytes(_ number: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+}
+
+extension SmartTapKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Whose key it is, without its bytes.
+    public var description: String { "Smart Tap key \(version) of collector \(collectorID)" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows nothing, so that `dump(_:)` and test frameworks do not print the key either.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,105 @@
+/// Something that a phone gives in a tap: a pass of Google Wallet, or who the customer is.
+public struct SmartTapObject: Sendable, Hashable {
+    /// What it is.
+    public var kind: Kind
+
+    /// Who issued it.
+    public var issuer: Issuer
+
+    /// The number of the object, 8 bytes where phones tell it.
+    public var objectID: [UInt8]?
+
+    /// What the pass is redeemed by (`smartTapRedemptionValue`); for a customer `nil`.
+    public var value: String?
+
+    /// What names the customer to this collector, the same at each tap; of a customer only.
+    public var customerID: [UInt8]?
+
+    /// The number of the tap; of a customer only.
+    public var tapID: [UInt8]?
+
+    /// The language of the phone, as in BCP 47; of a customer only.
+    public var language: String?
+
+    /// The kinds of objects.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        case customer = "cus"
+        case loyalty = "ly"
+        case offer = "of"
+        case giftCard = "gc"
+        case privateLabel = "pl"
+        case eventTicket = "et"
+        case flight = "fl"
+        case transit = "tr"
+        case generic = "gr"
+        case genericPrivate = "gp"
+    }
+
+    /// Who issued an object.
+    public struct Issuer: Sendable, Hashable {
+        /// What the issuer is: 0 unknown, 1 a merchant, 2 the wallet, 3 the maker of the phone.
+        public var kind: UInt8
+        /// The issuer's number; for a merchant that of the collector.
+        public var id: [UInt8]
+
+        /// An issuer.
+        public init(kind: UInt8, id: [UInt8]) {
+            self.kind = kind
+            self.id = id
+        }
+    }
+
+    /// An object.
+    public init(
+        kind: Kind,
+        issuer: Issuer,
+        objectID: [UInt8]? = nil,
+        value: String? = nil,
+        customerID: [UInt8]? = nil,
+        tapID: [UInt8]? = nil,
+        language: String? = nil
+    ) {
+        self.kind = kind
+        self.issuer = issuer
+        self.objectID = objectID
+        self.value = value
+        self.customerID = customerID
+        self.tapID = tapID
+        self.language = language
+    }
+
+    /// Reads the objects of a tap. Kinds that are not known are passed over.
+    static func read(_ records: [NDEFRecord]) throws(SmartTapError) -> [SmartTapObject] {
+        var objects: [SmartTapObject] = []
+        for record in records where record.isNamed("asv") {
+            let parts = try SmartTapRecords.read(record.payload)
+            guard let issuer = parts.first(named: "i")?.primitive, let kind = issuer.first else {
+                throw .malformed(.data)
+            }
+            for part in parts {
+                guard let object = Kind.allCases.first(where: { part.isNamed($0.rawValue) }) else { continue }
+                let fields = try SmartTapRecords.read(part.payload)
+                objects.append(
+                    SmartTapObject(
+                        kind: object,
+                        issuer: Issuer(kind: kind, id: Array(issuer.dropFirst())),
+                        objectID: fields.first(named: "oid")?.primitive,
+                        value: fields.first(named: "n")?.smartTapText,
+                        customerID: fields.first(named: "cid")?.primitive,
+                        tapID: fields.first(named: "cut")?.primitive,
+                        language: fields.first(named: "cpl")?.smartTapText
+                    )
+                )
+            }
+        }
+        return objects
+    }
+}
+
+extension SmartTapObject: CustomStringConvertible, CustomDebugStringConvertible {
+    /// What it is; who it names is left out.
+    public var description: String { "Smart Tap object: \(kind)" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+}

@@ -1,0 +1,72 @@
+/// What a terminal asks of a phone, and what it says of itself.
+public struct SmartTapRequest: Sendable, Hashable {
+    /// What kinds of objects are wanted.
+    public var services: [Service]
+
+    /// What the terminal can do and is there for (record `pcr`), or `nil` to say nothing. Then data are not compressed.
+    public var capabilities: Capabilities?
+
+    /// Where the terminal stands, as the collector knows it.
+    public var location: [UInt8]?
+
+    /// A kind of object.
+    public enum Service: UInt8, Sendable, Hashable, CaseIterable {
+        case all = 0x00
+        case allExceptPayment = 0x01
+        case payment = 0x02
+        case loyalty = 0x03
+        case offer = 0x04
+        case giftCard = 0x05
+        case privateLabel = 0x06
+        case eventTicket = 0x07
+        case flight = 0x08
+        case transit = 0x09
+        case cloudWallet = 0x10
+        case mobileMarketing = 0x11
+        case generic = 0x12
+        case genericPrivate = 0x13
+        case customer = 0x40
+    }
+
+    /// Five bytes: system, interface, checkout, cardholder verification, tap mode.
+    public struct Capabilities: Sendable, Hashable {
+        /// 01 stand-alone, 02 semi-integrated, 04 unattended, 08 online, 10 offline, 40 inflates zlib.
+        public var system: UInt8
+        /// 01 printer, 04 display, 10 audio, 40 video.
+        public var interface: UInt8
+        /// 01 payment, 02 digital receipts, 04 service issuance.
+        public var checkout: UInt8
+        /// 01 online PIN, 04 signature, 08 none, 10 device code.
+        public var verification: UInt8
+        /// 01 pass only, 02 payment only, 04 pass and payment, 08 pass over payment.
+        public var tapMode: UInt8
+
+        /// Capabilities.
+        public init(
+            system: UInt8 = 0x40,
+            interface: UInt8 = 0,
+            checkout: UInt8 = 0,
+            verification: UInt8 = 0,
+            tapMode: UInt8 = 0x01
+        ) {
+            self.system = system
+            self.interface = interface
+            self.checkout = checkout
+            self.verification = verification
+            self.tapMode = tapMode
+        }
+
+        var bytes: [UInt8] { [system, interface, checkout, verification, tapMode] }
+    }
+
+    /// A question for passes of all kinds.
+    public init(
+        services: [Service] = [.all],
+        capabilities: Capabilities? = Capabilities(),
+        location: [UInt8]? = nil
+    ) {
+        self.services = services.isEmpty ? [.all] : services
+        self.capabilities = capabilities
+        self.location = location
+    }
+}

@@ -1,0 +1,212 @@
+import Foundation
+
+/// What the passes of a place say: those of phones, and signed addresses.
+extension CardReading {
+    /// Asks a phone for the passes of its wallet.
+    ///
+    /// - Returns: whether a wallet was asked; then nothing else is on the phone that this place could want.
+    mutating func readWallet(
+        over channel: any CardChannel,
+        _ site: PassSite,
+        at now: Date
+    ) throws(ReaderError) -> Bool {
+        guard site.appleVAS != nil || site.smartTap != nil, TagReader.type(of: channel.facts) == .type4 else {
+            return false
+        }
+        switch WalletSelection(try channel.exchange(WalletSelection.command)) {
+        case .apple(let template):
+            guard let reader = site.appleVAS else { return false }
+            card = "Apple Wallet pass"
+            take(try reader.read(template, over: channel), site, now)
+            return true
+        case .google(let template):
+            guard let reader = site.smartTap else { return false }
+            card = "Google Wallet pass"
+            take(try reader.read(template, over: channel))
+            return true
+        case .malformed:
+            problems.append(ScanEvent.Problem(.passNotAccepted, "\(AppleVASError.malformed(.answer))"))
+            return true
+        case .absent, .unknown: return false
+        }
+    }
+
+    // MARK: Apple VAS
+
+    private mutating func take(_ outcome: AppleVASReader.Outcome, _ site: PassSite, _ now: Date) {
+        if let error = outcome.error { problems.append(ScanEvent.Problem(.passNotAccepted, "\(error)")) }
+        for finding in outcome.findings {
+            if let message = finding.message { take(message, site, now) }
+            if let error = finding.error { problems.append(ScanEvent.Problem(.passNotAccepted, "\(error)")) }
+            switch finding.answer {
+            case .locked: problems.append(Self.locked)
+            case .needsUser: problems.append(Self.needsUser)
+            case .refused(let status):
+                problems.append(
+                    ScanEvent.Problem(.passNotAccepted, "the phone refuses to be asked for passes (\(status))")
+                )
+            case .pass, .noData, .noSuchPass, nil: break
+            }
+        }
+        if passes.isEmpty, problems.isEmpty { problems.append(Self.noPass) }
+    }
+
+    private mutating func take(_ message: AppleVASMessage, _ site: PassSite, _ now: Date) {
+        let age = now.timeIntervalSince(message.at)
+        guard abs(age) <= site.longestAge.seconds else {
+            let what = age > 0 ? "was made too long ago" : "is of a time to come"
+            problems.append(
+                ScanEvent.Problem(
+                    .passExpired,
+                    "the phone's pass \(what), by the phone's clock; check the clocks of the phone and the reader's computer"
+                )
+            )
+            return
+        }
+        let end = message.at.addingTimeInterval(site.longestAge.seconds)
+        guard remember({ try site.memory.takeOnce(message.digest, until: end, now: now) }) else { return }
+        add(message.text, .appleVAS, .cryptographicWithReplayProtection)
+    }
+
+    // MARK: Smart Tap
+
+    private mutating func take(_ finding: SmartTapReader.Finding) {
+        let assurance: Pass.Assurance = finding.isProven ? .cryptographicWithReplayProtection : .identifier
+        for object in finding.objects where object.kind != .customer {
+            if let value = object.value { add(value, .smartTap, assurance) }
+        }
+        for customer in finding.objects where customer.kind == .customer {
+            // It names the phone's owner to this collector, and is no text.
+            if let id = customer.customerID, !id.isEmpty { add(Hex.encode(id), .smartTap, assurance) }
+        }
+        switch finding.status {
+        case .locked: problems.append(Self.locked)
+        case .needsUser: problems.append(Self.needsUser)
+        case .noPasses, .absent, .doneWithoutPayment(hasPasses: false):
+            if passes.isEmpty { problems.append(Self.noPass) }
+        default:
+            if let error = finding.error {
+                problems.append(ScanEvent.Problem(.passNotAccepted, "\(error)"))
+            } else if passes.isEmpty {
+                problems.append(Self.noPass)
+            }
+        }
+    }
+
+    // MARK: Signing tags
+
+    /// Takes the addresses that tags of the place have signed out of the records.
+    ///
+    /// - Returns: the records of which others may make a pass. An address that should be signed and is not right names
+    ///   nobody.
+    mutating func readSigned(_ records: [NDEFRecord], _ site: PassSite) -> [NDEFRecord] {
+        records.filter { record in
+            guard let url = Self.address(of: record), let tags = site.signingTags.first(where: { $0.matches(url) })
+            else {
+                return true
+            }
+            do throws(SDMError) {
+                take(try tags.verifier.verify(url), tags, site)
+            } catch {
+                problems.append(ScanEvent.Problem(.passNotAccepted, "\(error)"))
+            }
+            return false
+        }
+    }
+
+    private static func address(of record: NDEFRecord) -> String? {
+        switch record.content {
+        case .uri(let uri), .absoluteURI(let uri, _): uri
+        case .smartPoster(let poster): poster.uri
+        default: nil
+        }
+    }
+
+    private mutating func take(_ tap: SDMTap, _ tags: SDMSite, _ site: PassSite) {
+        if let counter = tap.counter {
+            guard remember({ try site.memory.takeCounter(counter, of: tap.uid) }) else { return }
+        }
+        let id: String?
+        switch tags.identity {
+        case .uid: id = tap.uid.isEmpty ? nil : Hex.encode(tap.uid)
+        case .fileData:
+            let text = tap.fileData.map { $0[...($0.lastIndex { $0 != 0 } ?? -1)] }
+            id = text.flatMap { String(validating: $0, as: UTF8.self) }?.trimmed
+        }
+        guard let id, !id.isEmpty else {
+            problems.append(
+                ScanEvent.Problem(.invalidPass, "the tag's signed address names nobody; check how it is set up")
+            )
+            return
+        }
+        add(id, .sdm, tap.counter == nil ? .cryptographic : .cryptographicWithReplayProtection)
+    }
+
+    // MARK: What is accepted
+
+    /// Brings the passes into the order of the place, and leaves out those that it does not accept.
+    mutating func judge(_ site: PassSite) {
+        let ranked = passes.filter { site.order.contains($0.kind) }
+        let accepted = ranked.filter { $0.assurance >= site.lowestAssurance }
+        if accepted.isEmpty, let best = ranked.first {
+            problems.append(
+                ScanEvent.Problem(
+                    .passNotTrusted,
+                    "what the card shows (\(best.kind.rawValue)) can be copied, and this place wants proof; use a pass that proves itself"
+                )
+            )
+        }
+        func place(_ pass: Pass) -> Int { site.order.firstIndex(of: pass.kind) ?? site.order.count }
+        // Sorting keeps the order of those of one kind.
+        passes = accepted.enumerated().sorted { (place($0.element), $0.offset) < (place($1.element), $1.offset) }
+            .map(\.element)
+    }
+
+    private mutating func add(_ text: String, _ kind: Pass.Kind, _ assurance: Pass.Assurance) {
+        let id = text.trimmed
+        guard MemberID.isUsable(id) else {
+            problems.append(
+                ScanEvent.Problem(
+                    .invalidPass,
+                    "the pass has an id that is empty, too long or not printable; issue it anew"
+                )
+            )
+            return
+        }
+        passes.append(Pass(kind: kind, id: id, assurance: assurance))
+    }
+
+    /// Whether something is new; tells if it is not, or cannot be known.
+    private mutating func remember(_ take: () throws -> Bool) -> Bool {
+        do {
+            if try take() { return true }
+            problems.append(
+                ScanEvent.Problem(
+                    .passReplayed,
+                    "this tap was presented before; hold the phone or card itself to the reader again"
+                )
+            )
+        } catch {
+            problems.append(
+                ScanEvent.Problem(
+                    .passNotAccepted,
+                    "it cannot be known whether this tap was presented before, so it does not count; ask at the desk"
+                )
+            )
+        }
+        return false
+    }
+
+    private static let locked = ScanEvent.Problem(
+        .phoneLocked,
+        "the phone is locked; unlock it and hold it to the reader again"
+    )
+    private static let needsUser = ScanEvent.Problem(
+        .phoneNeedsOwner,
+        "the phone wants its owner to choose or confirm; do so and hold it to the reader again"
+    )
+    private static let noPass = ScanEvent.Problem(
+        .noPass,
+        "there is no pass of this place on the phone; add it to the wallet"
+    )
+}
