@@ -27,6 +27,11 @@ package struct ToolFailure: Error, CustomStringConvertible {
             case .notFound, .noCaptures: ToolExit.noInput
             case .exists, .notReadable, .notWritable: ToolExit.inputOutput
             }
+        case let error as PassConfigurationError:
+            switch error {
+            case .notReadable, .keyNotReadable: ToolExit.noInput
+            case .malformed, .keyOpenToOthers, .noKey: ToolExit.malformed
+            }
         case is CaptureError, is NDEFError, is ATRError, is UIDError, is APDUError, is APDUShorthand.Failure:
             ToolExit.malformed
         case let error as TagError: error.readerError.map(exitCode(for:)) ?? ToolExit.failure

@@ -27,6 +27,7 @@ struct Kiosk: ToolCommand {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var readers: ReaderOptions
     @OptionGroup var options: ReplayOptions
+    @OptionGroup var passes: PassOptions
 
     @Option(
         name: .customLong("replay"),
@@ -78,18 +79,18 @@ struct Kiosk: ToolCommand {
     private var recordings: [String]? { recording.map { [$0] } ?? readers.recordings }
 
     func perform() async throws {
-        var prepared: (captures: [Capture]?, club: Club)?
+        var prepared: (captures: [Capture]?, site: PassSite?, club: Club)?
         // What goes wrong later is told as an event.
         try await output.output.tellingErrors { prepared = try await prepare() }
-        guard let (captures, club) = prepared else { return }
+        guard let (captures, site, club) = prepared else { return }
         // A screen that hangs keeps no tap waiting; a replay, which nobody waits for, loses no line to it.
         let out = Output(json: output.json, queue: captures == nil ? LineQueue() : nil)
         let desk = FrontDesk(club: club, output: out)
         do {
             if let captures {
-                try await replay(captures, desk)
+                try await replay(captures, site, desk)
             } else {
-                try await serve(desk)
+                try await serve(site, desk)
             }
         } catch {
             try? await club.close()
@@ -101,8 +102,9 @@ struct Kiosk: ToolCommand {
         try await out.finish()
     }
 
-    private func prepare() async throws -> (captures: [Capture]?, club: Club) {
+    private func prepare() async throws -> (captures: [Capture]?, site: PassSite?, club: Club) {
         // Before the database is touched: a recording that cannot be read must not leave an empty club behind.
+        let site = try passes.site()
         let captures = try recordings.map { try CaptureFiles.load($0) }
         if readers.isChoice, let captures { _ = try await readers.present(of: ReplayBackend(captures)) }
         let club = try await database.open { configuration in
@@ -110,10 +112,10 @@ struct Kiosk: ToolCommand {
             configuration.expiryWarningDays = expiryWarning
             configuration.visitsLeftWarning = visitsWarning
         }
-        return (captures, club)
+        return (captures, site, club)
     }
 
-    private func replay(_ captures: [Capture], _ desk: FrontDesk) async throws {
+    private func replay(_ captures: [Capture], _ site: PassSite?, _ desk: FrontDesk) async throws {
         let club = desk.club
         desk.output.message("Replaying into \(database.path).")
         let failure = FirstFailure()
@@ -124,6 +126,7 @@ struct Kiosk: ToolCommand {
         let scanner = CardScanner(
             backend,
             configuration: ScannerConfiguration(
+                site: site,
                 serves: { [readers] in readers.matches($0) },
                 makeID: options.makeID(for: captures)
             )
@@ -158,14 +161,14 @@ struct Kiosk: ToolCommand {
         }
     }
 
-    private func serve(_ desk: FrontDesk) async throws {
-        try await readers.withBackend { try await serve(desk, $0) }
+    private func serve(_ site: PassSite?, _ desk: FrontDesk) async throws {
+        try await readers.withBackend { try await serve(site, desk, $0) }
     }
 
-    private func serve(_ desk: FrontDesk, _ backend: any ReaderBackend) async throws {
+    private func serve(_ site: PassSite?, _ desk: FrontDesk, _ backend: any ReaderBackend) async throws {
         let scanner = CardScanner(
             backend,
-            configuration: ScannerConfiguration(serves: { [readers] in readers.matches($0) })
+            configuration: ScannerConfiguration(site: site, serves: { [readers] in readers.matches($0) })
         )
         var present: Set<ReaderInfo> = []
         desk.output.message("The kiosk is open, on \(database.path).")

@@ -20,6 +20,7 @@ struct Record: ToolCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var readers: ReaderOptions
     @OptionGroup var limit: ScanLimitOptions
+    @OptionGroup var passes: PassOptions
     @Option(help: "A title for the capture.")
     var title: String?
     @Flag(help: "Replace the file if it exists.")
@@ -35,6 +36,8 @@ struct Record: ToolCommand {
     }
 
     private func record(_ backend: any ReaderBackend) async throws {
+        // Before there is a file.
+        let site = try passes.site()
         let writer = try CaptureWriter(creating: file, overwrite: force)
         var headers: [Capture.Header] = []
         if let title { headers.append(Capture.Header("title", title)) }
@@ -55,7 +58,8 @@ struct Record: ToolCommand {
         let check: @Sendable () throws -> Void = {
             if let failure = recorder.failure { throw failure }
         }
-        try await TapLoop(output: output.output, readers: readers, limit: limit, check: check).run(recording)
+        let loop = TapLoop(output: output.output, readers: readers, limit: limit, site: site, check: check)
+        try await loop.run(recording)
         try check()
     }
 }

@@ -21,11 +21,13 @@ struct Scan: ToolCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var readers: ReaderOptions
     @OptionGroup var limit: ScanLimitOptions
+    @OptionGroup var passes: PassOptions
 
     func perform() async throws {
         let out = output.output
         try await out.tellingErrors {
-            try await readers.withBackend { try await TapLoop(output: out, readers: readers, limit: limit).run($0) }
+            let loop = TapLoop(output: out, readers: readers, limit: limit, site: try passes.site())
+            try await readers.withBackend { try await loop.run($0) }
         }
     }
 }
@@ -50,6 +52,7 @@ struct TapLoop {
     let output: Output
     let readers: ReaderOptions
     let limit: ScanLimitOptions
+    let site: PassSite?
     /// Looks after each tap whether to go on.
     var check: @Sendable () throws -> Void = {}
 
@@ -82,7 +85,7 @@ struct TapLoop {
     private func read(_ backend: any ReaderBackend, _ activity: Activity) async throws {
         let scanner = CardScanner(
             backend,
-            configuration: ScannerConfiguration(serves: { [readers] in readers.matches($0) })
+            configuration: ScannerConfiguration(site: site, serves: { [readers] in readers.matches($0) })
         )
         var isFirst = true
         var hasRead = false

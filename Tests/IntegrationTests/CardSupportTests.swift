@@ -84,83 +84,6 @@ extension ThroughPCSCD {
     }
 }
 
-/// A way in which a simulated card comes to this package.
-private final class WayIn {
-    let name: String
-    private let backend: any ReaderBackend
-    private let insert: (any SimulatedCard) throws -> Void
-    private let remove: () -> Void
-    private var events: AsyncStream<ReaderEvent>.Iterator
-
-    private init(
-        _ name: String,
-        _ backend: any ReaderBackend,
-        insert: @escaping (any SimulatedCard) throws -> Void,
-        remove: @escaping () -> Void
-    ) {
-        self.name = name
-        self.backend = backend
-        self.insert = insert
-        self.remove = remove
-        events = backend.events().makeAsyncIterator()
-    }
-
-    /// In process, through the real pcscd, through the real libnfc.
-    static func all() throws -> [WayIn] {
-        let simulated = SimulatedBackend()
-        let slot = VirtualCardReader()
-        var ways = [
-            WayIn("in process", simulated) {
-                simulated.insert($0)
-            } remove: {
-                simulated.remove()
-            },
-            WayIn("pcscd", PCSCBackend()) {
-                try slot.present($0)
-            } remove: {
-                slot.remove()
-            },
-        ]
-        #if NFC
-        let board = try PN532Terminal()
-        let connection = try #require(board.connectionString)
-        let configuration = NFCConfiguration(connectionStrings: [connection], pollInterval: .milliseconds(20))
-        ways.append(
-            WayIn("libnfc", NFCBackend(configuration: configuration)) {
-                board.insert($0)
-            } remove: {
-                board.remove()
-            }
-        )
-        #endif
-        return ways
-    }
-
-    /// Why a card of that kind cannot come this way, or `nil`.
-    func obstacle(to card: any SimulatedCard) -> String? {
-        backend.kind == .nfc ? PN532Terminal.obstacle(to: card) : nil
-    }
-
-    /// Presents a card, reads it as a tap, talks to it, takes it away, and waits until that was seen.
-    func present<Result: Sendable>(
-        _ card: any SimulatedCard,
-        _ conversation: @escaping @Sendable (any CardChannel) throws -> Result
-    ) async throws -> (scan: ScanEvent, result: Result) {
-        try insert(card)
-        defer { remove() }
-        while let event = await events.next() {
-            guard case .cardInserted(let presence) = event else { continue }
-            let scan = await CardScanner(backend).scan(presence)
-            let result = try await backend.withCard(presence, perform: conversation)
-            remove()
-            while let event = await events.next() {
-                if case .cardRemoved = event { return (scan, result) }
-            }
-        }
-        throw ReaderError(.cancelled, attempting: "wait for the card")
-    }
-}
-
 extension ScanEvent {
     /// The event without what may differ between two ways in.
     fileprivate var withoutWay: ScanEvent {
@@ -179,28 +102,6 @@ extension ScanEvent {
             memberName: memberName,
             problems: problems
         )
-    }
-}
-
-/// The README, as far as tests write it.
-enum Readme {
-    private static let file = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("README.md")
-
-    /// Expects the rows below the head of the table between two lines. `READERKIT_UPDATE_README=1` writes them instead.
-    static func expect(_ rows: [String], between begin: String, and end: String) throws {
-        let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
-        let first = try #require(lines.firstIndex(of: begin))
-        let last = try #require(lines[first...].firstIndex(of: end))
-        // Two lines are the head of the table.
-        let body = first + 3..<last
-        if ProcessInfo.processInfo.environment["READERKIT_UPDATE_README"] == "1" {
-            let text = (lines[..<body.lowerBound] + rows + lines[last...]).joined(separator: "\n")
-            try Data(text.utf8).write(to: file)
-            return
-        }
-        #expect(Array(lines[body]) == rows, "READERKIT_UPDATE_README=1 with this test writes the table anew")
     }
 }
 #endif

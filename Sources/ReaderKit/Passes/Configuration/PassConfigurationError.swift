@@ -1,0 +1,84 @@
+/// A configuration of passes, or a key that it names, cannot be used.
+///
+/// It never holds anything of a key.
+public enum PassConfigurationError: Error, Sendable, Hashable {
+    /// The file cannot be read.
+    case notReadable(String)
+    /// The file has something wrong in it.
+    case malformed(String, Fault)
+    /// A file with a key cannot be read, and why.
+    case keyNotReadable(String, String)
+    /// A file with a key may be read by others than its owner.
+    case keyOpenToOthers(String, mode: UInt32)
+    /// A file has no key of that kind.
+    case noKey(String, String)
+
+    /// Something wrong at a place.
+    public struct Fault: Error, Sendable, Hashable {
+        /// The place, as `smartTap.collector` or `signingTags[0].host`; empty for the whole.
+        public var place: String
+        /// What is wrong.
+        public var what: String
+
+        /// A fault.
+        public init(place: String, what: String) {
+            self.place = place
+            self.what = what
+        }
+
+        init(_ error: DecodingError) {
+            let (context, what): (DecodingError.Context, String) =
+                switch error {
+                case .keyNotFound(let key, let context): (context, "'\(key.stringValue)' is missing")
+                case .typeMismatch(let type, let context): (context, "\(Self.name(of: type)) belongs here")
+                case .valueNotFound(let type, let context): (context, "\(Self.name(of: type)) belongs here")
+                case .dataCorrupted(let context): (context, "this is no value that there may be here")
+                @unknown default: (DecodingError.Context(codingPath: [], debugDescription: ""), "this cannot be read")
+                }
+            place = context.codingPath.reduce("") { text, key in
+                if let index = key.intValue { return "\(text)[\(index)]" }
+                return text.isEmpty ? key.stringValue : "\(text).\(key.stringValue)"
+            }
+            self.what = what
+        }
+
+        private static func name(of type: Any.Type) -> String {
+            switch type {
+            case is String.Type: "a text"
+            case is Bool.Type: "true or false"
+            case is any FixedWidthInteger.Type: "a whole number"
+            default: "\(type)".hasPrefix("Array") ? "a list" : "an object"
+            }
+        }
+    }
+
+    /// What was attempted and what happened.
+    public var message: String {
+        switch self {
+        case .notReadable(let path): "could not read the configuration of passes \(path)"
+        case .malformed(let path, let fault):
+            "could not use the configuration of passes \(path): "
+                + (fault.place.isEmpty ? fault.what : "\(fault.place): \(fault.what)")
+        case .keyNotReadable(let path, let reason): "could not read the key \(path): \(reason)"
+        case .keyOpenToOthers(let path, let mode):
+            "could not use the key \(path): others than its owner may read it (mode \(String(mode, radix: 8)))"
+        case .noKey(let path, let kind): "could not use the key \(path): it is not \(kind)"
+        }
+    }
+
+    /// What a person can do about it.
+    public var hint: String {
+        switch self {
+        case .notReadable: "Check the path, and that this user may read it."
+        case .malformed: "Mend that place; 'readerctl pass check-config' shows what is understood."
+        case .keyNotReadable: "Check the path, which begins at the folder of the configuration."
+        case .keyOpenToOthers(let path, _): "Take it from them: chmod 600 \(path)"
+        case .noKey: "Name the file with the private key, not the one with the public key."
+        }
+    }
+}
+
+extension PassConfigurationError: CustomStringConvertible {
+    /// One line: what was attempted, what happened, what to do.
+    public var description: String { "\(message). \(hint)" }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import Foundation
+import ReaderKit
+
+/// What passes a command reads and accepts.
+package struct PassOptions: ParsableArguments, Sendable {
+    @Option(
+        name: .customLong("passes"),
+        help: ArgumentHelp(
+            "Read the passes that this configuration names: wallets of phones, tags that sign.",
+            discussion: """
+                JSON; the README shows it. A file with a key must be readable by its owner alone. What was presented \
+                before is remembered until the command ends.
+                """,
+            valueName: "file"
+        ),
+        completion: .file(extensions: ["json"])
+    )
+    package var file: String?
+
+    package init() {}
+
+    /// What the place reads and accepts; `nil` without a configuration.
+    ///
+    /// - Throws: ``PassConfigurationError``.
+    package func site() throws -> PassSite? {
+        guard let file else { return nil }
+        let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
+        return try PassConfiguration(path: file).site(folder: folder)
+    }
+}
