@@ -131,13 +131,16 @@ public final class NFCBackend: ReaderBackend {
                 if let status = try await reader.run({ reader, _ in try reader.status() }) {
                     table.noteUse(of: name)
                     all.append(status)
-                } else if listed.contains(name) {
-                    all.append(ReaderStatus(reader: reader.info, trouble: Self.inaccessible(reader.info)))
                 }
             } catch let error as ReaderError {
                 if error.kind == .serviceUnavailable || error.kind == .cancelled { throw error }
                 all.append(ReaderStatus(reader: reader.info, trouble: error))
             }
+        }
+        // What libnfc lists and cannot open a watch may have given up again meanwhile.
+        for name in listed where !name.isEmpty && !isLeft(name) && !all.contains(where: { $0.reader.name == name }) {
+            let reader = ReaderInfo(name: name, backend: .nfc)
+            all.append(ReaderStatus(reader: reader, trouble: Self.inaccessible(reader)))
         }
         return all
     }
