@@ -17,6 +17,18 @@ let package = Package(
             name: "ndef-decode",
             dependencies: ["BenchmarkSupport", .product(name: "ReaderKit", package: "ClubKit")]
         ),
+        .executableTarget(
+            name: "pass-mutations",
+            dependencies: ["BenchmarkSupport", .product(name: "ReaderKit", package: "ClubKit")]
+        ),
+        .executableTarget(
+            name: "pass-cost",
+            dependencies: [
+                "BenchmarkSupport",
+                .product(name: "ReaderKit", package: "ClubKit"),
+                .product(name: "ReaderKitTesting", package: "ClubKit"),
+            ]
+        ),
         .systemLibrary(name: "CPCSCLite", pkgConfig: "libpcsclite", providers: [.apt(["libpcsclite-dev"])]),
         .target(name: "CTransmit", dependencies: ["CPCSCLite"]),
         .executableTarget(

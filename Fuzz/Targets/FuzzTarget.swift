@@ -16,6 +16,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case capture
     /// A whole conversation: the first part of the input is the ATR, each further one an answer.
     case scan
+    /// What phones and signing tags send of passes, and the configuration that names their keys.
+    case passes
 
     /// Runs the target.
     ///
@@ -29,6 +31,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .type4: try Self.runType4(bytes)
         case .capture: try Self.runCapture(bytes)
         case .scan: try Self.runScan(bytes)
+        case .passes: try Self.runPasses(bytes)
         }
     }
 }

@@ -122,12 +122,7 @@ package struct CardOptions: ParsableArguments, Sendable {
     }
 
     private static func noConversation(_ reader: ReaderInfo) -> ReaderError {
-        ReaderError(
-            .unsupported,
-            attempting: "talk to a card on \(reader.label)",
-            detail: "a reader in Smart Reader mode reports what it read and carries nothing to a card",
-            advice: "Set the reader to PC/SC mode, or leave it out with --reader."
-        )
+        SmartReaderBackend.noConversation(attempting: "talk to a card on \(reader.label)")
     }
 
     /// - Parameter told: the readers of which a person knows already that a card is waited for there.

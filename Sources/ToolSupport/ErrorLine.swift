@@ -33,6 +33,7 @@ package struct ErrorLine: Encodable, Sendable {
         case is APDUShorthand.Failure: self.init(code: "malformedCommand", "\(error)")
         case let error as CaptureFileError: self.init(code: error.kind.rawValue, "\(error)")
         case let error as CaptureError: self.init(code: error.code.rawValue, "\(error)")
+        case let error as PassConfigurationError: self.init(code: error.code, "\(error)")
         case let error as ToolFailure: self.init(code: error.code, "\(error)")
         case let error as any ExitCoded: self.init(code: error.errorCode, "\(error)")
         default: self.init(code: "other", "\(error)")
@@ -57,6 +58,21 @@ extension ToolFailure {
         case ToolExit.inputOutput: "inputOutput"
         case ToolExit.interrupted: "interrupted"
         default: "failed"
+        }
+    }
+}
+
+extension PassConfigurationError {
+    /// The name that JSON shows.
+    fileprivate var code: String {
+        switch self {
+        case .notReadable: "notReadable"
+        case .malformed: "malformedConfiguration"
+        case .keyNotReadable: "keyNotReadable"
+        case .keyOpenToOthers: "keyOpenToOthers"
+        case .noKey: "noKey"
+        case .keyWritableByOthers: "keyWritableByOthers"
+        case .badPublicKeys: "badPublicKeys"
         }
     }
 }

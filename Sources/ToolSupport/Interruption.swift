@@ -4,7 +4,8 @@ import Synchronization
 
 /// Ends the work of a tool in good order when a person interrupts it.
 enum Interruption {
-    /// Runs the work; on `SIGINT`, `SIGTERM` or `SIGHUP` its task is cancelled, and once it has ended this throws exit code 130.
+    /// Runs the work; on `SIGINT`, `SIGTERM` or `SIGHUP` its task is cancelled, and once it has ended this throws exit
+    /// code 130.
     ///
     /// A second signal ends the process at once.
     static func stopping(_ work: @escaping @Sendable () async throws -> Void) async throws {

@@ -23,9 +23,13 @@ package struct PassOptions: ParsableArguments, Sendable {
     /// What the place reads and accepts; `nil` without a configuration.
     ///
     /// - Throws: ``PassConfigurationError``.
-    package func site() throws -> PassSite? {
+    package func site() async throws -> PassSite? {
         guard let file else { return nil }
-        let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
-        return try PassConfiguration(path: file).site(folder: folder)
+        return try await PassConfiguration(path: file).site(folder: Self.folder(of: file))
+    }
+
+    /// Where the paths in a configuration begin.
+    package static func folder(of file: String) -> String {
+        URL(fileURLWithPath: file).deletingLastPathComponent().path
     }
 }

@@ -104,7 +104,7 @@ struct Kiosk: ToolCommand {
 
     private func prepare() async throws -> (captures: [Capture]?, site: PassSite?, club: Club) {
         // Before the database is touched: a recording that cannot be read must not leave an empty club behind.
-        let site = try passes.site()
+        var site = try await passes.site()
         let captures = try recordings.map { try CaptureFiles.load($0) }
         if readers.isChoice, let captures { _ = try await readers.present(of: ReplayBackend(captures)) }
         let club = try await database.open { configuration in
@@ -112,6 +112,8 @@ struct Kiosk: ToolCommand {
             configuration.expiryWarningDays = expiryWarning
             configuration.visitsLeftWarning = visitsWarning
         }
+        // Recorded taps are refused after a restart too. A replay is of recorded taps.
+        if captures == nil { site?.memory = club.passMemory }
         return (captures, site, club)
     }
 

@@ -26,7 +26,8 @@ struct Scan: ToolCommand {
     func perform() async throws {
         let out = output.output
         try await out.tellingErrors {
-            let loop = TapLoop(output: out, readers: readers, limit: limit, site: try passes.site())
+            let site = try await passes.site()
+            let loop = TapLoop(output: out, readers: readers, limit: limit, site: site)
             try await readers.withBackend { try await loop.run($0) }
         }
     }

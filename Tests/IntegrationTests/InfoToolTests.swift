@@ -33,6 +33,20 @@ import Testing
         #expect(((ndef["records"] as? [[String: Any]])?.first?["uri"] as? String) == "https://club.example/m/42")
     }
 
+    /// Whether phones offer their passes depends on the reader.
+    @Test(arguments: [
+        ("ntag213-uri", "supported", [String]()), ("ntag213-raw-frames", "notSupported", ["readerDoesNotAnnotate"]),
+    ])
+    func tellsWhatTheReaderIsToPhones(name: String, annotations: String, codes: [String]) async throws {
+        let passes = try #require(try await report(name)["phonePasses"] as? [String: Any])
+        #expect(passes["annotations"] as? String == annotations)
+        let findings = try #require(passes["findings"] as? [[String: Any]])
+        #expect(findings.compactMap { $0["code"] as? String } == codes)
+        #expect(findings.allSatisfy { $0["what"] is String && $0["consequence"] is String && $0["advice"] is String })
+        let text = try await Tool.readerctl.run("info", "--replay", Fixtures.path + "/cards/\(name).capture")
+        #expect(text.output.contains("\n\nPhone passes\n  annotations   "))
+    }
+
     /// What one part cannot tell is an error of that part, and the rest is there.
     @Test func aPartThatFailsStopsNoOther() async throws {
         let report = try await report("fault-comm-error")

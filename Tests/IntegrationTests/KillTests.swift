@@ -1,6 +1,7 @@
 import ClubKit
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 /// What is left when the tool is killed at any moment: `kill -9`, which no program can prepare for.
@@ -33,6 +34,7 @@ struct KillTests {
     ) async throws -> (outcome: Tool.Outcome, isKilled: Bool) {
         let part = Double.random(in: 0...1.15, using: &random)
         let tool = try Tool.clubctl.start(arguments)
+        // The moment itself is what is tried out: any, with nothing to be seen from outside.
         try await Task.sleep(for: duration * part)
         tool.kill()
         let outcome = await tool.finish()
@@ -262,20 +264,5 @@ struct KillTests {
             try await club.close()
         }
         #expect(killed > 0)
-    }
-}
-
-/// Numbers from a seed (SplitMix64).
-struct SeededNumbers: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -76,6 +76,55 @@ struct PassToolTests {
         #expect(members.first?["numVisits"] as? Int == 4)
     }
 
+    @Test("[real libnfc] an emulated phone of each wallet is read with the keys that it was made for")
+    func emulatedPhones() async throws {
+        let google = SmartTapKey(collectorID: 7, version: 2)
+        let made = FileManager.default.createFile(
+            atPath: folder.file("smarttap.pem"),
+            contents: Data(google.pem.utf8),
+            attributes: [.posixPermissions: 0o600]
+        )
+        #expect(made)
+        let passes = try folder.write(
+            """
+            {"appleVAS":{"passes":[{"passTypeIdentifier":"pass.com.example.club","keys":["vas.pem"]}]},
+             "smartTap":{"collector":7,"keyVersion":2,"key":"smarttap.pem"}}
+            """,
+            to: "both.json"
+        )
+        for (wallet, locked, kind) in [
+            ("apple", [], "appleVAS"), ("google", [], "smartTap"), ("apple", ["--locked"], nil),
+            ("google", ["--locked"], nil),
+        ] as [(String, [String], String?)] {
+            let phone = try Tool.readerctl.start(
+                [
+                    "emulate", "--phone", wallet, "--passes", passes, "--message", "M-77", "--via", "pn532", "--json",
+                ] + locked
+            )
+            defer { phone.kill() }
+            let connection = try #require(await phone.next("reachable")?["connection"] as? String)
+            let read = try await Tool.readerctl.run(
+                "pass",
+                "read",
+                "--json",
+                "--passes",
+                passes,
+                "--reader",
+                "nfc:" + connection
+            )
+            let line = try #require(read.objects.last)
+            #expect((line["wallet"] as? [String: Any])?["kind"] as? String == wallet)
+            #expect(read.status == (kind == nil ? 1 : 0) && line["memberKey"] as? String == kind.map { _ in "M-77" })
+            let found = (line["passes"] as? [[String: Any]])?.first?["kind"] as? String
+            #expect(found == kind)
+            let findings = (line["findings"] as? [[String: Any]])?.compactMap { $0["code"] as? String } ?? []
+            #expect(findings.contains("readerDoesNotAnnotate"))
+            #expect(findings.contains("phoneLocked") == (kind == nil))
+            phone.kill(SIGTERM)
+            _ = await phone.finish()
+        }
+    }
+
     @Test("What is wrong with the configuration or a key is told before anything is begun")
     func wrongConfigurations() async throws {
         for (prepare, status, word) in [

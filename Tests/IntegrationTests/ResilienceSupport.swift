@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import ReaderKit
 import Synchronization
+import TestSupport
 
 /// A card behind the virtual reader that may break every rule: it can answer with nothing at all, or not answer.
 final class UnrulyCard: Sendable {
@@ -107,13 +108,16 @@ final class Collected<Element: Sendable>: Sendable {
         within limit: Duration = .seconds(30),
         _ match: (Element) -> Value?
     ) async throws -> Value {
-        let end = ContinuousClock.now + limit
-        while true {
-            let found = all.compactMap(match)
-            if found.count >= number { return found[number - 1] }
-            guard ContinuousClock.now < end else { throw NotSeen(description: "not seen: \(what); seen: \(all)") }
-            try await Task.sleep(for: .milliseconds(2))
+        var found: [Value] = []
+        do {
+            try await until(what, within: limit) {
+                found = all.compactMap(match)
+                return found.count >= number
+            }
+        } catch is NotInTime {
+            throw NotSeen(description: "not seen: \(what); seen: \(all)")
         }
+        return found[number - 1]
     }
 }
 

@@ -99,6 +99,7 @@ extension MemberStore {
             sql: "DELETE FROM card WHERE (card_id = ?1 OR member_key = ?1) AND hlc <= ?2",
             arguments: [identifier, stamp.time]
         )
+        try db.execute(sql: "DELETE FROM presented WHERE name = ?", arguments: [identifier])
         var removed: [Int64] = []
         var target: String?
         if let row = try Self.row(userID: identifier, in: db) {

@@ -17,6 +17,8 @@ import GRDB
 /// - `card`: cards that are not just a member's `user_id`: further ones, replaced ones, blocked ones. Where another
 ///   device made a member of such a card without knowing, that member is joined to the card's.
 /// - `erased`: whom nothing may bring back, as keyed hashes.
+/// - `presented`: passes that count once, by their digests, until they are refused for their age (`until`), and tags that
+///   count their taps, each with the greatest number so far (`counter`).
 /// - `audit`: who did what, append-only.
 /// - `change`: which members changed, in order, each with the values that were shown before; a row with `member_id` 0
 ///   stands for all rows of `member` with its `seq` as `change_seq`, who are new. Lists follow it, also in other
@@ -42,6 +44,9 @@ enum DatabaseSchema {
         }
         migrator.registerMigration("2 facts that merge") { db in
             try db.execute(sql: version2)
+        }
+        migrator.registerMigration("3 passes that were presented") { db in
+            try db.execute(sql: version3)
         }
         return migrator
     }
@@ -232,5 +237,14 @@ enum DatabaseSchema {
         CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON audit
         WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
         BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+        """
+
+    private static let version3 = """
+        CREATE TABLE presented (
+            name TEXT NOT NULL PRIMARY KEY,
+            counter INTEGER,
+            until INTEGER
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX presented_by_end ON presented (until) WHERE until IS NOT NULL;
         """
 }

@@ -17,10 +17,14 @@ extension Rescue {
         ("card", RowShape(index: "ttTiu")),
         ("erased", RowShape(index: "bbiu")),
         ("audit", RowShape(index: "uiitTTT")),
+        ("presented", RowShape(index: "tII")),
         ("visit_by_event", RowShape(index: "ui")),
         ("visit_by_device", RowShape(index: "uiui")),
         ("visit_by_member", RowShape(index: "iii")),
     ]
+
+    /// Tables that came with a later schema than ``missed`` ones, and are no sign of damage where they are not there.
+    private static let later: Set = ["presented"]
 
     /// Indexes of the members, by which it is only told whether the list of another file is right for this one.
     private static let indexesOfMembers: [(name: String, shape: RowShape)] = [
@@ -51,7 +55,9 @@ extension Rescue {
                 code = list.step()
             }
             // The first schema, of which the list is short, has no clock.
-            isWhole = code == SQLITE_DONE && (listed["clock"] == nil || shapes.allSatisfy { listed[$0.name] != nil })
+            isWhole =
+                code == SQLITE_DONE
+                && (listed["clock"] == nil || shapes.allSatisfy { listed[$0.name] != nil || later.contains($0.name) })
             if isWhole, !isReplaced { return }
             // The pages are read without the log.
             try? database.execute("PRAGMA wal_checkpoint(TRUNCATE)")

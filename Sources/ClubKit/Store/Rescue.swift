@@ -87,6 +87,8 @@ struct Rescue {
 
         var name: String
         var order: Order
+        /// Whether files of an earlier schema are without it.
+        var isLater = false
 
         static let all = [
             Table(name: "member", order: .rowid),
@@ -96,6 +98,7 @@ struct Rescue {
             Table(name: "card", order: .other("card_id")),
             Table(name: "erased", order: .other("salt, hash")),
             Table(name: "audit", order: .other("device_id, hlc")),
+            Table(name: "presented", order: .other("name"), isLater: true),
         ]
     }
 
@@ -110,7 +113,7 @@ struct Rescue {
         guard let wanted = columns(of: table.name, in: target) else { return }
         // A table of a later schema is not missed in an older file.
         guard let found = columns(of: table.name, in: source) else {
-            if columns(of: "clock", in: source) != nil {
+            if !table.isLater, columns(of: "clock", in: source) != nil {
                 lost.append("the table '\(table.name)', which may have been empty, could not be found")
             }
             return

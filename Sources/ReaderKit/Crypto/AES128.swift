@@ -112,7 +112,7 @@ package enum AES128 {
     }
 
     /// Twice the block in the field of 2^128 elements, from which CMAC makes its subkeys.
-    private static func doubled(_ block: [UInt8]) -> [UInt8] {
+    static func doubled(_ block: [UInt8]) -> [UInt8] {
         var result = block
         var carry: UInt8 = 0
         for index in result.indices.reversed() {

@@ -2,31 +2,36 @@
 enum NDEFDecoder {
     /// The records before the first fault, and the fault.
     ///
-    /// - Parameter depth: How many messages this one lies in the payloads of.
+    /// - Parameters:
+    ///   - depth: How many messages this one lies in the payloads of.
+    ///   - checksPayloads: Whether what stands in records of known types has to be well formed too.
     static func decode(
         _ bytes: [UInt8],
         mode: NDEFMode,
         limits: NDEFLimits,
-        depth: Int = 0
+        depth: Int = 0,
+        checksPayloads: Bool = true
     ) -> (records: [NDEFRecord], fault: NDEFError?) {
         guard depth > 0 || bytes.count <= limits.message else {
             return ([], NDEFError(.messageTooLong, at: limits.message, value: bytes.count))
         }
-        return bytes.withUnsafeBufferPointer { decode($0, mode: mode, limits: limits, depth: depth) }
+        return bytes.withUnsafeBufferPointer {
+            decode($0, mode: mode, limits: limits, depth: checksPayloads ? depth : nil)
+        }
     }
 
     private static func decode(
         _ bytes: UnsafeBufferPointer<UInt8>,
         mode: NDEFMode,
         limits: NDEFLimits,
-        depth: Int
+        depth: Int?
     ) -> (records: [NDEFRecord], fault: NDEFError?) {
         var scanner = NDEFScanner(bytes, isStrict: mode == .strict, limits: limits)
         var records: [NDEFRecord] = []
         // One allocation instead of several for the usual message. The bytes that are there decide, not their claims.
         records.reserveCapacity(min(1 + bytes.count / 16, 32))
         while let item = scanner.next() {
-            if let fault = scanner.payloadFault(of: item, depth: depth) { return (records, fault) }
+            if let depth, let fault = scanner.payloadFault(of: item, depth: depth) { return (records, fault) }
             records.append(
                 NDEFRecord(
                     tnf: item.tnf,

@@ -106,9 +106,7 @@ public enum NDEFPassReader {
     }
 
     private static func read(json bytes: [UInt8], into finding: inout Finding) {
-        guard bytes.count <= 1 << 16,
-            let object = try? JSONDecoder().decode([String: Scalar].self, from: Data(bytes))
-        else {
+        guard let object = JSONValue.object(in: bytes) else {
             finding.problems.append(
                 ScanEvent.Problem(.invalidPass, "the JSON on the card is malformed; write the card anew")
             )
@@ -119,7 +117,7 @@ public enum NDEFPassReader {
                 // Keys may differ in case alone: the name as it stands counts first, then in the order of the keys.
                 let keys = object.keys.filter { $0.lowercased() == name.lowercased() }
                 for key in keys.sorted(by: { ($0 != name ? 1 : 0, $0) < ($1 != name ? 1 : 0, $1) }) {
-                    if let text = object[key]?.text?.trimmed, !text.isEmpty { return text }
+                    if let text = object[key]?.name?.trimmed, !text.isEmpty { return text }
                 }
             }
             return nil
@@ -152,22 +150,6 @@ public enum NDEFPassReader {
         }
         if let id = id?.trimmed, MemberID.isUsable(id) {
             finding.passes.append(Pass(kind: .ndef, id: id, assurance: .identifier))
-        }
-    }
-
-    /// A value of a JSON object of which only texts and whole numbers matter here.
-    private struct Scalar: Decodable {
-        var text: String?
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let string = try? container.decode(String.self) {
-                text = string
-            } else if let number = try? container.decode(Int64.self) {
-                text = String(number)
-            } else if let number = try? container.decode(UInt64.self) {
-                text = String(number)
-            }
         }
     }
 }

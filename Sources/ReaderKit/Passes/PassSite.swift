@@ -14,6 +14,12 @@ public struct PassSite: Sendable {
     /// Tags that sign their address at each tap.
     public var signingTags: [SDMSite]
 
+    /// Which records of cards name a member; without rules those that ``NDEFPassReader`` understands.
+    public var cards: [CardRule]
+
+    /// How signed tokens on cards are checked; `nil` if they count for no more than what they say.
+    public var tokens: SignedTokenVerifier?
+
     /// Which pass stands for the member where there are several: the first of these kinds. Those of no kind here count for
     /// nothing.
     public var order: [Pass.Kind]
@@ -30,6 +36,8 @@ public struct PassSite: Sendable {
         longestAge: Duration = .seconds(300),
         smartTap: SmartTapReader? = nil,
         signingTags: [SDMSite] = [],
+        cards: [CardRule] = [],
+        tokens: SignedTokenVerifier? = nil,
         order: [Pass.Kind] = [.appleVAS, .smartTap, .sdm, .text, .ndef, .uid],
         lowestAssurance: Pass.Assurance = .identifier,
         memory: any PassMemory = VolatilePassMemory()
@@ -38,45 +46,10 @@ public struct PassSite: Sendable {
         self.longestAge = longestAge
         self.smartTap = smartTap
         self.signingTags = signingTags
+        self.cards = cards
+        self.tokens = tokens
         self.order = order
         self.lowestAssurance = lowestAssurance
         self.memory = memory
-    }
-}
-
-/// Tags that sign their address, by the place in the web that it leads to.
-public struct SDMSite: Sendable {
-    /// The host of the address; case does not count.
-    public var host: String
-
-    /// How the path begins; empty for any.
-    public var path: String
-
-    /// Checks the address.
-    public var verifier: SDMVerifier
-
-    /// What names the member.
-    public var identity: Identity
-
-    /// What names the member.
-    public enum Identity: String, Sendable, Hashable, Codable {
-        /// The tag's identifier.
-        case uid
-        /// The text that the tag had encrypted of its file, without what fills it up.
-        case fileData
-    }
-
-    /// Tags of one set-up.
-    public init(host: String, path: String = "", verifier: SDMVerifier, identity: Identity = .uid) {
-        self.host = host
-        self.path = path
-        self.verifier = verifier
-        self.identity = identity
-    }
-
-    /// Whether an address is one of these tags'.
-    func matches(_ url: String) -> Bool {
-        guard let address = URLComponents(string: url), let host = address.host else { return false }
-        return host.lowercased() == self.host.lowercased() && address.path.hasPrefix(path)
     }
 }

@@ -15,23 +15,48 @@ extension CardReading {
         }
         switch WalletSelection(try channel.exchange(WalletSelection.command)) {
         case .apple(let template):
+            wallet = .other("ApplePay")
             guard let reader = site.appleVAS else { return false }
             card = "Apple Wallet pass"
-            take(try reader.read(template, over: channel), site, now)
+            let outcome = try reader.read(template, over: channel)
+            wallet = .apple(outcome)
+            take(outcome, site, now)
             return true
         case .google(let template):
+            wallet = .other("AndroidPay")
             guard let reader = site.smartTap else { return false }
             card = "Google Wallet pass"
-            take(try reader.read(template, over: channel))
+            let finding = try reader.read(template, over: channel)
+            wallet = .google(finding)
+            take(finding)
             return true
         case .malformed:
+            wallet = .malformed
             problems.append(ScanEvent.Problem(.passNotAccepted, "\(AppleVASError.malformed(.answer))"))
             return true
-        case .absent, .unknown: return false
+        case .absent(let status):
+            wallet = .absent(status)
+            return false
+        case .unknown(let label):
+            wallet = .other(label)
+            return false
         }
     }
 
     // MARK: Apple VAS
+
+    /// Judges an answer to GET VAS DATA without a phone: the kinds of passes of the place are tried in their order.
+    package init(appleAnswer answer: ResponseAPDU, site: PassSite, at now: Date) {
+        self.init(facts: CardFacts())
+        card = "Apple Wallet pass"
+        if let outcome = site.appleVAS?.outcome(of: answer) {
+            wallet = .apple(outcome)
+            take(outcome, site, now)
+        } else {
+            problems.append(ScanEvent.Problem(.passNotAccepted, "the configuration has no passes of Apple Wallet"))
+        }
+        judge(site)
+    }
 
     private mutating func take(_ outcome: AppleVASReader.Outcome, _ site: PassSite, _ now: Date) {
         if let error = outcome.error { problems.append(ScanEvent.Problem(.passNotAccepted, "\(error)")) }
@@ -71,13 +96,12 @@ extension CardReading {
     // MARK: Smart Tap
 
     private mutating func take(_ finding: SmartTapReader.Finding) {
-        let assurance: Pass.Assurance = finding.isProven ? .cryptographicWithReplayProtection : .identifier
         for object in finding.objects where object.kind != .customer {
-            if let value = object.value { add(value, .smartTap, assurance) }
+            if let value = object.value { add(value, .smartTap, finding.assurance) }
         }
         for customer in finding.objects where customer.kind == .customer {
             // It names the phone's owner to this collector, and is no text.
-            if let id = customer.customerID, !id.isEmpty { add(Hex.encode(id), .smartTap, assurance) }
+            if let id = customer.customerID, !id.isEmpty { add(Hex.encode(id), .smartTap, finding.assurance) }
         }
         switch finding.status {
         case .locked: problems.append(Self.locked)
@@ -123,7 +147,9 @@ extension CardReading {
     }
 
     private mutating func take(_ tap: SDMTap, _ tags: SDMSite, _ site: PassSite) {
-        if let counter = tap.counter {
+        // Without an identifier it cannot be told whose counter it is.
+        let counter = tap.uid.isEmpty ? nil : tap.counter
+        if let counter {
             guard remember({ try site.memory.takeCounter(counter, of: tap.uid) }) else { return }
         }
         let id: String?
@@ -139,7 +165,7 @@ extension CardReading {
             )
             return
         }
-        add(id, .sdm, tap.counter == nil ? .cryptographic : .cryptographicWithReplayProtection)
+        add(id, .sdm, counter == nil ? .cryptographic : .cryptographicWithReplayProtection)
     }
 
     // MARK: What is accepted
@@ -157,12 +183,19 @@ extension CardReading {
             )
         }
         func place(_ pass: Pass) -> Int { site.order.firstIndex(of: pass.kind) ?? site.order.count }
-        // Sorting keeps the order of those of one kind.
-        passes = accepted.enumerated().sorted { (place($0.element), $0.offset) < (place($1.element), $1.offset) }
-            .map(\.element)
+        // Of one kind, what is trusted further comes first; else the order stays as it is.
+        passes = accepted.enumerated().sorted { left, right in
+            let places = (place(left.element), place(right.element))
+            if places.0 != places.1 { return places.0 < places.1 }
+            if left.element.assurance != right.element.assurance {
+                return left.element.assurance > right.element.assurance
+            }
+            return left.offset < right.offset
+        }
+        .map(\.element)
     }
 
-    private mutating func add(_ text: String, _ kind: Pass.Kind, _ assurance: Pass.Assurance) {
+    mutating func add(_ text: String, _ kind: Pass.Kind, _ assurance: Pass.Assurance, name: String? = nil) {
         let id = text.trimmed
         guard MemberID.isUsable(id) else {
             problems.append(
@@ -173,7 +206,8 @@ extension CardReading {
             )
             return
         }
-        passes.append(Pass(kind: kind, id: id, assurance: assurance))
+        let name = name.map(MemberID.name).flatMap { $0.isEmpty ? nil : $0 }
+        passes.append(Pass(kind: kind, id: id, assurance: assurance, name: name))
     }
 
     /// Whether something is new; tells if it is not, or cannot be known.

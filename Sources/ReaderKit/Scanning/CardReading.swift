@@ -8,6 +8,8 @@ package struct CardReading: Sendable {
     package var ndef: [NDEFRecord]?
     package var passes: [Pass] = []
     package var problems: [ScanEvent.Problem] = []
+    /// What a phone answered, where one was asked.
+    package var wallet: WalletReport?
     package var duration: Duration = .zero
     /// The fault of the link that ended the reading early, if one did.
     package var fault: ReaderError?
@@ -32,7 +34,7 @@ package struct CardReading: Sendable {
             if uid == nil { uid = try Self.readUID(over: channel, technology) }
             var isPhone = false
             if let site { isPhone = try readWallet(over: channel, site, at: now) }
-            if !isPhone { try readNDEF(over: channel, limits, site) }
+            if !isPhone { try readNDEF(over: channel, limits, site, at: now) }
         } catch {
             fault = error
             problems.append(Self.problem(of: error))
@@ -79,7 +81,8 @@ package struct CardReading: Sendable {
     private mutating func readNDEF(
         over channel: any CardChannel,
         _ limits: NDEFLimits,
-        _ site: PassSite?
+        _ site: PassSite?,
+        at now: Date
     ) throws(ReaderError) {
         let content: TagContent
         do {
@@ -114,9 +117,7 @@ package struct CardReading: Sendable {
                 problems.append(ScanEvent.Problem(.ndefMalformed, "\(fault)"))
                 return
             }
-            let finding = NDEFPassReader.read(site.map { readSigned(message.records, $0) } ?? message.records)
-            passes += finding.passes
-            if finding.passes.isEmpty { problems += finding.problems }
+            readRecords(message.records, site, at: now)
         }
     }
 

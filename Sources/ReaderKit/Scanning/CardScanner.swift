@@ -65,7 +65,10 @@ public struct CardScanner: Sendable {
     /// - Returns: one event, or `nil` if the report is no tap: a card that went, or a reader that says that it is there. A
     ///   line that is not well formed is a tap with the problem `readFailed`, for somebody held a card to the reader.
     public func scan(_ report: ReaderReport) -> ScanEvent? {
-        guard let reading = ReportReading.read(report.line, limits: configuration.limits) else { return nil }
+        let (limits, site) = (configuration.limits, configuration.site)
+        guard let reading = ReportReading.read(report.line, limits: limits, site: site, at: report.at) else {
+            return nil
+        }
         return event(of: reading, at: report.at, on: report.reader)
     }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What a reader's report says of a card, without a conversation with it.
 ///
 /// What a template read counts as a pass by what the template looks for; without that knowledge only where it cannot be
@@ -19,18 +21,29 @@ package struct ReportReading {
     private var reading: CardReading
     private let tag: SmartReaderTag
     private let limits: NDEFLimits
+    private let site: PassSite?
+    private let now: Date
 
     /// The first template number that says what the template looks for; below are the numbers of a reader's templates.
     private static let firstLookUp: UInt8 = 0x13
 
     /// Reads a report.
     ///
+    /// - Parameters:
+    ///   - site: what passes are accepted, as for a card.
+    ///   - now: the moment of the tap.
     /// - Returns: what it says, or `nil` if it is no tap: a card that went, or a reader that says that it is there.
-    package static func read(_ line: String, limits: NDEFLimits = .default) -> CardReading? {
+    package static func read(
+        _ line: String,
+        limits: NDEFLimits = .default,
+        site: PassSite? = nil,
+        at now: Date = Date()
+    ) -> CardReading? {
         do throws(SmartReaderLineError) {
             guard case .tag(let tag) = try SmartReaderLine(decoding: line), tag.move != .remove else { return nil }
-            var report = ReportReading(tag, limits)
+            var report = ReportReading(tag, limits, site, now)
             report.read()
+            if let site { report.reading.judge(site) }
             return report.reading
         } catch {
             var reading = CardReading(facts: CardFacts())
@@ -39,9 +52,10 @@ package struct ReportReading {
         }
     }
 
-    private init(_ tag: SmartReaderTag, _ limits: NDEFLimits) {
+    private init(_ tag: SmartReaderTag, _ limits: NDEFLimits, _ site: PassSite?, _ now: Date) {
         self.tag = tag
         self.limits = limits
+        (self.site, self.now) = (site, now)
         reading = CardReading(facts: CardFacts(technology: tag.technology))
         reading.card =
             switch tag.technology {
@@ -118,7 +132,7 @@ package struct ReportReading {
         } else {
             return false
         }
-        if let record { take(NDEFPassReader.read([record])) }
+        if let record { reading.readRecords([record], site, at: now) }
         return true
     }
 
@@ -133,14 +147,9 @@ package struct ReportReading {
         if let fault {
             reading.problems.append(ScanEvent.Problem(.ndefMalformed, "\(fault)"))
         } else {
-            take(NDEFPassReader.read(message.records))
+            reading.readRecords(message.records, site, at: now)
         }
         return true
-    }
-
-    private mutating func take(_ finding: NDEFPassReader.Finding) {
-        reading.passes += finding.passes
-        if finding.passes.isEmpty { reading.problems += finding.problems }
     }
 
     /// Whether a text is a URI: a scheme of two letters or more, a colon, and no white space.

@@ -193,7 +193,7 @@ extension SimulatedAndroidPhone.State {
         let isLive = proof[32] == 0x01
         let signedNonce = isLive ? nonce : [UInt8](repeating: 0, count: 32)
         let signed = Array(proof[..<32]) + signedNonce + number + Array(proof[33..<66])
-        guard number == Self.bytes(collector.id), Array(proof[66..<70]) == Self.bytes(collector.keyVersion),
+        guard number == collector.id.bigEndianBytes, Array(proof[66..<70]) == collector.keyVersion.bigEndianBytes,
             let key = try? P256.Signing.PublicKey(compressedRepresentation: collector.publicKey),
             key.isValidSignature(code, for: signed)
         else { return [0x95, 0x00] }
@@ -240,7 +240,7 @@ extension SimulatedAndroidPhone.State {
 
     private mutating func bundle(of pass: SimulatedAndroidPhone.Pass, compressed: Bool) -> [UInt8]? {
         let customer = SmartTapRecords.bytes([
-            SmartTapRecords.record("cid", [4] + Array(SHA256.hash(data: Self.bytes(collector.id)).prefix(16))),
+            SmartTapRecords.record("cid", [4] + Array(SHA256.hash(data: collector.id.bigEndianBytes).prefix(16))),
             NDEFRecord(tnf: .wellKnown, type: [0x54], id: Array("cpl".utf8), payload: [0x02] + Array("enen".utf8)),
             SmartTapRecords.record("cut", [4] + random.bytes(16)),
         ])
@@ -251,7 +251,7 @@ extension SimulatedAndroidPhone.State {
         ])
         let values = SmartTapRecords.bytes([
             value([4, 2, 0, 0, 0, 1], SmartTapRecords.record("cus", customer)),
-            value([4, 1] + Self.bytes(collector.id), SmartTapRecords.record(pass.kind.rawValue, object)),
+            value([4, 1] + collector.id.bigEndianBytes, SmartTapRecords.record(pass.kind.rawValue, object)),
         ])
         guard let terminalKey, let secret = try? key.sharedSecretFromKeyAgreement(with: terminalKey) else { return nil }
         let keys = secret.hkdfDerivedSymmetricKey(
@@ -275,10 +275,6 @@ extension SimulatedAndroidPhone.State {
 
     private func value(_ issuer: [UInt8], _ object: NDEFRecord) -> NDEFRecord {
         SmartTapRecords.record("asv", SmartTapRecords.bytes([SmartTapRecords.record("i", issuer), object]))
-    }
-
-    private static func bytes(_ number: UInt32) -> [UInt8] {
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
     }
 
     /// A zlib stream of one stored block: compressed in form alone, which is all that the other side has to undo.

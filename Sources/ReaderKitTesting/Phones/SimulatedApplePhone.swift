@@ -147,7 +147,7 @@ extension SimulatedApplePhone.State {
         )
         // Phones count from the beginning of 2001.
         let seconds = UInt32(clamping: Int(now.timeIntervalSince1970 - 978_307_200))
-        let time = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: seconds >> $0) }
+        let time = seconds.bigEndianBytes
         guard let box = try? AES.GCM.seal(time + Array(pass.message.utf8), using: dataKey, nonce: nonce) else {
             return nil
         }

@@ -11,7 +11,7 @@ struct Emulate: ToolCommand {
         discussion: """
             The card is a new one (--card; --list-cards shows the kinds), one that was recorded (--capture), or one \
             from a memory dump (--image: of nfc-mfclassic, nfc-mfultralight, Flipper or Proxmark). A FILE alone is a \
-            capture or an image; its content tells. The cards of a capture come one after the other, each tap the next.
+            capture or an image; its content tells. --phone is a phone whose pass is made for the keys of --passes. The cards of a capture come one after the other, each tap the next.
 
             --via pcscd puts it on the virtual reader of vsmartcard, --via pn532 on a simulated PN532 board that \
             libnfc opens, and --via smart-reader lets a simulated S550 on a serial line report it: it comes and goes all \
@@ -27,6 +27,7 @@ struct Emulate: ToolCommand {
               readerctl emulate --card ntag213 --ndef-uri https://club.example/m/42
               readerctl emulate --card classic-1k --ndef-text "4|U1|x|Ann" --via pn532
               readerctl emulate tap.capture --present 1 --absent 1 --times 20
+              readerctl emulate --phone apple --passes passes.json --message M-1042 --via pn532
 
             JSON keys, by event: "reachable" has via, connection (the reader's name, what libnfc takes, or the path of \
             the terminal), card and times where it is given; "inserted", "removed" and "talked" have at, and the last \
@@ -37,6 +38,7 @@ struct Emulate: ToolCommand {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var source: EmulatedCardOptions
+    @OptionGroup var phone: EmulatedPhoneOptions
     @OptionGroup var place: EmulationOptions
     @OptionGroup var taps: EmulationTapOptions
     @Flag(help: "List the kinds of cards, and do nothing else.")
@@ -55,7 +57,15 @@ struct Emulate: ToolCommand {
             if listCards { return try list(out) }
             try place.check()
             try taps.check(place.via)
-            let cards = try await source.cards()
+            let cards: [EmulatedCard]
+            if let phone = try await phone.card() {
+                guard source.isEmpty else {
+                    throw ValidationError("--phone takes the place of a card: leave FILE, --card and the like out.")
+                }
+                cards = [phone]
+            } else {
+                cards = try await source.cards()
+            }
             for card in cards {
                 if let obstacle = place.via.obstacle(to: card.make()) {
                     throw ValidationError("\(card.name) cannot be presented with --via \(place.via): \(obstacle).")

@@ -30,6 +30,11 @@ struct EmulatedCardOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("The identifier of the new card in hexadecimal.", valueName: "hex"))
     var uid: String?
 
+    /// Whether no card is chosen.
+    var isEmpty: Bool {
+        [file, card, capture, image, ndefURI, ndefText, ndefHex, uid].allSatisfy { $0 == nil }
+    }
+
     /// The cards, in the order in which they are presented.
     ///
     /// - Throws: `ValidationError` if they are not well chosen; ``ToolFailure`` or the libraries' errors for files.

@@ -20,6 +20,8 @@ struct Info: ToolCommand {
             JSON: one object with event ("info"), at, and the parts that apply:
               reader     name, backend, serial, longestCommand, longestResponse, extendedLength, readerCommands,
                          missingTechnologies (of libnfc)
+              phonePasses  annotations (supported, notSupported, unknown: whether the reader can tell phones that passes
+                         are wanted), and findings (code, what, consequence, advice)
               atr        bytes, card, technology, protocols, historicalBytes, tckValid, warnings
               facts      what else the reader told, name to hexadecimal
               uid        as 'readerctl uid' prints it

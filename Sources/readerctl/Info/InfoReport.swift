@@ -46,6 +46,7 @@ struct InfoReport: Encodable, Sendable {
         at = card.presence.at
         let facts = card.channel.facts
         add { ReaderSection(card) }
+        add { PassSection(card.presence.reader) }
         add { try facts.atr.map(ATRSection.init) }
         add { FactsSection(facts) }
         try card.cancellation.check()

@@ -15,7 +15,7 @@ import Testing
         return names.filter { $0.hasSuffix(CaptureFiles.suffix) }.sorted().map { folder + "/" + $0 }
     }
 
-    @Test(arguments: captures(in: "cards") + captures(in: "day"))
+    @Test(arguments: captures(in: "cards") + captures(in: "day") + captures(in: "passes"))
     func givesWhatLiesBesideIt(capture: String) async throws {
         let expectation = CaptureExpectation(file: Self.directory + "/" + capture)
         #expect(try await expectation.firstDifference() == nil)
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// A sidecar without its capture would never be looked at.
-    @Test(arguments: ["cards", "day"])
+    @Test(arguments: ["cards", "day", "passes"])
     func haveNoSidecarAlone(folder: String) throws {
         let sidecars = try FileManager.default.contentsOfDirectory(atPath: Self.directory + "/" + folder)
             .filter { $0.hasSuffix(".expected.jsonl") }
@@ -64,7 +64,7 @@ import Testing
         #expect(problems == [.randomUID, .cardRemoved])
     }
 
-    @Test(arguments: ["cards", "day"])
+    @Test(arguments: ["cards", "day", "passes"])
     func areWholeAndSayWhereTheyComeFrom(name: String) throws {
         let captures = try CaptureFiles.load([Self.directory + "/" + name])
         for capture in captures {
@@ -87,7 +87,7 @@ import Testing
 
     /// The scanner asks for nothing that is not recorded. This fails when the scanner's commands change: then the
     /// captures are to be recorded anew, or the change is not wanted.
-    @Test(arguments: ["cards", "day"])
+    @Test(arguments: ["cards", "day", "passes"])
     func holdAllThatTheScannerAsks(name: String) async throws {
         let captures = try CaptureFiles.load([Self.directory + "/" + name])
         for capture in captures where capture.title?.contains("own frames") == false {

@@ -24,6 +24,33 @@ import Testing
         #expect(channel.commands.count == 2)
     }
 
+    /// The session that was begun above goes on: its keys and its transaction identifier, 9D00C4DF, are in every byte.
+    @Test func writingInThatSession() throws {
+        let channel = AnsweringChannel(script: [
+            ("9071000002000000", "A04C124213C186F22399D33AC2A30215 91AF"),
+            (
+                "90AF00002035C3E05A752E0144BAC0DE51C1F22C56B34408A23D8AEA266CAB947EA8E0118D00",
+                "3FA64DB5446D1F34CD6EA311167F5E4985B89690C04A05F17FA7AB2F08120663 9100"
+            ),
+            (
+                "908D00009F02000000800000421C73A27D827658AF481FDFF20A5025B559D0E3AA21E58D347F343CFFC768BF"
+                    + "E596C706BC00F2176781D4B0242642A0FF5A42C461AAF894D9A1284B8C76BCFA658ACD40555D362E08DB15CF"
+                    + "421B51283F9064BCBE20E96CAE545B407C9D651A3315B27373772E5DA2367D2064AE054AF996C6F1F669170F"
+                    + "A88CE8C4E3A4A7BBBEF0FD971FF532C3A802AF745660F2B4D1D9A8499661EBF300",
+                "FC222E5F7A542452 9100"
+            ),
+        ])
+        var card = DESFireCard(channel) { Self.challenge }
+        card.commandSet = .light
+        try card.authenticateEV2First(key: .factory, number: 0)
+        let text = "choose.url.com/ntag424?e=00000000000000000000000000000000&c=0000000000000000"
+        let message = bytes("0051D1014D5504") + Array(text.utf8)
+        let content = message + [UInt8](repeating: 0, count: 128 - message.count)
+        try card.writeData(content, file: 2, communication: .encrypted)
+        #expect(channel.commands.count == 3)
+        #expect(card.session != nil)
+    }
+
     @Test func sessionKeysOfEV2() throws {
         let keys = try EV2Messaging.sessionKeys(.factory, ours: Self.challenge, cards: Self.cardChallenge)
         #expect(keys.encryption == SecretKey(text: "1309C877509E5A215007FF0ED19CA564"))

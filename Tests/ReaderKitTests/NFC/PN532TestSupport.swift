@@ -107,14 +107,15 @@ final class PN532Port {
     func untilAnswered() async throws {
         for attempt in UInt8(0)..<20 {
             write(PN532Frame.command([0x00, 0x00, 0xEC, 0x40, attempt]).bytes)
-            let end = ContinuousClock.now + .seconds(2)
-            while ContinuousClock.now < end {
-                decoder.append(read())
-                while let item = decoder.next() {
-                    if item == .frame(.answer([0x01, 0x00, 0xEC, 0x40, attempt])) { return }
+            do {
+                return try await until("an echo", within: .seconds(2)) {
+                    decoder.append(read())
+                    while let item = decoder.next() {
+                        if item == .frame(.answer([0x01, 0x00, 0xEC, 0x40, attempt])) { return true }
+                    }
+                    return false
                 }
-                try await Task.sleep(for: .milliseconds(1))
-            }
+            } catch is NotInTime {}
         }
         throw NotInTime(description: "the board does not answer")
     }

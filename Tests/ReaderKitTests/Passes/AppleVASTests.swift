@@ -1,4 +1,5 @@
 import Foundation
+import ReaderKitTesting
 import Testing
 
 @testable import ReaderKit
@@ -21,12 +22,52 @@ import Testing
         ResponseAPDU(data: bytes(hex), statusWord: StatusWord(status))
     }
 
+    /// What phones know a place by, and that what is encrypted for it opens. The last two are public
+    /// identities of demonstrations.
+    @Test(
+        arguments: [
+            (
+                "pass.com.example.readerkit", String(repeating: "33", count: 32), "3d906c01",
+                "566fd1e2e5dc7696655e4e25ff47c08bd494f19f3bd2e1ff3a4c14a488104a88"
+            ),
+            (
+                "pass.com.springcard.springblue.generic",
+                "2a7e3d3ecaf054123a2d87103d40af946ac7137612488a24c0927da2f886d60d", "858b5242",
+                "73f1639abb7ab7ae44a69dccf6a73dc2ed6d6453363d18e7bc28191efffdc3d3"
+            ),
+            (
+                "pass.com.pronto.zebra-wallet-pass.demo",
+                "f5368708933920553b7b9ffb16aeed9c77d5bfd9662af149a6b9f965b73f0cca", "155b426f",
+                "8e471b919290e89d0206b523ad5df82d637b8e9c3d60c3f214f74e31455f06f9"
+            ),
+        ]
+    )
+    func identities(_ passType: String, _ secret: String, _ identifier: String, _ merchantID: String) throws {
+        let key = try #require(AppleVASKey(Self.bytes(secret)))
+        let merchant = AppleVASMerchant(passTypeIdentifier: passType, keys: [key])
+        #expect(key.identifier == Self.bytes(identifier))
+        #expect(merchant.merchantID == Self.bytes(merchantID))
+        let moment = Date(timeIntervalSince1970: 1_780_000_000)
+        let phone = SimulatedApplePhone(
+            [.init(passTypeIdentifier: passType, message: "MEMBER-000042", readerKey: key.publicKey)]
+        ) { moment }
+        let channel = SimulatedCardChannel(phone)
+        #expect(try channel.exchange(WalletSelection.command).isSuccess)
+        let request = AppleVASRequest(.pass(merchantID: merchant.merchantID))
+        guard case .pass(let cryptogram) = try AppleVASAnswer(try channel.exchange(request.command())) else {
+            Issue.record("no pass")
+            return
+        }
+        #expect(cryptogram.keyIdentifier == Self.bytes(identifier))
+        let message = try cryptogram.open(for: merchant)
+        #expect(message.text == "MEMBER-000042" && message.at == moment)
+        // Another place's key opens nothing of it.
+        #expect(throws: AppleVASError.noKey(Self.bytes(identifier))) {
+            try cryptogram.open(for: AppleVASMerchant(passTypeIdentifier: passType, keys: [AppleVASKey()]))
+        }
+    }
+
     @Test func keyIdentifier() {
-        #expect(Self.key.identifier == Self.bytes("3d906c01"))
-        #expect(
-            AppleVASKey(Self.bytes("2a7e3d3ecaf054123a2d87103d40af946ac7137612488a24c0927da2f886d60d"))?.identifier
-                == Self.bytes("858b5242")
-        )
         #expect(AppleVASKey([1, 2, 3]) == nil && AppleVASKey([UInt8](repeating: 0, count: 32)) == nil)
         #expect(!"\(Self.key)".contains("3333") && !String(reflecting: Self.key).contains("3333"))
     }

@@ -15,8 +15,11 @@ import Testing
           "smartTap": { "collector": 20180608, "keyVersion": 1, "key": "smarttap.pem" },
           "signingTags": [
             { "host": "club.example", "path": "/t", "metaReadKey": "meta.key", "fileReadKey": "file.key",
-              "layout": { "piccData": "e", "mac": "c" } }
+              "layout": { "piccData": "e", "mac": "c" },
+              "diversification": { "method": "AN10922", "applicationID": "3042F5", "systemIdentifier": "NXP Abu" } }
           ],
+          "cards": [{ "uri": { "host": "club.example", "parameter": "t", "isToken": true } }],
+          "tokens": { "keys": ["issuer.jwks"], "issuer": "https://club.example", "audience": "door" },
           "order": ["smartTap", "sdm"], "lowestAssurance": "cryptographic"
         }
         """
@@ -42,27 +45,31 @@ import Testing
             try write(AppleVASKey().pem, to: "vas.pem")
             try write(SmartTapKey(collectorID: 1, version: 1).pem, to: "smarttap.pem")
             for name in ["meta.key", "file.key"] { try write(String(repeating: "0", count: 32) + "\n", to: name) }
+            try write(SignedTokenTests.set, to: "issuer.jwks", mode: 0o644)
         }
     }
 
-    @Test func everything() throws {
+    @Test func everything() async throws {
         let folder = try Folder()
         try folder.writeKeys()
         try folder.write(Self.whole, to: "passes.json", mode: 0o644)
-        let site = try PassConfiguration(path: folder.path + "/passes.json").site(folder: folder.path)
+        let site = try await PassConfiguration(path: folder.path + "/passes.json").site(folder: folder.path)
         #expect(site.appleVAS?.merchants.map(\.passTypeIdentifier) == ["pass.com.example.club"])
         #expect(site.appleVAS?.allowsVariant == true && site.longestAge == .seconds(60))
-        #expect(site.smartTap?.key.collectorID == 20_180_608)
+        #expect(site.smartTap?.credential.collectorID == 20_180_608)
         #expect(site.signingTags.map(\.host) == ["club.example"] && site.signingTags.first?.identity == .uid)
+        #expect(site.cards.count == 1 && site.tokens?.keyNames == ["a", "b"])
+        let key = site.signingTags.first?.verifier.keys.fileRead([0x04, 0x78, 0x2E, 0x21, 0x80, 0x1D, 0x80])
+        #expect(key != nil && key != SecretKey([UInt8](repeating: 0, count: 16)))
         #expect(site.order == [.smartTap, .sdm] && site.lowestAssurance == .cryptographic)
-        let empty = try PassConfiguration(json: Data("{}".utf8)).site(folder: "/")
+        let empty = try await PassConfiguration(json: Data("{}".utf8)).site(folder: "/")
         #expect(empty.appleVAS == nil && empty.smartTap == nil && empty.signingTags.isEmpty)
     }
 
     @Test(
         arguments: [
             ("", "", "no JSON"), ("[]", "", "an object"), ("{", "", "no JSON"),
-            (#"{"apleVAS":{}}"#, "apleVAS", "appleVAS, lowestAssurance"),
+            (#"{"apleVAS":{}}"#, "apleVAS", "appleVAS, cards, lowestAssurance"),
             (#"{"smartTap":{"collector":"1","keyVersion":1,"key":"k"}}"#, "smartTap.collector", "a whole number"),
             (#"{"smartTap":{"collector":-1,"keyVersion":1,"key":"k"}}"#, "smartTap.collector", "0 to 4294967295"),
             (#"{"smartTap":{"collector":1,"key":"k"}}"#, "smartTap", "'keyVersion' is missing"),
@@ -71,6 +78,18 @@ import Testing
             (#"{"appleVAS":{"passes":{}}}"#, "appleVAS.passes", "a list"),
             (#"{"order":["uid","sign"]}"#, "order[1]", "no value"),
             (#"{"lowestAssurance":3}"#, "lowestAssurance", "a text"),
+            (#"{"smartTap":{"collector":1,"keyVersion":1}}"#, "smartTap", "either 'key' or 'preSigned'"),
+            (#"{"smartTap":{"collector":1,"keyVersion":1,"key":"k","preSigned":"p"}}"#, "smartTap", "either"),
+            (#"{"tokens":{"keys":["k"],"leewaySeconds":-1}}"#, "tokens.leewaySeconds", "0 to 86400"),
+            (#"{"tokens":{"key":"k"}}"#, "tokens.key", "audience, idClaim"),
+            (#"{"cards":[{"uri":{"host":"a","isToken":true}}]}"#, "cards[0]", "no 'tokens' to check it with"),
+            (#"{"cards":[{"uri":{"hots":"a"}}]}"#, "cards[0].uri.hots", "host, isToken"),
+            (#"{"cards":[{"uri":{"host":"a"},"text":{}}]}"#, "cards[0]", "no value"),
+            (#"{"cards":[{"vcard":{}}]}"#, "cards[0].vcard", "json, mime, text, uri"),
+            (
+                #"{"signingTags":[{"host":"a","fileReadKey":"k","layout":{"mac":"c"},"diversification":{"method":"X"}}]}"#,
+                "signingTags[0].diversification.method", "no value"
+            ),
             (
                 #"{"signingTags":[{"host":"a","fileReadKey":"k","layout":{"mac":"c","piccdata":"e"}}]}"#,
                 "signingTags[0].layout.piccdata", "piccData"
@@ -87,38 +106,102 @@ import Testing
         }
     }
 
-    @Test func keys() throws {
+    @Test func keys() async throws {
         let folder = try Folder()
         let configuration = try PassConfiguration(json: Data(Self.whole.utf8))
-        func error() -> PassConfigurationError? {
+        func error() async -> PassConfigurationError? {
             do throws(PassConfigurationError) {
-                _ = try configuration.site(folder: folder.path)
+                _ = try await configuration.site(folder: folder.path)
                 return nil
             } catch let fault {
                 return fault
             }
         }
         let path = folder.path + "/vas.pem"
-        #expect(error() == .keyNotReadable(path, "No such file or directory"))
+        #expect(await error() == .keyNotReadable(path, "No such file or directory"))
         try folder.writeKeys()
-        #expect(error() == nil)
+        #expect(await error() == nil)
         for mode in [0o640, 0o604, 0o666] {
             chmod(path, mode_t(mode))
-            #expect(error() == .keyOpenToOthers(path, mode: UInt32(mode)))
-            #expect("\(error().map { "\($0)" } ?? "")".contains("chmod 600"))
+            #expect(await error() == .keyOpenToOthers(path, mode: UInt32(mode)))
+            #expect("\(await error().map { "\($0)" } ?? "")".contains("chmod 600"))
         }
         chmod(path, 0o600)
         for text in ["", "no key", AppleVASKey().passEncryptionPublicKey, "\u{FFFD}"] {
             try folder.write(text, to: "vas.pem")
-            #expect(error() == .noKey(path, "a P-256 private key in PEM"))
+            #expect(await error() == .noKey(path, "a P-256 private key in PEM"))
         }
         try folder.writeKeys()
         try folder.write("00112233", to: "file.key")
-        #expect(error() == .noKey(folder.path + "/file.key", "a key of 32 hexadecimal digits"))
+        #expect(await error() == .noKey(folder.path + "/file.key", "a key of 32 hexadecimal digits"))
         try folder.writeKeys()
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        #expect(error() == .keyNotReadable(path, "it is no file"))
+        #expect(await error() == .keyNotReadable(path, "it is no file"))
+    }
+
+    @Test func publicKeys() async throws {
+        let folder = try Folder()
+        try folder.writeKeys()
+        let configuration = try PassConfiguration(json: Data(Self.whole.utf8))
+        let path = folder.path + "/issuer.jwks"
+        chmod(path, 0o664)
+        await #expect(throws: PassConfigurationError.keyWritableByOthers(path, mode: 0o664)) {
+            try await configuration.site(folder: folder.path)
+        }
+        try folder.write("{}", to: "issuer.jwks", mode: 0o644)
+        await #expect(throws: PassConfigurationError.badPublicKeys(path, .malformed)) {
+            try await configuration.site(folder: folder.path)
+        }
+    }
+
+    @Test func preSigned() async throws {
+        let folder = try Folder()
+        let key = SmartTapKey(collectorID: 7, version: 2)
+        try folder.write(try SmartTapPreSignature(key).text, to: "door.json")
+        func site(_ collector: Int) async throws -> PassSite {
+            let text = #"{"smartTap":{"collector":\#(collector),"keyVersion":2,"preSigned":"door.json"}}"#
+            return try await PassConfiguration(json: Data(text.utf8)).site(folder: folder.path)
+        }
+        #expect(try await site(7).smartTap?.credential.version == 2)
+        // A signature is of one collector.
+        await #expect(throws: PassConfigurationError.self) { try await site(8) }
+    }
+
+    @Test(
+        arguments: [
+            ("{}", []), (#"{"order":["uid"]}"#, []), (#"{"order":["sdm"]}"#, ["order"]), (#"{"order":[]}"#, ["order"]),
+            (#"{"order":["uid","uid"]}"#, ["order"]), (#"{"lowestAssurance":"cryptographic"}"#, ["lowestAssurance"]),
+            (#"{"lowestAssurance":"none"}"#, ["lowestAssurance"]),
+            (#"{"smartTap":{"collector":1,"keyVersion":1,"key":"k"}}"#, ["lowestAssurance"]),
+            (
+                #"{"smartTap":{"collector":1,"keyVersion":1,"preSigned":"k"},"order":["smartTap"]}"#,
+                ["smartTap.preSigned"]
+            ),
+            (#"{"smartTap":{"collector":1,"keyVersion":1,"key":"k"},"order":["text"]}"#, ["order"]),
+            (#"{"appleVAS":{"passes":[]},"order":["appleVAS"]}"#, ["appleVAS.passes"]),
+            (
+                #"{"appleVAS":{"passes":[{"passTypeIdentifier":"p","keys":[]},{"passTypeIdentifier":"p","keys":["k"]}],"longestAgeSeconds":901},"order":["appleVAS"]}"#,
+                [
+                    "appleVAS.passes[0].keys", "appleVAS.passes[0]", "appleVAS.passes[1]", "appleVAS.passes[1]",
+                    "appleVAS.longestAgeSeconds",
+                ]
+            ),
+            (
+                #"{"signingTags":[{"host":"a","fileReadKey":"k","layout":{"mac":"c","uid":"u"},"identity":"fileData"}],"order":["sdm"]}"#,
+                ["signingTags[0].layout", "signingTags[0]"]
+            ),
+            (
+                #"{"signingTags":[{"host":"a","fileReadKey":"k","layout":{"mac":"c","piccData":"e"}},{"host":"A","path":"/t","metaReadKey":"m","fileReadKey":"k","layout":{"mac":"c","piccData":"e"}}],"order":["sdm"]}"#,
+                ["signingTags[0]", "signingTags[1]"]
+            ),
+            (#"{"cards":[],"tokens":{"keys":[]}}"#, ["cards", "tokens.keys"]),
+        ] as [(String, [String])]
+    )
+    func advice(_ text: String, _ places: [String]) throws {
+        let advice = try PassConfiguration(json: Data(text.utf8)).advice
+        #expect(advice.map(\.place) == places)
+        #expect(advice.allSatisfy { !$0.what.isEmpty })
     }
 
     @Test func noFile() {

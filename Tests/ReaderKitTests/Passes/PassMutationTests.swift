@@ -1,5 +1,6 @@
 import Foundation
 import ReaderKitTesting
+import TestSupport
 import Testing
 
 @testable import ReaderKit
@@ -40,20 +41,8 @@ import Testing
         func reset() throws(ReaderError) {}
     }
 
-    private struct Random: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = state
-            value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-            return value ^ value >> 31
-        }
-    }
-
     /// Changes, cuts, lengthens, or takes the place of some bytes.
-    private static func mutate(_ bytes: [UInt8], _ random: inout Random) -> [UInt8] {
+    private static func mutate(_ bytes: [UInt8], _ random: inout SeededNumbers) -> [UInt8] {
         var bytes = bytes
         for _ in 0..<Int.random(in: 1...4, using: &random) where !bytes.isEmpty {
             let place = Int.random(in: 0..<bytes.count, using: &random)
@@ -97,7 +86,7 @@ import Testing
             CardReading(over: Answers([[0x90, 0x00]] + answers), limits: .default, site: site).member?.key
                 == Self.secret
         )
-        var random = Random(state: 6_001)
+        var random = SeededNumbers(seed: 6_001)
         for round in 0..<Self.rounds {
             var changed = answers
             changed[round % 2] = Self.mutate(answers[round % 2], &random)
@@ -147,7 +136,7 @@ import Testing
             plain, SmartTapTests.bytes(SmartTapTests.first + SmartTapTests.second) + [0x90, 0x00],
             SmartTapTests.bytes(SmartTapTests.compressed) + [0x90, 0x00], data([0x02, 0x78, 0x9C] + values),
         ]
-        var random = Random(state: 6_002)
+        var random = SeededNumbers(seed: 6_002)
         for round in 0..<Self.rounds {
             var answers = start + [last[round % last.count]]
             // Mostly the last one, which has the most to be read.

@@ -134,6 +134,29 @@ import Testing
         #expect(Self.read(try Self.tag("https://club.example/m/77"), site).member?.key == "77")
     }
 
+    /// A counter that is nobody's tells nothing: two tags may stand at the same number.
+    @Test func counterWithoutIdentifier() throws {
+        var site = Self.site()
+        site.signingTags[0].identity = .fileData
+        site.signingTags[0].verifier.layout = SDMLayout(piccData: "e", fileData: "d", mac: "c", signedFrom: "d")
+        let plain = [0x40, 0x05, 0x00, 0x00] + [UInt8](repeating: 0, count: 12)
+        let session: [UInt8] = [0x00, 0x01, 0x00, 0x80, 0x05, 0x00, 0x00] + [UInt8](repeating: 0, count: 7)
+        let dataKey = try #require(SecretKey(AES128.cmac([0xC3, 0x3C] + session, .factory)))
+        let vector = try AES128.encrypt(block: [0x05] + [UInt8](repeating: 0, count: 15), dataKey)
+        let data = Array("M-31".utf8) + [UInt8](repeating: 0, count: 12)
+        let hidden = Hex.encode(try AES128.encrypt(data, dataKey, vector: vector))
+        let macKey = try #require(SecretKey(AES128.cmac([0x3C, 0xC3] + session, .factory)))
+        let code = try AES128.cmac(Array("\(hidden)&c=".utf8), macKey).enumerated().filter { $0.offset % 2 == 1 }
+        let url =
+            "https://club.example/t?e=\(Hex.encode(try AES128.encrypt(plain, .factory)))&d=\(hidden)&c="
+            + Hex.encode(code.map(\.element))
+        for _ in 0..<2 {
+            let reading = Self.read(try Self.tag(url), site)
+            #expect(reading.member?.key == "M-31" && reading.problems.isEmpty)
+            #expect(reading.passes.first?.assurance == .cryptographic)
+        }
+    }
+
     @Test func orderAndTrust() throws {
         var site = Self.site()
         site.order = [.uid, .ndef]

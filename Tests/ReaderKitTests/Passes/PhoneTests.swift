@@ -110,7 +110,7 @@ extension AppleVASAnswer {
             #expect(finding.error == .tooLong && finding.objects.isEmpty)
             return
         }
-        #expect(finding.error == nil && finding.isProven)
+        #expect(finding.error == nil && finding.assurance == .cryptographicWithReplayProtection)
         #expect(finding.objects.map(\.kind) == [.customer, .loyalty])
         #expect(finding.objects.last?.value == "M-1042")
         #expect(finding.objects.last?.issuer.id == [0x01, 0x33, 0xEE, 0x80])
@@ -118,6 +118,36 @@ extension AppleVASAnswer {
         let again = try Self.tap(phone)
         #expect(again.objects.first?.customerID == finding.objects.first?.customerID)
         #expect(again.objects.first?.tapID != finding.objects.first?.tapID)
+    }
+
+    /// A terminal without the key: what the phone gives is proven, and might be a recording.
+    @Test func preSigned() throws {
+        let signature = try SmartTapPreSignature(Self.key)
+        #expect(!"\(signature)".contains(Hex.encode(signature.signature)))
+        let kept = try #require(SmartTapPreSignature(text: signature.text))
+        let phone = SimulatedAndroidPhone([Self.pass], collector: .init(Self.key))
+        for _ in 0..<2 {
+            let channel = SimulatedCardChannel(phone)
+            guard case .google(let template) = WalletSelection(try channel.exchange(WalletSelection.command)) else {
+                throw SmartTapError.unsupported
+            }
+            let finding = try SmartTapReader(preSigned: kept).read(template, over: channel)
+            #expect(finding.error == nil && finding.objects.last?.value == "M-1042")
+            #expect(finding.assurance == .cryptographic)
+        }
+        let stranger = try SmartTapPreSignature(SmartTapKey(collectorID: 20_180_608, version: 3))
+        let channel = SimulatedCardChannel(phone)
+        guard case .google(let template) = WalletSelection(try channel.exchange(WalletSelection.command)) else {
+            throw SmartTapError.unsupported
+        }
+        #expect(try SmartTapReader(preSigned: stranger).read(template, over: channel).status == .notAuthentic)
+    }
+
+    @Test(arguments: [
+        "", "{}", "[]", #"{"collector":1,"keyVersion":1,"nonce":"00","ephemeralKey":"00","signature":"00"}"#,
+    ])
+    func noPreSignature(_ text: String) {
+        #expect(SmartTapPreSignature(text: text) == nil)
     }
 
     @Test func whatAPhoneRefuses() throws {

@@ -1,30 +1,121 @@
+import Foundation
 import Testing
 
 @testable import ReaderKit
 
-/// Codes of signing tags: the vectors of AN12196 and of a tag in the open, and what must not pass.
+/// Codes of signing tags: the vectors of AN12196, of tags in LRP mode and of tags in the open, and what must not pass.
 @Suite struct SDMVerifierTests {
     private static let keys = SDMKeys(metaRead: .factory, fileRead: .factory)
     private static let encrypted = SDMLayout(piccData: "e", mac: "c")
+    private static let plainLRP = SDMLayout(uid: "uid", counter: "ctr", mac: "cmac", mode: .lrp)
     private static let tap = "https://club.example/t?e=EF963FF7828658A599F3041510671E88&c=94EED9EE65337086"
     private static let open = "https://club.example/t?uid=041E3C8A2D6B80&ctr=000006&cmac=4B00064004B0B3D3"
+    private static let withData =
+        "https://club.example/t?picc_data=FD91EC264309878BE6345CBE53BADF40&enc=CEE9A53E3E463EF1F459635736738962"
+        + "&cmac=ECC1E7F6C6C73BF6"
+    private static let lrp =
+        "https://club.example/t?e=1FCBE61B3E4CAD980CBFDD333E7A4AC4A579569BAFD22C5F&c=4231608BA7B02BA9"
+    private static let lrpWithData =
+        "https://club.example/t?picc_data=07D9CA2545881D4BFDD920BE1603268C0714420DD893A497"
+        + "&enc=D6E921C47DB4C17C56F979F81559BB83&cmac=F9481AC7D855BDB6"
 
-    @Test func encryptedIdentifier() throws {
-        let tap = try SDMVerifier(layout: Self.encrypted, keys: Self.keys).verify(Self.tap)
-        #expect(tap == SDMTap(uid: [0x04, 0xDE, 0x5F, 0x1E, 0xAC, 0xC0, 0x40], counter: 61))
+    /// Keys that differ, so that one in place of the other shows.
+    private static let ownKeys = SDMKeys(
+        metaRead: SecretKey(text: "101112131415161718191A1B1C1D1E1F"),
+        fileRead: SecretKey(text: "A0A1A2A3A4A5A6A7A8A9AAABACADAEAF") ?? .factory
+    )
+    private static let openLRP = "https://club.example/t?uid=04112233445566&ctr=000102&cmac=F2E54BD86341D385"
+    private static let openLRPWithData =
+        "https://club.example/t?uid=04112233445566&ctr=000102"
+        + "&enc=E50B2EF16D250B422632625775AFD77A68429BE172DF095BB9397467B3F6BB6A&cmac=D7B54E60B6A3B4FB"
+    /// Encrypted identifier and counter with a random part of `0123456789ABCDEF`.
+    private static func made(_ encrypted: String, _ code: String) -> String {
+        "https://club.example/t?e=0123456789ABCDEF\(encrypted)&c=\(code)"
     }
 
-    @Test func identifierInTheOpen() throws {
-        let tap = try SDMVerifier(layout: .plain, keys: SDMKeys(metaRead: nil, fileRead: .factory)).verify(Self.open)
-        #expect(tap == SDMTap(uid: [0x04, 0x1E, 0x3C, 0x8A, 0x2D, 0x6B, 0x80], counter: 6))
+    @Test(
+        arguments: [
+            (tap, encrypted, keys, "04DE5F1EACC040", 61, nil),
+            (withData, .encrypted, keys, "04958CAA5C5E80", 8, "xxxxxxxxxxxxxxxx"),
+            (open, .plain, SDMKeys(metaRead: nil, fileRead: .factory), "041E3C8A2D6B80", 6, nil),
+            // In LRP mode, which the length of what is encrypted tells.
+            (lrp, encrypted, keys, "04940E2A2F7080", 3, nil),
+            (lrpWithData, .encrypted, keys, "049B112A2F7080", 4, "NTXXb7dz3PsYYBlU"),
+            (made("2F1E459E389E2B1A1F155970F16402DE", "51CCF3784112D9D2"), encrypted, ownKeys, "11223344", nil, nil),
+            (made("7C8DCC25936981DF709089CCEDAAB13D", "4D94E07AE3099AD2"), encrypted, ownKeys, "", 5, nil),
+            (made("484F778AC5C1BF456B5101C93758BDFD", "5F1F95B46C33FBFD"), encrypted, ownKeys, "11223344", 5, nil),
+            (openLRP, plainLRP, ownKeys, "04112233445566", 0x0102, nil),
+            (
+                openLRPWithData,
+                SDMLayout(uid: "uid", counter: "ctr", fileData: "enc", mac: "cmac", signedFrom: "enc", mode: .lrp),
+                ownKeys, "04112233445566", 0x0102, "MEMBER-000042" + String(repeating: "\0", count: 19)
+            ),
+        ] as [(String, SDMLayout, SDMKeys, String, UInt32?, String?)]
+    )
+    func taps(
+        _ url: String,
+        _ layout: SDMLayout,
+        _ keys: SDMKeys,
+        _ uid: String,
+        _ counter: UInt32?,
+        _ data: String?
+    ) throws {
+        let tap = try SDMVerifier(layout: layout, keys: keys).verify(url)
+        #expect(tap == SDMTap(uid: bytes(uid), counter: counter, fileData: data.map { Array($0.utf8) }))
+    }
+
+    /// AN12196, table 1: what codes are made with (of SV2), and what file data are encrypted with (of SV1).
+    @Test func keysOfATap() throws {
+        let key = try #require(SecretKey(text: "5ACE7E50AB65D5D51FD5BF5A16B8205B"))
+        let meta = SDMMeta(uid: bytes("04C767F2066180"), counterBytes: [1, 0, 0])
+        guard case .aes(let code, let data) = try SDMSession(.aes, key, meta).keys else {
+            Issue.record("not AES")
+            return
+        }
+        #expect(code == SecretKey(text: "3A3E8110E05311F7A3FCF0D969BF2B48"))
+        #expect(data == SecretKey(text: "66DA61797E23DECA5D8ECA13BBADF7A9"))
     }
 
     /// A key for each tag: the one that is asked for is that of the identifier.
     @Test func diversified() throws {
         let keys = SDMKeys(metaRead: .factory) { uid in
-            uid == [0x04, 0xDE, 0x5F, 0x1E, 0xAC, 0xC0, 0x40] ? .factory : SecretKey([UInt8](repeating: 1, count: 16))!
+            uid == [0x04, 0xDE, 0x5F, 0x1E, 0xAC, 0xC0, 0x40] ? .factory : SecretKey([UInt8](repeating: 1, count: 16))
         }
         #expect(try SDMVerifier(layout: Self.encrypted, keys: keys).verify(Self.tap).counter == 61)
+    }
+
+    /// The master key and the identifiers of AN10922's example.
+    @Test(
+        arguments: [
+            ("EAA37DDFB2288809", SDMLayout.plain, true), ("D2B16A11F092E366", plainLRP, true),
+            ("4B00064004B0B3D3", .plain, false),
+        ] as [(String, SDMLayout, Bool)]
+    )
+    func diversifiedFromAMasterKey(_ code: String, _ layout: SDMLayout, _ isRight: Bool) throws {
+        let keys = SDMKeys(
+            metaRead: nil,
+            master: try #require(SecretKey(text: "00112233445566778899AABBCCDDEEFF")),
+            diversification: try #require(
+                KeyDiversification(applicationID: [0x30, 0x42, 0xF5], systemIdentifier: Array("NXP Abu".utf8))
+            )
+        )
+        let verifier = SDMVerifier(layout: layout, keys: keys)
+        let url = Self.open.replacing("4B00064004B0B3D3", with: code)
+        if isRight {
+            #expect(try verifier.verify(url).counter == 6)
+        } else {
+            #expect(throws: SDMError.wrongCode) { try verifier.verify(url) }
+        }
+    }
+
+    /// Nobody is let in for want of a key, not even with a code of the key of zeros.
+    @Test func unknownTag() {
+        let keys = SDMKeys(metaRead: .factory) { _ in nil }
+        for url in [Self.tap, Self.lrp] {
+            #expect(throws: SDMError.wrongCode) {
+                try SDMVerifier(layout: Self.encrypted, keys: keys).verify(url)
+            }
+        }
     }
 
     @Test(
@@ -45,6 +136,43 @@ import Testing
             ("https://club.example/#?e=EF&c=94EED9EE65337086", encrypted, .missing("c")),
             (open + "&cmac=0000000000000000", .plain, nil),
             (open.replacing("?", with: "?cmac=00&"), .plain, .malformed("cmac")),
+            // Encrypted in LRP mode: the random part, the data, the code; lengths of no mode; digits that are none.
+            (lrp.replacing("1FCB", with: "1FCC"), encrypted, .wrongCode),
+            (lrp.replacing("2C5F", with: "2C5E"), encrypted, .wrongCode),
+            (lrp.replacing("2BA9", with: "2BA8"), encrypted, .wrongCode),
+            (lrp.replacing("2C5F", with: "2C"), encrypted, .malformed("e")),
+            (lrp.replacing("2C5F", with: "2C5"), encrypted, .malformed("e")),
+            (lrp.replacing("2C5F", with: "2C5F00"), encrypted, .malformed("e")),
+            (lrp.replacing("2C5F", with: "2CXF"), encrypted, .malformed("e")),
+            (lrp.replacing("1FCBE61B3E4CAD98", with: ""), encrypted, .wrongCode),
+            (lrp.replacing("1FCBE61B3E4CAD980CBFDD333E7A4AC4A579569BAFD22C5F", with: ""), encrypted, .malformed("e")),
+            (lrp.replacing("4231608BA7B02BA9", with: "4231608BA7B02B"), encrypted, .malformed("c")),
+            // In the open the length does not tell the mode.
+            (open, plainLRP, .wrongCode),
+            // File data: each digit is signed; whole blocks only.
+            (withData.replacing("8962", with: "8963"), .encrypted, .wrongCode),
+            (lrpWithData.replacing("BB83", with: "BB84"), .encrypted, .wrongCode),
+            (lrpWithData.replacing("BB83", with: "BB"), .encrypted, .malformed("enc")),
+            (lrpWithData.replacing("BB83", with: "BB8"), .encrypted, .malformed("enc")),
+            (lrpWithData.replacing("&enc=D6", with: "&cne=D6"), .encrypted, .missing("enc")),
+            // What is not signed is not taken.
+            (
+                tap + "&d=00112233445566778899AABBCCDDEEFF", SDMLayout(piccData: "e", fileData: "d", mac: "c"),
+                .malformed("d")
+            ),
+            (
+                tap.replacing("?", with: "?d=00112233445566778899AABBCCDDEEFF&"),
+                SDMLayout(piccData: "e", fileData: "d", mac: "c", signedFrom: "c"), .malformed("d")
+            ),
+            (tap, SDMLayout(piccData: "e", fileData: "d", mac: "c"), nil),
+            (
+                open.replacing("&cmac", with: "&x=" + String(repeating: "0", count: 4091) + "&cmac"),
+                SDMLayout(uid: "uid", counter: "ctr", mac: "cmac", signedFrom: "x", mode: .lrp), .malformed("x")
+            ),
+            (
+                open.replacing("&cmac", with: "&x=" + String(repeating: "0", count: 4090) + "&cmac"),
+                SDMLayout(uid: "uid", counter: "ctr", mac: "cmac", signedFrom: "x", mode: .lrp), .wrongCode
+            ),
         ] as [(String, SDMLayout, SDMError?)]
     )
     func refused(_ url: String, _ layout: SDMLayout, _ expected: SDMError?) {
@@ -58,9 +186,46 @@ import Testing
         #expect(error.map { !"\($0)".contains("04") } ?? true)
     }
 
-    @Test func noKey() {
-        #expect(throws: SDMError.noKey) {
-            try SDMVerifier(layout: Self.encrypted, keys: SDMKeys(metaRead: nil, fileRead: .factory)).verify(Self.tap)
+    /// Either key, in either mode.
+    @Test(
+        arguments: [
+            (tap, encrypted), (lrp, encrypted), (withData, .encrypted), (lrpWithData, .encrypted),
+        ] as [(String, SDMLayout)]
+    )
+    func wrongKey(_ url: String, _ layout: SDMLayout) throws {
+        let other = try #require(SecretKey(text: "A0A1A2A3A4A5A6A7A8A9AAABACADAEAF"))
+        for keys in [SDMKeys(metaRead: other, fileRead: .factory), SDMKeys(metaRead: .factory, fileRead: other)] {
+            #expect(throws: SDMError.wrongCode) { try SDMVerifier(layout: layout, keys: keys).verify(url) }
         }
+    }
+
+    @Test func noKey() {
+        for url in [Self.tap, Self.lrp] {
+            #expect(throws: SDMError.noKey) {
+                try SDMVerifier(layout: Self.encrypted, keys: SDMKeys(metaRead: nil, fileRead: .factory)).verify(url)
+            }
+        }
+    }
+
+    /// What another key makes of encrypted data, which no tag writes.
+    @Test(arguments: ["", "00", "37" + "04112233445566" + "010000", "85" + "04112233445566" + "010000", "C0"])
+    func noPICCData(_ text: String) {
+        #expect(SDMMeta(piccData: bytes(text)) == nil)
+    }
+
+    @Test(arguments: [
+        (#"{"mac":"c"}"#, SDMLayout(mac: "c")),
+        (#"{"mac":"cmac","uid":"uid","counter":"ctr","mode":"aes"}"#, .plain),
+        (#"{"mac":"cmac","uid":"uid","counter":"ctr","mode":"lrp"}"#, plainLRP),
+        (#"{"mac":"cmac","piccData":"picc_data","fileData":"enc","signedFrom":"enc"}"#, .encrypted),
+    ])
+    func configuration(_ text: String, _ layout: SDMLayout) throws {
+        #expect(try JSONDecoder().decode(SDMLayout.self, from: Data(text.utf8)) == layout)
+        #expect(try JSONDecoder().decode(SDMLayout.self, from: JSONEncoder().encode(layout)) == layout)
+    }
+
+    @Test(arguments: ["{}", #"{"mac":"c","mode":"des"}"#, #"{"mac":"c","mode":"LRP"}"#])
+    func malformedConfiguration(_ text: String) {
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(SDMLayout.self, from: Data(text.utf8)) }
     }
 }

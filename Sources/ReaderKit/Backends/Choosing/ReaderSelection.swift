@@ -8,7 +8,8 @@ import Foundation
 /// ```
 ///
 /// Without a selector it is all that is there: the readers of PC/SC, those that libnfc finds without sending anything to
-/// serial lines (but for an ACR122U, which is PC/SC's), and the lines of readers in Smart Reader mode that have a name under `/dev/clubkit`.
+/// serial lines (but for an ACR122U, which is PC/SC's), and the lines of readers in Smart Reader mode that have a name
+/// under `/dev/clubkit`.
 public struct ReaderSelection: Sendable, Hashable {
     /// What is meant; a reader is served if one of these means it. All readers of this machine if empty.
     public var selectors: [ReaderSelector]

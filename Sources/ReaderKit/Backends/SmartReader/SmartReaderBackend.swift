@@ -13,7 +13,6 @@ import Synchronization
 public final class SmartReaderBackend: ReaderBackend {
     private struct Line {
         var source: SmartReaderSource
-        var reader: ReaderInfo
         var thread: SmartReaderThread
     }
 
@@ -86,7 +85,7 @@ public final class SmartReaderBackend: ReaderBackend {
             table.note(report, of: index)
             if case .ended = report { self?.inputHasEnded() }
         }
-        state.lines.append(Line(source: source, reader: source.reader, thread: thread))
+        state.lines.append(Line(source: source, thread: thread))
         if state.isWatched { thread.want(true) }
     }
 
@@ -155,9 +154,9 @@ public final class SmartReaderBackend: ReaderBackend {
         lookAround()
         return state.withLock { $0.lines }.compactMap { line in
             switch line.source {
-            case .serial(let path): status(line.reader, path, isKeyboard: false)
-            case .keyboard(let path): status(line.reader, path, isKeyboard: true)
-            case .standardInput: ReaderStatus(reader: line.reader)
+            case .serial(let path): status(line.source.reader, path, isKeyboard: false)
+            case .keyboard(let path): status(line.source.reader, path, isKeyboard: true)
+            case .standardInput: ReaderStatus(reader: line.source.reader)
             }
         }
     }
@@ -185,11 +184,16 @@ public final class SmartReaderBackend: ReaderBackend {
         _ presence: CardPresence,
         perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
     ) async throws -> Result {
-        throw ReaderError(
+        throw Self.noConversation(attempting: "connect to the card")
+    }
+
+    /// The error for whoever wants to talk to a card on such a reader.
+    package static func noConversation(attempting attempt: String) -> ReaderError {
+        ReaderError(
             .unsupported,
-            attempting: "connect to the card",
+            attempting: attempt,
             detail: "a reader in Smart Reader mode reports what it read and carries nothing to a card",
-            advice: "Set the reader to PC/SC mode to talk to cards."
+            advice: "Set the reader to PC/SC mode, or choose another one."
         )
     }
 
@@ -200,6 +204,6 @@ public final class SmartReaderBackend: ReaderBackend {
     func wakeUps(of reader: ReaderInfo) -> Int? { thread(of: reader)?.wakeUps }
 
     private func thread(of reader: ReaderInfo) -> SmartReaderThread? {
-        state.withLock { state in state.lines.first { $0.reader == reader }?.thread }
+        state.withLock { state in state.lines.first { $0.source.reader == reader }?.thread }
     }
 }

@@ -76,6 +76,17 @@ public struct AppleVASReader: Sendable {
         return outcome
     }
 
+    /// What an answer to GET VAS DATA is worth, where it is not known which kind of pass was asked for: the first that it
+    /// opens as, or else why it does not open as the last one.
+    func outcome(of response: ResponseAPDU) -> Outcome {
+        var outcome = Outcome()
+        for merchant in merchants {
+            outcome.findings = [finding(of: response, for: merchant)]
+            if outcome.findings.first?.message != nil { break }
+        }
+        return outcome
+    }
+
     private func finding(of response: ResponseAPDU, for merchant: AppleVASMerchant) -> Finding {
         var finding = Finding(passTypeIdentifier: merchant.passTypeIdentifier)
         do throws(AppleVASError) {

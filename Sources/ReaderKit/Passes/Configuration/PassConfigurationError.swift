@@ -12,6 +12,10 @@ public enum PassConfigurationError: Error, Sendable, Hashable {
     case keyOpenToOthers(String, mode: UInt32)
     /// A file has no key of that kind.
     case noKey(String, String)
+    /// A file with public keys may be changed by others than its owner, who could add their own.
+    case keyWritableByOthers(String, mode: UInt32)
+    /// A file has no public keys that tokens can be checked with.
+    case badPublicKeys(String, SignedTokenVerifier.KeyFault)
 
     /// Something wrong at a place.
     public struct Fault: Error, Sendable, Hashable {
@@ -63,6 +67,9 @@ public enum PassConfigurationError: Error, Sendable, Hashable {
         case .keyOpenToOthers(let path, let mode):
             "could not use the key \(path): others than its owner may read it (mode \(String(mode, radix: 8)))"
         case .noKey(let path, let kind): "could not use the key \(path): it is not \(kind)"
+        case .keyWritableByOthers(let path, let mode):
+            "could not use the public keys \(path): others than its owner may change it (mode \(String(mode, radix: 8)))"
+        case .badPublicKeys(let path, let fault): "could not use the public keys \(path): \(fault.rawValue)"
         }
     }
 
@@ -70,10 +77,12 @@ public enum PassConfigurationError: Error, Sendable, Hashable {
     public var hint: String {
         switch self {
         case .notReadable: "Check the path, and that this user may read it."
-        case .malformed: "Mend that place; 'readerctl pass check-config' shows what is understood."
+        case .malformed: "Mend that place; the README has an example of the whole."
         case .keyNotReadable: "Check the path, which begins at the folder of the configuration."
         case .keyOpenToOthers(let path, _): "Take it from them: chmod 600 \(path)"
         case .noKey: "Name the file with the private key, not the one with the public key."
+        case .keyWritableByOthers(let path, _): "Take it from them: chmod go-w \(path)"
+        case .badPublicKeys: "Ask the issuer for the public keys, as a JSON Web Key Set or in PEM."
         }
     }
 }

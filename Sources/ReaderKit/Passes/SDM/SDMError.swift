@@ -36,6 +36,16 @@ public enum SDMError: Error, Sendable, Hashable {
     }
 }
 
+extension SDMError {
+    /// Whether the address is not what a tag of that layout writes, so that nothing could be checked.
+    package var isMalformed: Bool {
+        switch self {
+        case .missing, .malformed, .noKey: true
+        case .wrongCode, .replayed: false
+        }
+    }
+}
+
 extension SDMError: CustomStringConvertible {
     /// One line: what was attempted, what happened, what to do.
     public var description: String { "\(message). \(hint)" }

@@ -11,7 +11,7 @@ public struct SDMLayout: Sendable, Hashable, Codable {
     /// The parameter with the counter in the open: 6 digits, the most significant first.
     public var counter: String?
 
-    /// The parameter with encrypted file data: a multiple of 32 digits.
+    /// The parameter with encrypted file data: a multiple of 32 digits. It has to stand in the signed part.
     public var fileData: String?
 
     /// The parameter with the code: 16 digits.
@@ -21,6 +21,18 @@ public struct SDMLayout: Sendable, Hashable, Codable {
     /// counter.
     public var signedFrom: String?
 
+    /// What the tag signs and encrypts with, where it shows its identifier in the open; otherwise the length of
+    /// ``piccData`` tells. In JSON it may be left out for ``Mode/aes``.
+    public var mode: Mode
+
+    /// What a tag signs and encrypts with. A tag that was brought to LRP mode never leaves it.
+    public enum Mode: String, Sendable, Hashable, Codable, CaseIterable {
+        /// AES in its usual modes (AN12196).
+        case aes
+        /// The leakage resilient primitive (AN12304).
+        case lrp
+    }
+
     /// A layout.
     public init(
         piccData: String? = nil,
@@ -28,7 +40,8 @@ public struct SDMLayout: Sendable, Hashable, Codable {
         counter: String? = nil,
         fileData: String? = nil,
         mac: String,
-        signedFrom: String? = nil
+        signedFrom: String? = nil,
+        mode: Mode = .aes
     ) {
         self.piccData = piccData
         self.uid = uid
@@ -36,6 +49,19 @@ public struct SDMLayout: Sendable, Hashable, Codable {
         self.fileData = fileData
         self.mac = mac
         self.signedFrom = signedFrom
+        self.mode = mode
+    }
+
+    /// Reads a layout of which only ``mac`` may not be left out.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        piccData = try container.decodeIfPresent(String.self, forKey: .piccData)
+        uid = try container.decodeIfPresent(String.self, forKey: .uid)
+        counter = try container.decodeIfPresent(String.self, forKey: .counter)
+        fileData = try container.decodeIfPresent(String.self, forKey: .fileData)
+        mac = try container.decode(String.self, forKey: .mac)
+        signedFrom = try container.decodeIfPresent(String.self, forKey: .signedFrom)
+        mode = try container.decodeIfPresent(Mode.self, forKey: .mode) ?? .aes
     }
 
     /// The names of NXP's application notes: `picc_data` (or `e`), `enc`, `cmac` (or `c`).

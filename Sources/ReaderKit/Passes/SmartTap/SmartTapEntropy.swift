@@ -21,10 +21,17 @@ public struct SmartTapEntropy: Sendable {
         guard session.count == 8, nonce.count == 32,
             let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: ephemeralKey)
         else { return nil }
+        self.init(session: session, nonce: nonce, key: key)
+    }
+
+    init(session: [UInt8], nonce: [UInt8], key: P256.KeyAgreement.PrivateKey) {
         self.session = session
         self.nonce = nonce
         self.key = key
     }
+
+    /// The ephemeral public key, a compressed point of 33 bytes.
+    var publicKey: [UInt8] { Array(key.publicKey.compressedRepresentation) }
 }
 
 extension SmartTapEntropy: CustomReflectable {

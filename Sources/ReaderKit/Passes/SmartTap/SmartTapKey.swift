@@ -50,16 +50,6 @@ public struct SmartTapKey: Sendable {
     func sign(_ bytes: [UInt8]) throws -> [UInt8] {
         Array(try key.signature(for: bytes).derRepresentation)
     }
-
-    /// The collector's number as it is sent: four bytes.
-    var collectorBytes: [UInt8] { Self.bytes(collectorID) }
-
-    /// The version as it is sent: four bytes.
-    var versionBytes: [UInt8] { Self.bytes(version) }
-
-    private static func bytes(_ number: UInt32) -> [UInt8] {
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
-    }
 }
 
 extension SmartTapKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -23,15 +23,25 @@ public struct SmartTapObject: Sendable, Hashable {
 
     /// The kinds of objects.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// Who the customer is.
         case customer = "cus"
+        /// A loyalty card.
         case loyalty = "ly"
+        /// An offer.
         case offer = "of"
+        /// A gift card.
         case giftCard = "gc"
+        /// A closed loop card.
         case privateLabel = "pl"
+        /// A ticket to an event.
         case eventTicket = "et"
+        /// A boarding pass.
         case flight = "fl"
+        /// A ticket of public transport.
         case transit = "tr"
+        /// A generic pass.
         case generic = "gr"
+        /// A generic private pass.
         case genericPrivate = "gp"
     }
 

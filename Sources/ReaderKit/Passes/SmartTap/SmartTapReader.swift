@@ -1,7 +1,7 @@
 /// Asks a phone for the passes of Google Wallet (Smart Tap 2.1).
 public struct SmartTapReader: Sendable {
-    /// The terminal's key.
-    public var key: SmartTapKey
+    /// By what the terminal shows whose it is.
+    public var credential: SmartTapCredential
 
     /// What is asked for.
     public var request: SmartTapRequest
@@ -9,15 +9,22 @@ public struct SmartTapReader: Sendable {
     /// Makes up what each tap needs.
     public var makeEntropy: @Sendable () -> SmartTapEntropy
 
-    /// A reader.
+    /// A reader with the terminal's key.
     public init(
         key: SmartTapKey,
         request: SmartTapRequest = SmartTapRequest(),
         makeEntropy: @escaping @Sendable () -> SmartTapEntropy = { SmartTapEntropy() }
     ) {
-        self.key = key
+        credential = .key(key)
         self.request = request
         self.makeEntropy = makeEntropy
+    }
+
+    /// A reader with a signature that was made in advance.
+    public init(preSigned signature: SmartTapPreSignature, request: SmartTapRequest = SmartTapRequest()) {
+        credential = .preSigned(signature)
+        self.request = request
+        makeEntropy = { SmartTapEntropy() }
     }
 
     /// What came of a tap.
@@ -25,8 +32,9 @@ public struct SmartTapReader: Sendable {
         /// What the phone gave.
         public var objects: [SmartTapObject] = []
 
-        /// Whether what it gave was proven to come from this tap, not from a recording.
-        public var isProven = false
+        /// How far what it gave may be trusted: proven to come from this tap, proven to come from a phone that knows whom
+        /// it talks to, or not proven at all.
+        public var assurance = Pass.Assurance.identifier
 
         /// The last status word's meaning, where the phone gave nothing or not all.
         public var status: SmartTapStatus?
@@ -42,14 +50,17 @@ public struct SmartTapReader: Sendable {
     public func read(_ template: BERTLV, over channel: any CardChannel) throws(ReaderError) -> Finding {
         var finding = Finding()
         do {
-            let nonce = try phoneNonce(try SmartTapApplication(template), channel)
-            var session = try SmartTapSession(key, phoneNonce: nonce, entropy: makeEntropy())
+            var session = try session(try SmartTapApplication(template), channel)
             let negotiation = try answer(&session, channel) { session throws(APDUError) in try session.negotiate() }
             try session.take(negotiation: negotiation.data)
             let answer = try answer(&session, channel) { session throws(APDUError) in try session.getData(request) }
             let data = try whole(answer, channel)
             finding.status = SmartTapStatus(data.statusWord)
-            if !data.data.isEmpty { (finding.objects, finding.isProven) = try session.take(data: data.data) }
+            if !data.data.isEmpty {
+                let (objects, isProven) = try session.take(data: data.data)
+                finding.objects = objects
+                if isProven { finding.assurance = session.isLive ? .cryptographicWithReplayProtection : .cryptographic }
+            }
         } catch let error as ReaderError {
             throw error
         } catch let error as SmartTapError {
@@ -60,6 +71,17 @@ public struct SmartTapReader: Sendable {
             finding.error = .malformed(.data)
         }
         return finding
+    }
+
+    private func session(_ application: SmartTapApplication, _ channel: any CardChannel) throws -> SmartTapSession {
+        switch credential {
+        case .key(let key):
+            let nonce = try phoneNonce(application, channel)
+            return try SmartTapSession(key, phoneNonce: nonce, entropy: makeEntropy())
+        case .preSigned(let signature):
+            if !application.allowsSkippingSelect { _ = try phoneNonce(application, channel) }
+            return SmartTapSession(signature, entropy: makeEntropy())
+        }
     }
 
     private func phoneNonce(_ application: SmartTapApplication, _ channel: any CardChannel) throws -> [UInt8] {

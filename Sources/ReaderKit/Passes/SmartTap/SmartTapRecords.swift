@@ -10,13 +10,17 @@ package enum SmartTapRecords {
         (try? NDEFMessage(records).encoded(mode: .lenient)) ?? []
     }
 
-    /// Reads a message.
+    /// Reads a message. What stands in a record is looked at by whoever needs it: its Texts, for one, may lack a language,
+    /// and one that is malformed takes nothing from the others.
     package static func read(_ bytes: some Collection<UInt8>) throws(SmartTapError) -> [NDEFRecord] {
-        do {
-            return try NDEFMessage(decoding: Array(bytes), mode: .lenient).records
-        } catch {
-            throw .malformed(.records)
-        }
+        let (records, fault) = NDEFDecoder.decode(
+            Array(bytes),
+            mode: .lenient,
+            limits: .default,
+            checksPayloads: false
+        )
+        guard fault?.isTolerable ?? true else { throw .malformed(.records) }
+        return records
     }
 }
 

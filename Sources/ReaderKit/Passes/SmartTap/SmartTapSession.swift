@@ -6,7 +6,10 @@ import CryptoExtras
 /// The terminal signs both numbers, its own and the phone's, so that neither side can be played back to the other. What the
 /// phone gives is encrypted with keys of this tap alone, and its code is checked before anything else is done with it.
 struct SmartTapSession {
-    private let key: SmartTapKey
+    /// Whether the phone's number was signed, so that what it gives cannot be of another tap.
+    let isLive: Bool
+    private let collector: [UInt8]
+    private let keyVersion: [UInt8]
     private let entropy: SmartTapEntropy
     private let signed: [UInt8]
     private let signature: [UInt8]
@@ -14,7 +17,6 @@ struct SmartTapSession {
     private var sequence: UInt8 = 0
 
     private static let version: [UInt8] = [0x00, 0x01]
-    private static let live: UInt8 = 0x01
     private static let accepted: UInt8 = 0x01
 
     /// A tap.
@@ -30,13 +32,23 @@ struct SmartTapSession {
         sequence: UInt8 = 0,
         signing: (([UInt8]) throws -> [UInt8])? = nil
     ) throws {
-        self.key = key
+        (collector, keyVersion) = (key.collectorID.bigEndianBytes, key.version.bigEndianBytes)
         self.entropy = entropy
         self.sequence = sequence
-        signed =
-            entropy.nonce + phoneNonce + key.collectorBytes
-            + Array(entropy.key.publicKey.compressedRepresentation)
+        signed = entropy.nonce + phoneNonce + collector + entropy.publicKey
         signature = try signing?(signed) ?? key.sign(signed)
+        isLive = true
+    }
+
+    /// A tap with a signature that was made in advance.
+    ///
+    /// - Parameter entropy: of which the number of the session alone is used.
+    init(_ made: SmartTapPreSignature, entropy: SmartTapEntropy) {
+        (collector, keyVersion) = (made.collectorID.bigEndianBytes, made.version.bigEndianBytes)
+        self.entropy = SmartTapEntropy(session: entropy.session, nonce: made.nonce, key: made.key)
+        signed = made.nonce + SmartTapPreSignature.phoneNonce + collector + self.entropy.publicKey
+        signature = made.signature
+        isLive = false
     }
 
     // MARK: Commands
@@ -45,19 +57,19 @@ struct SmartTapSession {
     func negotiate() throws(APDUError) -> CommandAPDU {
         let proof = SmartTapRecords.bytes([
             SmartTapRecords.record("sig", [0x04] + signature),
-            SmartTapRecords.record("cld", [0x04] + key.collectorBytes),
+            SmartTapRecords.record("cld", [0x04] + collector),
         ])
-        let ephemeral = Array(entropy.key.publicKey.compressedRepresentation)
+        let authentication: [UInt8] = [isLive ? 0x01 : 0x00]
         let request = SmartTapRecords.bytes([
             SmartTapRecords.record("ses", sessionBytes),
-            SmartTapRecords.record("cpr", entropy.nonce + [Self.live] + ephemeral + key.versionBytes + proof),
+            SmartTapRecords.record("cpr", entropy.nonce + authentication + entropy.publicKey + keyVersion + proof),
         ])
         return try Self.command(0x53, "ngr", request)
     }
 
     /// GET SMART TAP DATA: `90 50 00 00 Lc srq 00`.
     func getData(_ request: SmartTapRequest) throws(APDUError) -> CommandAPDU {
-        var merchant = [SmartTapRecords.record("cld", [0x04] + key.collectorBytes)]
+        var merchant = [SmartTapRecords.record("cld", [0x04] + collector)]
         if let location = request.location { merchant.append(SmartTapRecords.record("lid", [0x04] + location)) }
         let services = request.services.map { SmartTapRecords.record("str", [$0.rawValue]) }
         var records = [

@@ -1,0 +1,104 @@
+extension PassConfiguration {
+    /// Something in a configuration that works, and may not be what was meant.
+    public struct Advice: Sendable, Hashable, Codable {
+        /// The place, as `signingTags[0]`.
+        public var place: String
+        /// What it leads to, and what to do.
+        public var what: String
+    }
+
+    /// What may not be meant as it stands there.
+    public var advice: [Advice] {
+        var advice: [Advice] = []
+        func add(_ place: String, _ what: String) { advice.append(Advice(place: place, what: what)) }
+        adviseOnOrder(add)
+        if let appleVAS {
+            if appleVAS.passes.isEmpty {
+                add("appleVAS.passes", "it is empty, so no pass of Apple Wallet is asked for")
+            }
+            var known: Set<String> = []
+            for (index, kind) in appleVAS.passes.enumerated() {
+                let place = "appleVAS.passes[\(index)]"
+                if kind.keys.isEmpty { add("\(place).keys", "it is empty, so a pass of this kind cannot be opened") }
+                if !known.insert(kind.passTypeIdentifier).inserted {
+                    add(place, "this kind of pass is asked for twice; put all its keys in one place")
+                }
+                if !kind.passTypeIdentifier.hasPrefix("pass.") {
+                    add(place, "pass type identifiers begin with 'pass.'; check it against the pass")
+                }
+            }
+            if let age = appleVAS.longestAgeSeconds, age > 900 {
+                add(
+                    "appleVAS.longestAgeSeconds",
+                    "a pass that somebody else recorded counts for \(age) s; 300 are enough"
+                )
+            }
+        }
+        adviseOnTags(add)
+        return advice
+    }
+
+    private func adviseOnOrder(_ add: (String, String) -> Void) {
+        var configured: Set<Pass.Kind> = [.text, .ndef, .uid]
+        if appleVAS != nil { configured.insert(.appleVAS) }
+        if smartTap != nil { configured.insert(.smartTap) }
+        if signingTags?.isEmpty == false { configured.insert(.sdm) }
+        if let order {
+            for kind in Pass.Kind.allCases
+            where kind.isOfWalletOrTag && configured.contains(kind) && !order.contains(kind) {
+                add("order", "\(kind.rawValue) is configured and not named here, so it counts for nothing; add it")
+            }
+            for kind in order where !configured.contains(kind) {
+                add("order", "\(kind.rawValue) is named here, and nothing is configured to read it")
+            }
+            if Set(order).count < order.count { add("order", "a kind is named twice; the first place counts") }
+            if order.isEmpty { add("order", "it is empty, so nobody is let in") }
+        }
+        let lowest = lowestAssurance ?? .identifier
+        let proving: Set<Pass.Kind> = [.appleVAS, .smartTap, .sdm]
+        if lowest > .identifier, configured.isDisjoint(with: proving), tokens == nil {
+            add("lowestAssurance", "nothing that is configured proves anything, so nobody is let in")
+        }
+        if lowest == .none {
+            add("lowestAssurance", "it is the same as 'identifier': who cannot be named is let in nowhere")
+        }
+        if lowest == .identifier, !configured.isDisjoint(with: proving), (order ?? [.uid]).contains(.uid) {
+            add(
+                "lowestAssurance",
+                "numbers of cards count too, and can be copied; set 'cryptographic' where that is not enough"
+            )
+        }
+    }
+
+    private func adviseOnTags(_ add: (String, String) -> Void) {
+        for (index, tags) in (signingTags ?? []).enumerated() {
+            let place = "signingTags[\(index)]"
+            if tags.layout.piccData == nil, tags.layout.counter == nil {
+                add("\(place).layout", "without a counter, an address that was opened before counts again")
+            }
+            if tags.layout.piccData != nil, tags.metaReadKey == nil {
+                add(place, "identifier and counter are encrypted, and there is no 'metaReadKey' to open them")
+            }
+            if tags.identity == .fileData, tags.layout.fileData == nil {
+                add(place, "'fileData' is to name the member, and the layout has none")
+            }
+            for (later, other) in (signingTags ?? []).enumerated().dropFirst(index + 1)
+            where other.host.lowercased() == tags.host.lowercased() && (other.path ?? "").hasPrefix(tags.path ?? "") {
+                add(
+                    "signingTags[\(later)]",
+                    "addresses like these are those of \(place) already; put the longer path first"
+                )
+            }
+        }
+        if let smartTap, smartTap.preSigned != nil {
+            add("smartTap.preSigned", "a recorded tap cannot be told from a fresh one; use 'key' where that matters")
+        }
+        if let cards, cards.isEmpty { add("cards", "it is empty, so the general rules for cards hold; leave it out") }
+        if let tokens, tokens.keys.isEmpty { add("tokens.keys", "it is empty, so no token can be checked") }
+    }
+}
+
+extension Pass.Kind {
+    /// Whether it needs a part of the configuration to be read at all.
+    fileprivate var isOfWalletOrTag: Bool { self == .appleVAS || self == .smartTap || self == .sdm }
+}

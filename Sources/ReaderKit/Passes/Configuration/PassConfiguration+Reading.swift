@@ -1,0 +1,118 @@
+import Foundation
+
+extension PassConfiguration {
+    /// Reads a configuration file, without the keys that it names.
+    ///
+    /// - Throws: ``PassConfigurationError`` with the place in the file.
+    public init(path: String) throws(PassConfigurationError) {
+        guard let data = FileManager.default.contents(atPath: path) else { throw .notReadable(path) }
+        do throws(PassConfigurationError.Fault) {
+            self = try Self(json: data)
+        } catch {
+            throw .malformed(path, error)
+        }
+    }
+
+    /// Reads a configuration.
+    ///
+    /// - Throws: ``PassConfigurationError/Fault``.
+    public init(json data: Data) throws(PassConfigurationError.Fault) {
+        let object: Any
+        do {
+            object = try JSONSerialization.jsonObject(with: data)
+        } catch {
+            throw PassConfigurationError.Fault(place: "", what: "this is no JSON")
+        }
+        try Self.checkNames(object, Self.names, "")
+        do {
+            self = try JSONDecoder().decode(Self.self, from: data)
+        } catch let error as DecodingError {
+            throw PassConfigurationError.Fault(error)
+        } catch {
+            throw PassConfigurationError.Fault(place: "", what: "\(error)")
+        }
+        try check()
+    }
+
+    private func check() throws(PassConfigurationError.Fault) {
+        func check(_ number: Int?, _ range: ClosedRange<Int>, _ place: String) throws(PassConfigurationError.Fault) {
+            guard let number, !range.contains(number) else { return }
+            throw .init(place: place, what: "a number from \(range.lowerBound) to \(range.upperBound) belongs here")
+        }
+        try check(appleVAS?.longestAgeSeconds, 1...86_400, "appleVAS.longestAgeSeconds")
+        try check(smartTap?.collector, 0...Int(UInt32.max), "smartTap.collector")
+        try check(smartTap?.keyVersion, 0...Int(UInt32.max), "smartTap.keyVersion")
+        try check(tokens?.leewaySeconds, 0...86_400, "tokens.leewaySeconds")
+        if let smartTap, (smartTap.key == nil) == (smartTap.preSigned == nil) {
+            throw .init(place: "smartTap", what: "either 'key' or 'preSigned' belongs here")
+        }
+        for (index, rule) in (cards ?? []).enumerated() where rule.isToken && tokens == nil {
+            throw .init(place: "cards[\(index)]", what: "it takes a token, and there is no 'tokens' to check it with")
+        }
+    }
+
+    /// The names that there may be in each object.
+    private indirect enum Names: Sendable {
+        case any
+        case object([String: Names])
+        case list(Names)
+
+        static func flat(_ names: String...) -> Names {
+            .object(Dictionary(names.map { ($0, .any) }) { first, _ in first })
+        }
+    }
+
+    private static let names = Names.object([
+        "appleVAS": .object([
+            "passes": .list(.flat("passTypeIdentifier", "keys")), "longestAgeSeconds": .any, "triesVariant": .any,
+        ]),
+        "smartTap": .flat("collector", "keyVersion", "key", "preSigned"),
+        "signingTags": .list(
+            .object([
+                "host": .any, "path": .any, "metaReadKey": .any, "fileReadKey": .any, "identity": .any,
+                "layout": .flat("piccData", "uid", "counter", "fileData", "mac", "signedFrom", "mode"),
+                "diversification": .flat("method", "applicationID", "systemIdentifier"),
+            ])
+        ),
+        "cards": .list(
+            .object([
+                "uri": .flat("host", "path", "parameter", "isToken"), "json": .flat("type", "id", "name", "isToken"),
+                "text": .flat("prefix", "isMembershipText", "isToken"), "mime": .flat("type", "isToken"),
+            ])
+        ),
+        "tokens": .flat(
+            "keys",
+            "issuer",
+            "audience",
+            "idClaim",
+            "nameClaim",
+            "leewaySeconds",
+            "requiresExpiry"
+        ),
+        "order": .any, "lowestAssurance": .any,
+    ])
+
+    /// A name with a slip in it would silently be as if it were not there.
+    private static func checkNames(
+        _ value: Any,
+        _ names: Names,
+        _ place: String
+    ) throws(PassConfigurationError.Fault) {
+        switch (names, value) {
+        case (.object(let known), let object as [String: Any]):
+            for (name, value) in object.sorted(by: { $0.key < $1.key }) {
+                let inner = place.isEmpty ? name : "\(place).\(name)"
+                guard let next = known[name] else {
+                    throw PassConfigurationError.Fault(
+                        place: inner,
+                        what: "nothing has this name; there are: \(known.keys.sorted().joined(separator: ", "))"
+                    )
+                }
+                try checkNames(value, next, inner)
+            }
+        case (.list(let element), let list as [Any]):
+            for (index, value) in list.enumerated() { try checkNames(value, element, "\(place)[\(index)]") }
+        default: break
+        }
+    }
+}

@@ -1,0 +1,152 @@
+/// Something about a reader, a phone or a place that explains why a pass was not read, or will not be.
+///
+/// It says what was found, what follows from it and what a person can do. It never holds anything of a pass, a key or an
+/// identifier.
+public struct PassFinding: Sendable, Hashable, Codable {
+    /// What it is, for programs.
+    public var code: Code
+
+    /// What was found.
+    public var what: String
+
+    /// What follows from it.
+    public var consequence: String
+
+    /// What a person can do.
+    public var advice: String
+
+    /// What can be found.
+    public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
+        /// The reader does not tell phones that passes are wanted.
+        case readerDoesNotAnnotate
+        /// It is not known whether the reader tells phones that passes are wanted.
+        case readerUnknown
+        /// It looks like a phone, and no wallet answers.
+        case walletAbsent
+        /// The phone is locked.
+        case phoneLocked
+        /// The phone wants its owner to choose or to confirm.
+        case phoneNeedsOwner
+        /// The phone does not accept the terminal's key.
+        case keyNotAccepted
+        /// There is no pass of the kind that was asked for.
+        case noPass
+        /// The reader does not look for cards of type B, which Smart Tap wants.
+        case typeBNotPolled
+    }
+
+    /// What was found, what follows and what to do, in one line.
+    public var message: String { "\(what). \(consequence). \(advice)" }
+
+    private init(_ code: Code, _ what: String, _ consequence: String, _ advice: String) {
+        self.code = code
+        self.what = what
+        self.consequence = consequence
+        self.advice = advice
+    }
+
+    // MARK: The findings
+
+    /// The finding of that code.
+    public init(_ code: Code) {
+        switch code {
+        case .readerDoesNotAnnotate:
+            self.init(
+                code,
+                "the reader does not tell phones that passes are wanted (ECP)",
+                "An iPhone does not offer a pass by itself; one that shows its pass already can be read",
+                "Let people open the pass before they tap, or use a reader whose firmware is certified for it."
+            )
+        case .readerUnknown:
+            self.init(
+                code,
+                "it is not known whether the reader tells phones that passes are wanted (ECP)",
+                "If it does not, an iPhone does not offer a pass by itself",
+                "Try with a phone whose screen is off; if it offers nothing, ask the maker for firmware that sends ECP."
+            )
+        case .walletAbsent:
+            self.init(
+                code,
+                "it looks like a phone, and no wallet answered",
+                "It was not told that passes are wanted, it is locked, or NFC is set to payments alone; "
+                    + "some payment cards look alike",
+                "Unlock the phone, open the pass and hold it to the reader again."
+            )
+        case .phoneLocked:
+            self.init(
+                code,
+                "the phone has the pass and is locked",
+                "It shows the pass now and gives it only once it is unlocked",
+                "Unlock it and hold it to the reader again."
+            )
+        case .phoneNeedsOwner:
+            self.init(
+                code,
+                "the phone asks its owner to choose or to confirm",
+                "Nothing more comes in this tap",
+                "Choose the pass on the phone and hold it to the reader again."
+            )
+        case .keyNotAccepted:
+            self.init(
+                code,
+                "the phone does not accept the terminal's key",
+                "No phone will give passes to this configuration",
+                "Check collector, key and key version against the Google Pay & Wallet console; a key that was registered "
+                    + "just now may take a day."
+            )
+        case .noPass:
+            self.init(
+                code,
+                "the phone has no pass of the kind that was asked for",
+                "There is nothing to be read for this place; or, of an iPhone, another pass is shown",
+                "Add the pass of this place to the wallet, and check the pass type or collector in the configuration."
+            )
+        case .typeBNotPolled:
+            self.init(
+                code,
+                "the reader looks for cards of type A only",
+                "Google wants terminals to look for type A and type B; a phone that answers as type B is not seen",
+                "Switch type B on in the reader's configuration, or use a reader that looks for both."
+            )
+        }
+    }
+
+    /// What an Apple phone's answer finds, if anything.
+    public init?(_ answer: AppleVASAnswer) {
+        switch answer {
+        case .locked: self.init(.phoneLocked)
+        case .needsUser: self.init(.phoneNeedsOwner)
+        case .noSuchPass: self.init(.noPass)
+        case .pass, .noData, .refused: return nil
+        }
+    }
+
+    /// What a Google phone's status finds, if anything.
+    public init?(_ status: SmartTapStatus) {
+        switch status {
+        case .locked: self.init(.phoneLocked)
+        case .needsUser: self.init(.phoneNeedsOwner)
+        case .noPasses, .doneWithoutPayment(hasPasses: false): self.init(.noPass)
+        case .notAuthentic: self.init(.keyNotAccepted)
+        case .absent: self.init(.walletAbsent)
+        case .done, .moreData, .doneWithoutPayment, .passing, .noMoreData, .tooManyRequests, .notUnderstood,
+            .unsupportedVersion, .other:
+            return nil
+        }
+    }
+
+    /// What a tap's problem finds, if anything.
+    public init?(_ problem: ScanEvent.Problem) {
+        switch problem.code {
+        case .phoneLocked: self.init(.phoneLocked)
+        case .phoneNeedsOwner: self.init(.phoneNeedsOwner)
+        case .noPass: self.init(.noPass)
+        default: return nil
+        }
+    }
+}
+
+extension PassFinding: CustomStringConvertible {
+    /// The same as ``message``.
+    public var description: String { message }
+}

@@ -1,0 +1,100 @@
+import ArgumentParser
+import Foundation
+import ReaderKit
+import ToolSupport
+
+/// `readerctl pass read`
+struct PassRead: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read",
+        abstract: "Reads the passes of the phone or card on a reader, and tells what each step gave.",
+        discussion: """
+            Without --passes it tells which wallet answers, and what cards say that need no key. What was presented \
+            before is not remembered, so a tap may be read again. Exit code 0 if a pass names a member, 1 if none does.
+
+            EXAMPLES
+              readerctl pass read --passes passes.json
+              readerctl pass read --passes passes.json --json --timeout 60
+              readerctl pass read --passes passes.json --replay tap.capture
+
+            JSON: one object with event ("pass"), at, reader, card, uid, uidKind, wallet (kind, version, asked with \
+            passTypeIdentifier, answer and madeAt, status, objects), passes (kind, id, assurance, name), memberKey, \
+            memberName, problems (code, message) and findings (code, message: what the reader or the phone needs); what \
+            is not known is absent. Without a card in time: {"event":"timeout"}.
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var passes: PassOptions
+    @OptionGroup var card: CardOptions
+    @OptionGroup var source: CardReplayOptions
+
+    func perform() async throws {
+        let out = output.output
+        try await out.tellingErrors {
+            let site = try await passes.site() ?? PassSite()
+            let report = try await card.withCard(out, replaying: source.replay) { try Report(of: $0, site) }
+            try out.result(report, text: report.text)
+            if !report.verdict.isAccepted { throw ToolExit.failure }
+        }
+    }
+
+    /// What was read, and what stands in the way.
+    private struct Report: Encodable, Sendable {
+        var verdict: PassVerdict
+        var findings: [PassFinding]
+
+        init(of card: CardOnReader, _ site: PassSite) throws {
+            var reading = CardReading(over: card.channel, limits: .default, site: site, at: card.presence.at)
+            if reading.wallet == nil, reading.fault == nil, TagReader.type(of: card.channel.facts) == .type4 {
+                reading.wallet = try Self.wallet(over: card.channel)
+            }
+            if let fault = reading.fault { throw fault }
+            verdict = PassVerdict("pass", reading)
+            verdict.at = ISO8601.text(card.presence.at)
+            verdict.reader = card.presence.reader.name
+            var answer: WalletSelection?
+            var (apple, google): (AppleVASReader.Outcome?, SmartTapReader.Finding?)
+            switch reading.wallet {
+            case .apple(let outcome): apple = outcome
+            case .google(let finding): google = finding
+            case .absent(let status): answer = .absent(status)
+            case .malformed: answer = .malformed
+            case .other, nil: break
+            }
+            findings = PassFinding.findings(
+                reader: card.presence.reader,
+                wantsSmartTap: site.smartTap != nil,
+                facts: card.channel.facts,
+                uid: reading.uid,
+                walletAnswer: answer,
+                appleVAS: apple,
+                smartTap: google,
+                problems: reading.problems
+            )
+        }
+
+        /// Which wallet answers, where no passes of it are read here.
+        private static func wallet(over channel: any CardChannel) throws(ReaderError) -> WalletReport {
+            switch WalletSelection(try channel.exchange(WalletSelection.command)) {
+            case .apple: .other("ApplePay")
+            case .google: .other("AndroidPay")
+            case .unknown(let label): .other(label)
+            case .absent(let status): .absent(status)
+            case .malformed: .malformed
+            }
+        }
+
+        private enum Key: String, CodingKey { case findings }
+
+        func encode(to encoder: any Encoder) throws {
+            try verdict.encode(to: encoder)
+            var object = encoder.container(keyedBy: Key.self)
+            if !findings.isEmpty { try object.encode(findings, forKey: .findings) }
+        }
+
+        var text: String {
+            ([verdict.text] + findings.map { "  note       \($0.message)" }).joined(separator: "\n")
+        }
+    }
+}
