@@ -71,7 +71,9 @@ extension PassConfigurationError {
         case .keyNotReadable: "keyNotReadable"
         case .keyOpenToOthers: "keyOpenToOthers"
         case .noKey: "noKey"
-        case .keyWritableByOthers: "keyWritableByOthers"
+        case .writableByOthers: "writableByOthers"
+        case .ownedByAnother: "ownedByAnother"
+        case .keyInPlaceOfFile: "keyInPlaceOfFile"
         case .badPublicKeys: "badPublicKeys"
         }
     }

@@ -10,7 +10,7 @@ package struct PassOptions: ParsableArguments, Sendable {
             "Read the passes that this configuration names: wallets of phones, tags that sign.",
             discussion: """
                 JSON; the README shows it. A file with a key must be readable by its owner alone. What was presented \
-                before is remembered until the command ends.
+                before is remembered by a kiosk in its database, elsewhere and in replays until the command ends.
                 """,
             valueName: "file"
         ),

@@ -30,7 +30,7 @@ package struct ToolFailure: Error, CustomStringConvertible {
         case let error as PassConfigurationError:
             switch error {
             case .notReadable, .keyNotReadable: ToolExit.noInput
-            case .malformed, .keyOpenToOthers, .noKey, .keyWritableByOthers, .badPublicKeys: ToolExit.malformed
+            default: ToolExit.malformed
             }
         case is CaptureError, is NDEFError, is ATRError, is UIDError, is APDUError, is APDUShorthand.Failure:
             ToolExit.malformed

@@ -9,7 +9,7 @@ struct Record: ToolCommand {
         abstract: "Records what cards and this program say to each other in a capture file.",
         discussion: """
             Each presented card is read as 'scan' does and printed the same way; 'replay' of the file gives the same \
-            taps. The file holds what the cards say, identifiers included. It is written as it goes.
+            taps, but for passes, which 'pass verify' judges and 'pass explain' shows. The file holds what the cards say, identifiers included. It is written as it goes.
 
             EXAMPLES
               readerctl record --once tap.capture

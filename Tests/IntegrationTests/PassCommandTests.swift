@@ -122,7 +122,11 @@ import Testing
         let reads = try #require(report["reads"] as? [[String: String]])
         #expect(reads.contains { $0["what"]?.contains("pass.com.example.club") == true })
         #expect(reads.contains { $0["what"]?.contains(apple.passEncryptionPublicKey) == true })
-        #expect((report["advice"] as? [[String: String]])?.map { $0["place"] } == ["lowestAssurance"])
+        #expect(
+            (report["advice"] as? [[String: String]])?.map { $0["place"] } == [
+                "lowestAssurance", "lowestAssurance", "signingTags[0]",
+            ]
+        )
         let text = try await run("check-config", folder.file("passes.json"), json: false)
         #expect(text.output.contains("What is read:") && text.output.contains("To be looked at:"))
         #expect(!text.output.contains("PRIVATE") && !text.output.contains(String(repeating: "0", count: 32)))
@@ -181,7 +185,9 @@ import Testing
         #expect(try await verify(sun.replacing("c=94", with: "c=95")).0 == 1)
         #expect(try await verify("https://club.example/m/77").1?["memberKey"] as? String == "77")
         // A word on a card names nobody where rules say what does.
-        #expect(try await verify("D1010554026E6F58").0 == 1)
+        #expect(try await verify("D1010454026E6F58").0 == 1)
+        #expect(try await verify("D1010A55").0 == 65)
+        #expect(try await verify("6287").1.map { "\($0)" }?.contains("phoneLocked") == true)
         #expect(try await verify("eyJhbGciOiJub25lIn0.e30.").0 == 1)
         #expect(try await verify("hello").0 == 65)
         #expect(try await verify("none.capture").0 == 66)

@@ -33,6 +33,8 @@ extension MemberStore {
         struct Card: Encodable {
             var id: String
             var blocked: String?
+            /// How far the card has counted its taps, if it does.
+            var counter: Int64?
         }
 
         var disclosedAt: String
@@ -125,8 +127,14 @@ extension MemberStore {
         let disclosure = Disclosure(
             disclosedAt: ISO8601.text(clock()),
             records: records,
-            cards: try Self.cards(of: rows, first: row.member.userId, in: db)
-                .map { .init(id: $0.id, blocked: $0.blocked) },
+            cards: try Self.cards(of: rows, first: row.member.userId, in: db).map { card in
+                let counter = try Int64.fetchOne(
+                    db,
+                    sql: "SELECT counter FROM presented WHERE name = ?",
+                    arguments: [card.id]
+                )
+                return .init(id: card.id, blocked: card.blocked, counter: counter)
+            },
             visits: try entries(
                 """
                 SELECT visit.at, reader, source, visit.reason, visit.actor, undo.at IS NOT NULL, undo.reason, undo.actor

@@ -32,6 +32,8 @@ enum DatabaseSchema {
     /// Marks the file as a club's (`PRAGMA application_id`): "CLUB".
     static let applicationID: Int64 = 0x434C_5542
 
+    static let presentedMigration = "3 passes that were presented"
+
     static func migrator(deviceID: UUID) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 members and their visits") { db in
@@ -45,7 +47,7 @@ enum DatabaseSchema {
         migrator.registerMigration("2 facts that merge") { db in
             try db.execute(sql: version2)
         }
-        migrator.registerMigration("3 passes that were presented") { db in
+        migrator.registerMigration(presentedMigration) { db in
             try db.execute(sql: version3)
         }
         return migrator

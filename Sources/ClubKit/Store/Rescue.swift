@@ -109,11 +109,24 @@ struct Rescue {
         return columns.isEmpty ? nil : columns
     }
 
+    /// Whether the file was of the schema that has the table of presented passes; `nil` where that cannot be read.
+    private var hasPresented: Bool? {
+        let name = DatabaseSchema.presentedMigration
+        guard let list = source.statement("SELECT 1 FROM grdb_migrations WHERE identifier = '\(name)'") else {
+            return nil
+        }
+        switch list.step() {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default: return nil
+        }
+    }
+
     private mutating func copy(_ table: Table) throws {
         guard let wanted = columns(of: table.name, in: target) else { return }
         // A table of a later schema is not missed in an older file.
         guard let found = columns(of: table.name, in: source) else {
-            if !table.isLater, columns(of: "clock", in: source) != nil {
+            if columns(of: "clock", in: source) != nil, !table.isLater || hasPresented != false {
                 lost.append("the table '\(table.name)', which may have been empty, could not be found")
             }
             return

@@ -9,8 +9,14 @@ package enum WholeFile {
     ///   - bytes: the content.
     ///   - path: the file. Of a symbolic link, the file that it leads to is replaced.
     ///   - overwrite: whether a file of that name is replaced.
+    ///   - keepingMode: whether the mode of a file that is replaced stays; else the new one is of mode 0600 too.
     /// - Throws: ``CaptureFileError/Kind/exists`` or ``CaptureFileError/Kind/notWritable``; nothing is changed then.
-    package static func write(_ bytes: [UInt8], to path: String, overwrite: Bool) throws(CaptureFileError) {
+    package static func write(
+        _ bytes: [UInt8],
+        to path: String,
+        overwrite: Bool,
+        keepingMode: Bool = true
+    ) throws(CaptureFileError) {
         var status = stat()
         guard lstat(path, &status) == 0 else {
             guard errno == ENOENT else { throw failure(path) }
@@ -22,7 +28,7 @@ package enum WholeFile {
         let target = try Target(path)
         // A folder in which one may write would let a file be replaced in which one may not.
         guard access(target.path, W_OK) == 0 else { throw failure(path) }
-        _ = close(try put(bytes, at: target.path, target.status, .replacing, of: path))
+        _ = close(try put(bytes, at: target.path, keepingMode ? target.status : nil, .replacing, of: path))
     }
 
     /// A regular file that can be replaced.

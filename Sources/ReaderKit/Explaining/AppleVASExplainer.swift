@@ -68,10 +68,10 @@ struct AppleVASExplainer: ExchangeExplainer {
     /// Of the answer to SELECT.
     static let selection = TagDictionary([
         0x9F21: .init("version of VAS") { value, _ in
-            .init(meaning: value.count == 2 ? "\(value[0]).\(value[1])" : "it has 2 bytes")
+            .init(meaning: value.count == 2 ? "\(value[0]).\(value[1])" : "should have 2 bytes, has \(value.count)")
         },
-        0x9F24: .init("number of the phone", "another one at each SELECT; nothing depends on it"),
-        0x9F23: .init("what the phone can do") { value, _ in .init(meaning: value.last.map(capabilities)) },
+        0x9F24: .init("nonce of the phone", "another one at each SELECT; nothing depends on it"),
+        0x9F23: .init("mobile capabilities") { value, _ in .init(meaning: value.last.map(capabilities)) },
     ]).adding(SelectionExplainer.template)
 
     /// Of the command.
@@ -81,13 +81,17 @@ struct AppleVASExplainer: ExchangeExplainer {
         },
         0x9F25: .init("merchant id") { value, _ in
             .init(
-                meaning: "SHA-256 of the pass type identifier" + (value.count == 32 ? "" : ", which has 32 bytes")
+                meaning: "SHA-256 of the pass type identifier"
+                    + (value.count == 32 ? "" : ", which should have 32 bytes, has \(value.count)")
             )
         },
-        0x9F26: .init("what the reader can do") { value, start in
-            .init(meaning: value.count == 4 ? nil : "it has 4 bytes", fields: terminal(value, start))
+        0x9F26: .init("terminal capabilities") { value, start in
+            .init(
+                meaning: value.count == 4 ? nil : "should have 4 bytes, has \(value.count)",
+                fields: terminal(value, start)
+            )
         },
-        0x9F28: .init("number of the reader", "random; nothing depends on it"),
+        0x9F28: .init("nonce of the terminal", "random; nothing depends on it"),
         0x9F2B: .init("filter") { value, _ in
             .init(meaning: value == [0x01, 0, 0, 0, 0] ? "none" : "0100000000 is known, which is none")
         },
@@ -97,7 +101,7 @@ struct AppleVASExplainer: ExchangeExplainer {
     /// Of the answer.
     static let answer = TagDictionary([
         0x70: .init("answer"),
-        0x9F2A: .init("token of the phone") { value, _ in
+        0x9F2A: .init("mobile token") { value, _ in
             .init(
                 meaning: value.count > AppleVASLimits.token
                     ? "longer than \(AppleVASLimits.token) bytes, and so not accepted" : nil

@@ -148,7 +148,7 @@ struct SmartTapExplainer: ExchangeExplainer {
         0xC1: .init("what the phone is ready for") { value, _ in
             .init(meaning: value.first.map(modes))
         },
-        0xC2: .init("number of the phone", "to be signed by the terminal"),
+        0xC2: .init("nonce of the phone", "to be signed by the terminal"),
         0xC3: .init("ephemeral key of the phone", "a compressed point, for this tap"),
         0x73: .init("details of the application"),
         0xDF6D: .init("oldest version"),
@@ -160,7 +160,7 @@ struct SmartTapExplainer: ExchangeExplainer {
                 }
             )
         },
-        0xDF6E: .init("number of the phone", "to be signed by the terminal"),
+        0xDF6E: .init("nonce of the phone", "to be signed by the terminal"),
         0xDF6B: .init("ephemeral key of the phone", "a compressed point, for this tap"),
     ]).adding(SelectionExplainer.template)
 

@@ -76,7 +76,7 @@ enum SmartTapFields {
             if record.payload.count == 10 { said.meaning = sessionStatus[record.payload[9]] }
             reader.rest("more")
         case "cpr":
-            reader.take("number of the terminal", 32) { _ in "random, for this tap" }
+            reader.take("nonce of the terminal", 32) { _ in "random, for this tap" }
             reader.take("kind of signature", 1) { signatures[$0[0]] ?? "unknown" }
             reader.take("ephemeral key of the terminal", 33) { _ in "a compressed point, for this tap" }
             reader.take("key version", 4) { ExplanationText.number($0).map { "\($0), of the collector's key" } }
@@ -229,7 +229,7 @@ enum SmartTapFields {
 
     private static let names: [String: String] = [
         "ngr": "negotiation", "nrs": "answer to the negotiation", "ses": "session", "cpr": "terminal's proof",
-        "sig": "signature", "cld": "collector", "dpk": "ephemeral key of the phone", "mdn": "number of the phone",
+        "sig": "signature", "cld": "collector", "dpk": "ephemeral key of the phone", "mdn": "nonce of the phone",
         "srq": "request", "srs": "answer to the request", "mer": "merchant", "lid": "location", "tid": "terminal",
         "mnr": "name of the merchant", "mcr": "category of the merchant", "slr": "list of services",
         "str": "kinds of passes", "pcr": "what the terminal can do", "reb": "bundle", "asv": "service value",

@@ -34,9 +34,10 @@ public struct Pass: Sendable, Hashable, Codable {
         case none
         /// It names a member and can be copied.
         case identifier
-        /// It was proven with a key; a recording of the tap would pass again.
+        /// It was made with a key; a recording of the tap would pass again. What a wallet gives was made for the place's
+        /// public key, which proves that it is meant for the place and not who made it.
         case cryptographic
-        /// It was proven with a key, and a recording of the tap is refused.
+        /// It was made with a key, and a recording of the tap is refused.
         case cryptographicWithReplayProtection
 
         /// Less trusted comes first.

@@ -19,7 +19,7 @@ public final class VolatilePassMemory: PassMemory {
     /// Takes something that may be presented once.
     public func takeOnce(_ digest: [UInt8], until end: Date, now: Date) -> Bool {
         state.withLock { state in
-            if state.digests.count >= Self.manyDigests { state.digests = state.digests.filter { $0.value > now } }
+            if state.digests.count >= Self.manyDigests { state.digests = state.digests.filter { $0.value >= now } }
             return state.digests.updateValue(end, forKey: digest) == nil
         }
     }

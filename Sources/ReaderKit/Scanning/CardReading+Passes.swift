@@ -178,11 +178,18 @@ extension CardReading {
             problems.append(
                 ScanEvent.Problem(
                     .passNotTrusted,
-                    "what the card shows (\(best.kind.rawValue)) can be copied, and this place wants proof; use a pass that proves itself"
+                    best.assurance == .identifier
+                        ? "what the card shows (\(best.kind.rawValue)) can be copied, and this place wants proof; use a pass that proves itself"
+                        : "what the card shows (\(best.kind.rawValue)) is proven and might be a recording or a copy, and this place wants more; use another pass"
                 )
             )
         }
-        func place(_ pass: Pass) -> Int { site.order.firstIndex(of: pass.kind) ?? site.order.count }
+        func place(_ kind: Pass.Kind) -> Int { site.order.firstIndex(of: kind) ?? site.order.count }
+        // A signed token stands on the same cards as what anybody can write, and comes before it.
+        func place(_ pass: Pass) -> Int {
+            let isToken = pass.kind == .ndef && pass.assurance > .identifier
+            return isToken ? min(place(.ndef), place(.text)) : place(pass.kind)
+        }
         // Of one kind, what is trusted further comes first; else the order stays as it is.
         passes = accepted.enumerated().sorted { left, right in
             let places = (place(left.element), place(right.element))

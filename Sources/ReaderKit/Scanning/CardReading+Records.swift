@@ -7,13 +7,12 @@ extension CardReading {
 
     /// Judges records without a card.
     ///
-    /// - Parameter uid: the identifier of the card that they would be on, if that is to count.
+    /// - Parameter uid: the identifier of the card that they would be on, for tokens that name it. It is no pass here.
     package init(records: [NDEFRecord], uid: CardUID?, site: PassSite, at now: Date) {
         self.init(facts: CardFacts())
         self.uid = uid
         ndef = records
         readRecords(records, site, at: now)
-        addUIDPass()
         judge(site)
     }
 
@@ -22,18 +21,28 @@ extension CardReading {
     /// - Parameter now: the moment of the tap.
     mutating func readRecords(_ records: [NDEFRecord], _ site: PassSite?, at now: Date) {
         guard let site else { return take(NDEFPassReader.read(records)) }
+        let known = problems.count
         let open = readSigned(records, site)
-        guard site.cards.isEmpty else { return readByRules(open, site, now) }
-        guard let tokens = site.tokens else { return take(NDEFPassReader.read(open)) }
-        take(
-            NDEFPassReader.read(
-                open.filter { record in
-                    guard let token = Self.token(in: record) else { return true }
-                    take(token, tokens, now)
-                    return false
-                }
+        if !site.cards.isEmpty {
+            readByRules(open, site, now)
+        } else if let tokens = site.tokens {
+            take(
+                NDEFPassReader.read(
+                    open.filter { record in
+                        guard let token = Self.token(in: record) else { return true }
+                        take(token, tokens, now)
+                        return false
+                    }
+                )
             )
-        )
+        } else {
+            take(NDEFPassReader.read(open))
+        }
+        // What stands beside a proof that failed does not take its place.
+        let failures: Set<ScanEvent.Problem.Code> = [.passNotAccepted, .passReplayed, .passExpired]
+        if problems[known...].contains(where: { failures.contains($0.code) }) {
+            passes.removeAll { $0.assurance <= .identifier }
+        }
     }
 
     private mutating func take(_ finding: NDEFPassReader.Finding) {
@@ -49,7 +58,11 @@ extension CardReading {
                 switch reading {
                 case .id(let id, let name, let kind): add(id, kind, .identifier, name: name)
                 case .token(let token):
-                    if let tokens = site.tokens { take(token, tokens, now) }
+                    if let tokens = site.tokens {
+                        take(token, tokens, now)
+                    } else {
+                        problems.append(ScanEvent.Problem(.passNotAccepted, "\(SignedTokenError.noVerifier)"))
+                    }
                 case .nobody(let reason): reasons.append(reason)
                 }
                 break
@@ -60,7 +73,7 @@ extension CardReading {
 
     private mutating func take(_ token: String, _ tokens: SignedTokenVerifier, _ now: Date) {
         do throws(SignedTokenError) {
-            let token = try tokens.verify(token, at: now, on: uid)
+            let token = try tokens.verify(token, at: now, on: isReported ? nil : uid)
             add(token.id, .ndef, .cryptographic, name: token.name)
         } catch {
             problems.append(ScanEvent.Problem(error.isOfTime ? .passExpired : .passNotAccepted, "\(error)"))

@@ -8,6 +8,8 @@ package struct CardReading: Sendable {
     package var ndef: [NDEFRecord]?
     package var passes: [Pass] = []
     package var problems: [ScanEvent.Problem] = []
+    /// Whether it is what a reader reported in a line, which anybody can imitate: its identifier binds nothing.
+    package var isReported = false
     /// What a phone answered, where one was asked.
     package var wallet: WalletReport?
     package var duration: Duration = .zero

@@ -15,8 +15,10 @@ import Foundation
 /// | an identifier of 4, 7, 8 or 10 bytes in hexadecimal | kind `uid`, by the rules for all cards |
 /// | any other identifier of one word | itself, kind `uid` |
 ///
-/// None is trusted beyond `identifier`: the reader may have proven a pass with a key, but its line can be imitated. A
-/// line that is not well formed is a tap of which nothing could be read, with the problem `readFailed`.
+/// A wallet's pass is not trusted beyond `identifier`: the reader may have proven it with a key, but its line can be
+/// imitated. What proves itself in the line, an address that a tag signed or a token, counts as on a card; but a token
+/// that names its card is refused, since the card is what the line says. A place with rules for cards (``CardRule``) or
+/// tokens reads texts by them. A line that is not well formed is a tap of which nothing could be read, with the problem `readFailed`.
 package struct ReportReading {
     private var reading: CardReading
     private let tag: SmartReaderTag
@@ -57,6 +59,7 @@ package struct ReportReading {
         self.limits = limits
         (self.site, self.now) = (site, now)
         reading = CardReading(facts: CardFacts(technology: tag.technology))
+        reading.isReported = true
         reading.card =
             switch tag.technology {
             case .iso14443a: "ISO 14443 A card"
@@ -122,10 +125,13 @@ package struct ReportReading {
         reading.passes.append(Pass(kind: kind, id: text, assurance: .identifier))
     }
 
-    /// Takes a text that can only be meant as a pass or an address.
+    /// Takes a text that can only be meant as a pass or an address; any, at a place that says what texts are passes.
     private mutating func takeText(_ text: String) -> Bool {
         let record: NDEFRecord?
-        if Self.isAddress(text) {
+        let hasRules = site.map { !$0.cards.isEmpty || $0.tokens != nil } ?? false
+        if hasRules, !Self.isWebAddress(text) {
+            record = try? NDEFRecord.text(text)
+        } else if Self.isAddress(text) {
             record = try? NDEFRecord.uri(text)
         } else if text.contains("|") || text.first == "{" {
             record = try? NDEFRecord.text(text)
@@ -151,6 +157,8 @@ package struct ReportReading {
         }
         return true
     }
+
+    private static func isWebAddress(_ text: String) -> Bool { isAddress(text) && text.contains("://") }
 
     /// Whether a text is a URI: a scheme of two letters or more, a colon, and no white space.
     static func isAddress(_ text: String) -> Bool {

@@ -33,7 +33,9 @@ struct EmulatedPhoneOptions: ParsableArguments, Sendable {
             return nil
         }
         guard let passes, let message else {
-            throw ValidationError("--phone needs --passes, for whose keys its pass is made, and --message, whom it names.")
+            throw ValidationError(
+                "--phone needs --passes, for whose keys its pass is made, and --message, whom it names."
+            )
         }
         let site = try await PassConfiguration(path: passes).site(folder: PassOptions.folder(of: passes))
         // Another phone at each start.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import ReaderKit
 import ToolSupport
 
@@ -17,11 +16,6 @@ struct NewKeyOptions: ParsableArguments, Sendable {
 
     /// Writes the key.
     func write(_ text: String) throws {
-        // What replaces a file has its mode, so that is put right first, while the key is not there yet.
-        if force, chmod(path, 0o600) != 0, errno != ENOENT {
-            let reason = String(cString: strerror(errno))
-            throw ToolFailure("could not keep \(path) from others: \(reason)", exit: ToolExit.inputOutput)
-        }
-        try WholeFile.write(Array(text.utf8), to: path, overwrite: force)
+        try WholeFile.write(Array(text.utf8), to: path, overwrite: force, keepingMode: false)
     }
 }

@@ -19,8 +19,8 @@ struct PassRead: ToolCommand {
 
             JSON: one object with event ("pass"), at, reader, card, uid, uidKind, wallet (kind, version, asked with \
             passTypeIdentifier, answer and madeAt, status, objects), passes (kind, id, assurance, name), memberKey, \
-            memberName, problems (code, message) and findings (code, message: what the reader or the phone needs); what \
-            is not known is absent. Without a card in time: {"event":"timeout"}.
+            memberName, problems (code, message) and findings (code, what, consequence, advice: what the reader or the \
+            phone needs); what is not known is absent. Without a card in time: {"event":"timeout"}.
             """
     )
 

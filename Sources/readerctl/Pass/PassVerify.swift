@@ -10,8 +10,8 @@ struct PassVerify: ToolCommand {
         abstract: "Says what a recorded pass is worth: a capture, an address, a token, an answer of a phone.",
         discussion: """
             INPUT is the path of a capture, of which each tap is judged at its time; an address, as a tag writes it; a \
-            signed token; an NDEF message in hexadecimal; or, in hexadecimal, an answer of an iPhone to GET VAS DATA or \
-            the cryptogram in it. A tap of Google Wallet cannot be opened again from its recording: its keys ended with \
+            signed token; or in hexadecimal an NDEF message, an answer of an iPhone to GET VAS DATA, or the cryptogram in \
+            it. --uid is for tokens that name their card, and is no pass. A tap of Google Wallet cannot be opened again from its recording: its keys ended with \
             it; 'readerctl pass explain' shows what can be seen of it.
 
             Exit code 0 if every tap names a member, 1 if one does not, 65 for malformed input, 66 for a missing file.
@@ -61,23 +61,82 @@ struct PassVerify: ToolCommand {
         var capture = try Capture(contentsOf: input)
         if let at { capture.started = at }
         let start = capture.started ?? Date()
+        if capture.started == nil, at == nil {
+            out.message("The capture does not say when it was recorded: it is judged as of now. --at says when it was.")
+        }
         let backend = ReplayBackend([capture], mode: .byCommand, speed: .asFastAsPossible) { _ in start }
-        var (count, accepted) = (0, 0)
+        var verdicts: [PassVerdict] = []
+        var cards = capture.presentations.makeIterator()
         for await event in backend.events() {
             try Task.checkCancellation()
-            guard case .cardInserted(let presence) = event else { continue }
-            let reading = try await backend.withCard(presence) {
-                CardReading(over: $0, limits: .default, site: site, at: presence.at)
+            let (reading, moment, reader): (CardReading, Date, String)
+            switch event {
+            case .cardInserted(let presence):
+                (moment, reader) = (presence.at, presence.reader.name)
+                reading = try await Self.reading(of: cards.next(), presence, backend, site)
+            case .cardReported(let report):
+                guard let line = ReportReading.read(report.line, site: site, at: report.at) else { continue }
+                (reading, moment, reader) = (line, report.at, report.reader.name)
+            default: continue
             }
             var verdict = PassVerdict("verified", reading)
-            verdict.at = ISO8601.text(presence.at)
-            verdict.reader = presence.reader.name
-            try out.result(verdict, text: "\(ISO8601.text(presence.at))\n\(verdict.text)")
-            count += 1
-            if verdict.isAccepted { accepted += 1 }
+            verdict.at = ISO8601.text(moment)
+            verdict.reader = reader
+            try out.result(verdict, text: "\(ISO8601.text(moment))\n\(verdict.text)")
+            verdicts.append(verdict)
         }
-        if count == 0 { out.message("There is no card in the capture.") }
-        return count > 0 && count == accepted
+        guard !verdicts.isEmpty else {
+            throw ToolFailure("could not judge \(input): there is no card in it", exit: ToolExit.failure)
+        }
+        return verdicts.allSatisfy(\.isAccepted)
+    }
+
+    /// What a recorded conversation is worth.
+    ///
+    /// A phone's answer is judged by itself: whoever recorded it may have asked for other passes, or in other words.
+    private static func reading(
+        of presentation: Capture.Presentation?,
+        _ presence: CardPresence,
+        _ backend: ReplayBackend,
+        _ site: PassSite
+    ) async throws -> CardReading {
+        let exchanges = presentation?.exchanges ?? []
+        var answers: [ResponseAPDU] = []
+        var isSmartTap = false
+        for exchange in exchanges {
+            guard case .apdu(let command) = exchange.request, case .bytes(let answer) = exchange.answer else {
+                continue
+            }
+            if command.starts(with: [0x80, 0xCA, 0x01, 0x01]), let answer = try? ResponseAPDU(bytes: answer) {
+                answers.append(answer)
+            }
+            if command.starts(with: [0x90, 0x53]) { isSmartTap = true }
+        }
+        if !answers.isEmpty, site.appleVAS != nil {
+            var memory = site
+            var last: CardReading?
+            for answer in answers {
+                // Which of the answers has the pass is found out first, and does not count as presented.
+                memory.memory = VolatilePassMemory()
+                let reading = CardReading(appleAnswer: answer, site: memory, at: presence.at)
+                if reading.member != nil { return CardReading(appleAnswer: answer, site: site, at: presence.at) }
+                last = reading
+            }
+            if let last { return last }
+        }
+        let reading = try await backend.withCard(presence) {
+            CardReading(over: $0, limits: .default, site: site, at: presence.at)
+        }
+        guard isSmartTap, reading.member == nil else { return reading }
+        var explained = reading
+        explained.problems = [
+            ScanEvent.Problem(
+                .passNotAccepted,
+                "a tap of Google Wallet cannot be opened again from its recording, since its keys ended with it; 'readerctl pass "
+                    + "explain' shows what can be seen of it"
+            )
+        ]
+        return explained
     }
 
     private func verifyText(_ site: PassSite, _ out: Output) throws -> Bool {
@@ -86,19 +145,33 @@ struct PassVerify: ToolCommand {
         let reading: CardReading
         if let bytes = try? Hex.decode(input), !bytes.isEmpty {
             reading = try Self.reading(of: bytes, card, site, now)
-        } else {
-            let record: NDEFRecord =
-                SignedTokenVerifier.isToken(input)
-                ? .mime(type: "application/jwt", payload: Array(input.utf8)) : try .uri(input)
-            guard SignedTokenVerifier.isToken(input) || input.contains("://") else {
+        } else if SignedTokenVerifier.isToken(input) {
+            guard site.tokens != nil else {
                 throw ToolFailure(
-                    "'\(input)' is neither a file, an address, a token nor hexadecimal. See 'readerctl pass verify --help'.",
+                    "could not judge the token: \(passes) has no 'tokens' to check it with. Add them to the configuration.",
                     exit: ToolExit.malformed
                 )
             }
+            // Wherever the place's rules would look for it.
+            var site = site
+            site.cards = []
+            reading = CardReading(
+                records: [.mime(type: "application/jwt", payload: Array(input.utf8))],
+                uid: card,
+                site: site,
+                at: now
+            )
+            if card == nil { out.message("A token that names its card is judged with --uid alone.") }
+        } else if input.contains("://"), let record = try? NDEFRecord.uri(input) {
             reading = CardReading(records: [record], uid: card, site: site, at: now)
+        } else {
+            throw ToolFailure(
+                "'\(input.prefix(80))' is neither a file, an address, a token nor hexadecimal. See 'readerctl pass verify --help'.",
+                exit: ToolExit.malformed
+            )
         }
-        let verdict = PassVerdict("verified", reading)
+        var verdict = PassVerdict("verified", reading)
+        verdict.at = ISO8601.text(now)
         try out.result(verdict, text: verdict.text)
         return verdict.isAccepted
     }
@@ -110,16 +183,23 @@ struct PassVerify: ToolCommand {
         _ site: PassSite,
         _ now: Date
     ) throws -> CardReading {
-        let status: [UInt8] = [0x90, 0x00]
-        if bytes.first == 0x70 {
-            let answer = bytes.suffix(2) == status[...] ? bytes : bytes + status
-            return CardReading(appleAnswer: try ResponseAPDU(bytes: answer), site: site, at: now)
+        let success: [UInt8] = [0x90, 0x00]
+        if bytes.count == 2 || bytes.first == 0x70 {
+            let isWhole = bytes.count == 2 || bytes.suffix(2) == success[...]
+            let answer = try ResponseAPDU(bytes: isWhole ? bytes : bytes + success)
+            return CardReading(appleAnswer: answer, site: site, at: now)
         }
         if let message = try? NDEFMessage(decoding: bytes) {
             return CardReading(records: message.records, uid: card, site: site, at: now)
         }
+        guard (try? AppleVASCryptogram(bytes)) != nil else {
+            throw ToolFailure(
+                "the hexadecimal is neither an answer of a phone, a cryptogram nor an NDEF message.",
+                exit: ToolExit.malformed
+            )
+        }
         let objects = [BERTLV(0x70, objects: [BERTLV(0x9F2A, []), BERTLV(0x9F27, bytes)])]
-        let answer = try ResponseAPDU(bytes: try objects.encoded() + status)
+        let answer = try ResponseAPDU(bytes: try objects.encoded() + success)
         return CardReading(appleAnswer: answer, site: site, at: now)
     }
 }

@@ -33,6 +33,8 @@ struct DamagedSchemaTests {
         _ = try await club.delete("member 5")
         try await club.undoVisit(club.visits(of: "member 0")[0].id, by: ActionContext(reason: "test"))
         if erasing { try await club.erase("member 6") }
+        #expect(try club.passMemory.takeCounter(7, of: [4, 1, 2, 3, 4, 5, 6]))
+        #expect(try club.passMemory.takeOnce([1, 2, 3], until: .distantFuture, now: Date(timeIntervalSince1970: 0)))
         let members = try await club.members(sortedBy: .userId)
         #expect(try await club.check() == [])
         try await club.close()

@@ -36,6 +36,7 @@ final class FakeNFC: @unchecked Sendable {
     var faults: [Function: [Fault]] = [:]
     var counts: [Function: Int] = [:]
     var gates: [Function: Gate] = [:]
+    private var lateness = Lateness.none
     var lastDevice = 0
     var mostDevices = 0
     /// What must never happen, and did.
@@ -84,6 +85,16 @@ final class FakeNFC: @unchecked Sendable {
             let first = counts[function, default: 0] + number
             faults[function, default: []].append(Fault(first: first, isForEver: forEver, code: code))
         }
+    }
+
+    /// Lets the answer to the next look come too late: that look times out, and the answer stands before whatever is asked
+    /// next.
+    func answerLate(_ target: NFCTarget) { locked { lateness = .next(target) } }
+
+    private enum Lateness {
+        case none
+        case next(NFCTarget)
+        case waiting(NFCTarget)
     }
 
     func heal() { locked { faults = [:] } }
@@ -168,6 +179,13 @@ final class FakeNFC: @unchecked Sendable {
             initiatorInit: { [self] in begin(.initiatorInit, $0) ?? .success },
             setProperty: { [self] device, property, value in
                 if let code = begin(.setProperty, device) { return code }
+                let isWaiting = locked {
+                    guard case .waiting = lateness, property == .activateField else { return false }
+                    lateness = .none
+                    return true
+                }
+                // It is the answer to another command.
+                if isWaiting { return .inputOutput }
                 chip(device) { chip in
                     switch property {
                     case .easyFraming: chip.isEasy = value
@@ -188,6 +206,18 @@ final class FakeNFC: @unchecked Sendable {
             },
             select: { [self] device, modulation, data in
                 if let code = begin(.select, device) { return (code, nil) }
+                let late: (NFCCode, NFCTarget?)? = locked {
+                    switch lateness {
+                    case .none: return nil
+                    case .next(let target):
+                        lateness = .waiting(target)
+                        return (.timeout, nil)
+                    case .waiting(let target):
+                        lateness = .none
+                        return (NFCCode(rawValue: 1), target)
+                    }
+                }
+                if let late { return late }
                 let target = ask(device, { $0.select(modulation, data) }, or: nil)
                 return (NFCCode(rawValue: target == nil ? 0 : 1), target)
             },

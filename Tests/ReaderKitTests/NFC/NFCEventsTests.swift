@@ -30,6 +30,23 @@ import Testing
         await fake.expectClean()
     }
 
+    /// What a slow chip says of one kind of card must not be taken for a card of another kind.
+    @Test func lateAnswerIsNoCard() async throws {
+        let fake = FakeNFC("fake:A")
+        let backend = fake.backend()
+        let watcher = Watcher(backend)
+        try await watcher.until("added fake:A")
+        for _ in 0..<3 {
+            let looks = fake.count(.select)
+            fake.answerLate(NFCTarget(.felica212, [.init("idm", [0x00, 0x07, 0x04, 0x01, 0x00, 0x3A, 0xD4, 0xE5])]))
+            try await until("it was looked for again") { fake.count(.select) > looks + 8 }
+        }
+        #expect(watcher.texts == ["added fake:A"])
+        // The reader serves as before.
+        fake.insert(SimulatedNTAG(.ntag213))
+        try await watcher.until("inserted fake:A 1")
+    }
+
     @Test(arguments: NFCCards.all) func restingCardIsOnePresentation(_ sample: NFCCards.Sample) async throws {
         let fake = FakeNFC("fake:A")
         let backend = fake.backend()

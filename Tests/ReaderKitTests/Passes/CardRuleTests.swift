@@ -19,6 +19,13 @@ import Testing
             (uri, .uri("https://CLUB.example/m/77/x?id=8"), .id("77", name: nil, .ndef)),
             (uri, .uri("https://club.example/m/a%20b"), .id("a b", name: nil, .ndef)),
             (uri, .uri("https://club.example/m/"), .nobody("the card's address names nobody; write the card anew")),
+            (
+                .uri(.init(host: "club.example", path: "/m")), .uri("https://club.example/m/77"),
+                .id("77", name: nil, .ndef)
+            ),
+            (.uri(.init(host: "club.example", path: "/m")), .uri("https://club.example/members"), nil),
+            (.uri(.init(host: "club.example")), .uri("https://club.example/77"), .id("77", name: nil, .ndef)),
+            (uri, .uri("ftp://club.example/m/77"), nil),
             (uri, .uri("https://club.example/n/77"), nil), (uri, .uri("https://evil.example/m/77"), nil),
             (uri, .uri("https://club.example.evil.example/m/77"), nil),
             (uri, .uri("https://evil.example@club.example/m/77"), .id("77", name: nil, .ndef)),
@@ -107,6 +114,32 @@ import Testing
         #expect(nobody.member == nil && nobody.problems.map(\.code) == [.invalidPass])
     }
 
+    /// A rule that takes a token, at a place that cannot check it.
+    @Test func tokenWithoutKeys() throws {
+        let site = PassSite(cards: [.text(.init(isToken: true))])
+        let reading = try Self.read([.text("eyJ.e.x")], site)
+        #expect(reading.member == nil && reading.problems.map(\.code) == [.passNotAccepted])
+    }
+
+    /// The same rules for what a Smart Reader reports.
+    @Test func reported() async throws {
+        let token = try SignedTokenTests.token(SignedTokenTests.claims())
+        let bound = try SignedTokenTests.token(SignedTokenTests.claims(#","uid":"04112233445566""#))
+        let tokens = try await SignedTokenTests.verifier()
+        let rules = PassSite(cards: [Self.text])
+        for (data, site, key) in [
+            ("M-7", rules, nil), ("CLUB:42", rules, "42"), (token, PassSite(tokens: tokens), "M-7"),
+            (bound, PassSite(tokens: tokens), nil), ("M-7", PassSite(), "M-7"),
+            (token, PassSite(cards: [.text(.init(isToken: true))], tokens: tokens), "M-7"),
+        ] as [(String, PassSite, String?)] {
+            let line =
+                #"{"Interface":"13.56","Protocol":"NFC-A","Template":78,"TagId":"08A1B2C3","TagData":"\#(data)"}"#
+            let reading = ReportReading.read(line, site: site, at: SignedTokenTests.now)
+            #expect(reading != nil)
+            #expect(reading?.member?.key == key, "\(data.prefix(20)): \(reading?.problems ?? [])")
+        }
+    }
+
     @Test func tokens() async throws {
         let tokens = try await SignedTokenTests.verifier()
         let token = try SignedTokenTests.token(SignedTokenTests.claims(#","name":"Ann""#))
@@ -134,6 +167,14 @@ import Testing
         ] {
             #expect(try Self.read([record], site).member?.key == "M-7")
         }
+        // What stands beside a proof that failed does not take its place.
+        for bad in [forged, over] {
+            for plain in [try NDEFRecord.text("EVIL"), try .text("4|EVIL|x|Eve")] {
+                #expect(try Self.read([plain, .text(bad)], site).member == nil)
+                #expect(try Self.read([.text(bad), plain], site).member == nil)
+            }
+        }
+        #expect(try Self.read([.text("4|EVIL|x|Eve"), .text(token)], site).member?.key == "M-7")
         // One that is proven comes before one that is only written there.
         #expect(try Self.read([.text("EVIL"), .text(token)], site).member?.key == "M-7")
         var strict = site

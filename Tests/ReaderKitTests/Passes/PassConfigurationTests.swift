@@ -82,6 +82,31 @@ import Testing
             (#"{"smartTap":{"collector":1,"keyVersion":1,"key":"k","preSigned":"p"}}"#, "smartTap", "either"),
             (#"{"tokens":{"keys":["k"],"leewaySeconds":-1}}"#, "tokens.leewaySeconds", "0 to 86400"),
             (#"{"tokens":{"key":"k"}}"#, "tokens.key", "audience, idClaim"),
+            (#"{"tokens":{"keys":[]}}"#, "tokens.keys", "no key"),
+            (#"{"cards":[{"uri":{"host":"https://a"}}]}"#, "cards[0].uri.host", "as club.example"),
+            (#"{"cards":[{"uri":{"host":"a:8443"}}]}"#, "cards[0].uri.host", "as club.example"),
+            (#"{"cards":[{"uri":{"host":"a","path":"m"}}]}"#, "cards[0].uri.path", "begins with '/'"),
+            (
+                #"{"signingTags":[{"host":"","fileReadKey":"k","layout":{"mac":"c","uid":"u"}}]}"#,
+                "signingTags[0].host", "as club.example"
+            ),
+            (
+                #"{"signingTags":[{"host":"a","fileReadKey":"k","layout":{"mac":"c","piccData":"e"}}]}"#,
+                "signingTags[0]", "no 'metaReadKey'"
+            ),
+            (
+                #"{"signingTags":[{"host":"a","fileReadKey":"k","layout":{"mac":"c","uid":"u","fileData":"d"}}]}"#,
+                "signingTags[0].layout", "no 'signedFrom'"
+            ),
+            (
+                #"{"signingTags":[{"host":"a","fileReadKey":"k","layout":{"mac":"c","uid":"u"},"identity":"fileData"}]}"#,
+                "signingTags[0].layout", "'fileData' is to name"
+            ),
+            (
+                #"{"signingTags":[{"host":"a","fileReadKey":"k","layout":{"mac":"c"}}]}"#,
+                "signingTags[0].layout", "'uid' is to name"
+            ),
+            (#"{"lowestAssurance":"crypto"}"#, "lowestAssurance", "there are: none, identifier, cryptographic"),
             (#"{"cards":[{"uri":{"host":"a","isToken":true}}]}"#, "cards[0]", "no 'tokens' to check it with"),
             (#"{"cards":[{"uri":{"hots":"a"}}]}"#, "cards[0].uri.hots", "host, isToken"),
             (#"{"cards":[{"uri":{"host":"a"},"text":{}}]}"#, "cards[0]", "no value"),
@@ -146,13 +171,54 @@ import Testing
         let configuration = try PassConfiguration(json: Data(Self.whole.utf8))
         let path = folder.path + "/issuer.jwks"
         chmod(path, 0o664)
-        await #expect(throws: PassConfigurationError.keyWritableByOthers(path, mode: 0o664)) {
+        await #expect(throws: PassConfigurationError.writableByOthers(path, mode: 0o664)) {
             try await configuration.site(folder: folder.path)
         }
         try folder.write("{}", to: "issuer.jwks", mode: 0o644)
         await #expect(throws: PassConfigurationError.badPublicKeys(path, .malformed)) {
             try await configuration.site(folder: folder.path)
         }
+    }
+
+    @Test func configurationOfOthers() throws {
+        let folder = try Folder()
+        try folder.write("{}", to: "passes.json", mode: 0o664)
+        let path = folder.path + "/passes.json"
+        #expect(throws: PassConfigurationError.writableByOthers(path, mode: 0o664)) {
+            try PassConfiguration(path: path)
+        }
+        if geteuid() == 0 {
+            chmod(path, 0o644)
+            chown(path, 4711, 4711)
+            #expect(throws: PassConfigurationError.ownedByAnother(path)) { try PassConfiguration(path: path) }
+        }
+    }
+
+    /// Keys where names of files belong, which must not be shown.
+    @Test(arguments: [AppleVASKey().pem, String(repeating: "0A", count: 16), #"{"keys":[]}"#])
+    func keyInPlaceOfFile(_ key: String) async throws {
+        let json = String(decoding: try JSONEncoder().encode([key]), as: UTF8.self)
+        let texts = [
+            #"{"appleVAS":{"passes":[{"passTypeIdentifier":"pass.a","keys":\#(json)}]}}"#,
+            #"{"tokens":{"keys":\#(json)}}"#,
+        ]
+        for text in texts {
+            let configuration = try PassConfiguration(json: Data(text.utf8))
+            await #expect(throws: PassConfigurationError.keyInPlaceOfFile) { try await configuration.site(folder: "/") }
+        }
+    }
+
+    /// Keys of 32 bytes on other curves, which are no keys of a wallet.
+    @Test func otherCurves() throws {
+        // PKCS #8 of secp256k1 and brainpoolP256r1 differ from P-256 in the name of the curve.
+        let pem = AppleVASKey().pem
+        let body = pem.split(separator: "\n").dropFirst().dropLast().joined()
+        var bytes = try #require(Data(base64Encoded: body))
+        let place = try #require(bytes.firstRange(of: Data([0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07])))
+        bytes[place.upperBound - 1] = 0x06
+        let other = "-----BEGIN PRIVATE KEY-----\n\(bytes.base64EncodedString())\n-----END PRIVATE KEY-----\n"
+        #expect(AppleVASKey(pem: pem) != nil && AppleVASKey(pem: other) == nil)
+        #expect(SmartTapKey(pem: other, collectorID: 1, version: 1) == nil)
     }
 
     @Test func preSigned() async throws {
@@ -188,14 +254,22 @@ import Testing
                 ]
             ),
             (
-                #"{"signingTags":[{"host":"a","fileReadKey":"k","layout":{"mac":"c","uid":"u"},"identity":"fileData"}],"order":["sdm"]}"#,
-                ["signingTags[0].layout", "signingTags[0]"]
+                #"{"signingTags":[{"host":"a","fileReadKey":"k","layout":{"mac":"c","uid":"u"}}],"order":["sdm"]}"#,
+                ["signingTags[0].layout"]
             ),
             (
-                #"{"signingTags":[{"host":"a","fileReadKey":"k","layout":{"mac":"c","piccData":"e"}},{"host":"A","path":"/t","metaReadKey":"m","fileReadKey":"k","layout":{"mac":"c","piccData":"e"}}],"order":["sdm"]}"#,
-                ["signingTags[0]", "signingTags[1]"]
+                #"{"signingTags":[{"host":"a","metaReadKey":"m","fileReadKey":"k","layout":{"mac":"c","piccData":"e"}},"#
+                    + #"{"host":"A","path":"/t","metaReadKey":"m","fileReadKey":"k","layout":{"mac":"c","piccData":"e"}}],"#
+                    + #""order":["sdm"]}"#,
+                ["signingTags[1]"]
             ),
-            (#"{"cards":[],"tokens":{"keys":[]}}"#, ["cards", "tokens.keys"]),
+            (#"{"cards":[{"text":{}}],"tokens":{"keys":["k"]}}"#, ["lowestAssurance", "tokens"]),
+            (#"{"tokens":{"keys":["k"]},"lowestAssurance":"cryptographicWithReplayProtection"}"#, ["lowestAssurance"]),
+            (
+                #"{"smartTap":{"collector":1,"keyVersion":1,"key":"k"},"lowestAssurance":"cryptographic"}"#,
+                ["lowestAssurance"]
+            ),
+            (#"{"cards":[]}"#, ["cards"]),
         ] as [(String, [String])]
     )
     func advice(_ text: String, _ places: [String]) throws {

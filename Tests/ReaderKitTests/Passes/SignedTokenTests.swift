@@ -83,6 +83,12 @@ import Testing
             // The key of another way of signing.
             (claims(), #"{"alg":"ES256","kid":"a"}"#, .unknownKey),
             (claims(), #"{"alg":"ES256","kid":"b"}"#, .forged),
+            // Numbers that a library may not hold.
+            (claims(), #"{"alg":"EdDSA","kid":"c","x":1e300}"#, .unknownKey),
+            (claims(), #"{"alg":"EdDSA","kid":"c","x":10000000000000000000}"#, .unknownKey),
+            (claims(), #"{"alg":1e19}"#, .unsupported),
+            (claims(#","exp":1e300,"nbf":1e300"#), #"{"alg":"EdDSA"}"#, .notYetValid),
+            (claims(#","exp":-1e300"#), #"{"alg":"EdDSA"}"#, .expired),
             (claims(), "{", .malformed), ("[]", #"{"alg":"EdDSA","kid":"a"}"#, .malformed),
             ("{", #"{"alg":"EdDSA","kid":"a"}"#, .malformed),
             (claims(#","exp":1779999939"#), #"{"alg":"EdDSA","kid":"a"}"#, .expired),
@@ -165,9 +171,11 @@ import Testing
     @Test(
         arguments: [
             ("", SignedTokenVerifier.KeyFault.malformed), ("{}", .malformed), (#"{"keys":[]}"#, .empty),
-            (#"{"keys":[{"kty":"oct","kid":"a","k":"AAAA"}]}"#, .malformed),
+            (#"{"keys":[{"kty":"oct","kid":"a","k":"AAAA"}]}"#, .unsupported),
+            (#"{"keys":[{"kty":"OKP","crv":"Ed25519","use":"enc","x":"AA"}]}"#, .unsupported),
+            (#"{"keys":[{"kty":"OKP","crv":"Ed25519","alg":"RS256","x":"AA"}]}"#, .unsupported),
             (#"{"keys":[{"kty":"RSA","kid":"a","n":"AQAB","e":"AQAB"}]}"#, .unsupported),
-            (#"{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"a","x":"AA"}]}"#, .unsupported),
+            (#"{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"a","x":"AA"}]}"#, .malformed),
             (#"{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"a","x":"AA","d":"AA"}]}"#, .isPrivate),
             (P256.Signing.PrivateKey().pemRepresentation, .isPrivate), ("-----BEGIN PUBLIC KEY-----", .malformed),
         ] as [(String, SignedTokenVerifier.KeyFault)]
@@ -176,10 +184,25 @@ import Testing
         await #expect(throws: fault) { try await SignedTokenVerifier(keys: [text]) }
     }
 
+    /// Keys of other kinds in the same set are of no matter.
+    @Test func mixedSet() async throws {
+        let other = #"{"keys":[{"kty":"RSA","kid":"r","n":"AQAB","e":"AQAB"},{"kty":"oct","k":"AAAA"},{"kty":"new"},"#
+        let set = other + Self.set.drop { $0 != "[" }.dropFirst()
+        #expect(try await SignedTokenVerifier(keys: [set]).keyNames == ["a", "b"])
+    }
+
+    @Test func namespacedClaims() async throws {
+        let verifier = try await SignedTokenVerifier(keys: [Self.set], idClaim: "https://club.example/member")
+        let token = try Self.token(#"{"https://club.example/member":"M-9"}"#)
+        #expect(try verifier.verify(token, at: Self.now).id == "M-9")
+        let nested = try await SignedTokenVerifier(keys: [Self.set], idClaim: "member.no")
+        #expect(try nested.verify(Self.token(#"{"member":{"no":9}}"#), at: Self.now).id == "9")
+    }
+
     @Test func words() {
         for error: SignedTokenError in [
             .malformed, .unsupported, .unknownKey, .forged, .expired, .notYetValid, .endless, .wrongIssuer,
-            .wrongAudience, .wrongCard, .nobody, .missing,
+            .wrongAudience, .wrongCard, .nobody, .noVerifier,
         ] {
             #expect("\(error)".hasPrefix("could not accept the card") && error.hint.hasSuffix("."))
         }

@@ -200,7 +200,8 @@ final class NFCDevice {
             } else if code != .aborted {
                 fault = code
             }
-            if code.isSuccess, let found {
+            if !code.isSuccess, !code.isRefusal { try forgetLateAnswer() }
+            if code.isSuccess, let found, found.isAnswer {
                 failedLooks = 0
                 target = found
                 return try completed(found)
@@ -212,6 +213,15 @@ final class NFCDevice {
             throw fault.error(attempting: attempt)
         }
         return nil
+    }
+
+    /// Waits for the answer to a look that ended without one: it would be taken for that to the next look, and its bytes for
+    /// the identifier of a card of another kind. The chip answers in order, and answers to other commands are told apart.
+    private func forgetLateAnswer() throws(ReaderError) {
+        for _ in 0..<3 {
+            let code = try call("look for a card") { library.setProperty($0, .activateField, true) }
+            if code.isSuccess || code == .noSuchDevice { return }
+        }
     }
 
     /// A Jewel or Topaz shows the first four bytes of its identifier; the rest stands in its first block.

@@ -193,8 +193,10 @@ extension NFCTarget {
             ]
         case .felica212, .felica424:
             let info = target.nti.nfi
-            values = [("idm", bytes(info.abtId)), ("pmm", bytes(info.abtPad))]
-            if info.szLen > 18 { values.append(("syscode", bytes(info.abtSysCode))) }
+            // Of another length or code it is no answer to a look for FeliCa, and its bytes must not name anybody.
+            let isAnswer = [18, 20].contains(info.szLen) && info.btResCode == 0x01
+            values = isAnswer ? [("idm", bytes(info.abtId)), ("pmm", bytes(info.abtPad))] : []
+            if isAnswer, info.szLen > 18 { values.append(("syscode", bytes(info.abtSysCode))) }
         case .iso14443b:
             let info = target.nti.nbi
             values = [

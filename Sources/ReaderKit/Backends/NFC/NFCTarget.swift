@@ -10,6 +10,9 @@ package struct NFCTarget: Sendable, Hashable {
         self.values = values
     }
 
+    /// Whether it is what a look of its kind finds: a FeliCa shows its identifier, or it is none.
+    var isAnswer: Bool { modulation.technology != .felica || self["idm"] != nil }
+
     /// What it showed under that name.
     package subscript(name: String) -> [UInt8]? { values.first { $0.name == name }?.bytes }
 

@@ -54,15 +54,47 @@ extension PassConfiguration {
             if Set(order).count < order.count { add("order", "a kind is named twice; the first place counts") }
             if order.isEmpty { add("order", "it is empty, so nobody is let in") }
         }
+        adviseOnAssurance(configured, add)
+    }
+
+    /// How far the passes of a kind can be trusted at the best.
+    private func highest(_ kind: Pass.Kind) -> Pass.Assurance {
+        switch kind {
+        case .appleVAS: appleVAS == nil ? .none : .cryptographicWithReplayProtection
+        case .smartTap:
+            smartTap.map { $0.preSigned == nil ? .cryptographicWithReplayProtection : .cryptographic } ?? .none
+        case .sdm:
+            (signingTags ?? []).map { $0.layout.counts ? .cryptographicWithReplayProtection : .cryptographic }.max()
+                ?? .none
+        case .ndef: tokens == nil ? .identifier : .cryptographic
+        case .text, .uid: .identifier
+        }
+    }
+
+    private func adviseOnAssurance(_ configured: Set<Pass.Kind>, _ add: (String, String) -> Void) {
         let lowest = lowestAssurance ?? .identifier
         let proving: Set<Pass.Kind> = [.appleVAS, .smartTap, .sdm]
-        if lowest > .identifier, configured.isDisjoint(with: proving), tokens == nil {
-            add("lowestAssurance", "nothing that is configured proves anything, so nobody is let in")
+        let order = order ?? Pass.Kind.allCases
+        if lowest > .identifier, !order.contains(where: { highest($0) >= lowest }) {
+            add("lowestAssurance", "nothing that is configured can be trusted that far, so nobody is let in")
+        }
+        if lowest > .identifier, appleVAS != nil || smartTap != nil {
+            add(
+                "lowestAssurance",
+                "a wallet's pass is fresh and was made for this place's keys, but anybody who has the public key of a "
+                    + "pass can make one with another text: let the texts of passes be long and random"
+            )
+        }
+        if lowest == .identifier, tokens != nil {
+            add("lowestAssurance", "cards without a token count too; set 'cryptographic' where that is not wanted")
+        }
+        if tokens != nil, let cards, !cards.isEmpty, !cards.contains(where: \.isToken) {
+            add("tokens", "no rule in 'cards' takes a token, so none is looked for; add one with \"isToken\": true")
         }
         if lowest == .none {
             add("lowestAssurance", "it is the same as 'identifier': who cannot be named is let in nowhere")
         }
-        if lowest == .identifier, !configured.isDisjoint(with: proving), (order ?? [.uid]).contains(.uid) {
+        if lowest == .identifier, !configured.isDisjoint(with: proving), order.contains(.uid) {
             add(
                 "lowestAssurance",
                 "numbers of cards count too, and can be copied; set 'cryptographic' where that is not enough"
@@ -73,17 +105,20 @@ extension PassConfiguration {
     private func adviseOnTags(_ add: (String, String) -> Void) {
         for (index, tags) in (signingTags ?? []).enumerated() {
             let place = "signingTags[\(index)]"
-            if tags.layout.piccData == nil, tags.layout.counter == nil {
-                add("\(place).layout", "without a counter, an address that was opened before counts again")
+            if !tags.layout.counts {
+                add("\(place).layout", "without identifier and counter, an address that was opened before counts again")
             }
-            if tags.layout.piccData != nil, tags.metaReadKey == nil {
-                add(place, "identifier and counter are encrypted, and there is no 'metaReadKey' to open them")
-            }
-            if tags.identity == .fileData, tags.layout.fileData == nil {
-                add(place, "'fileData' is to name the member, and the layout has none")
+            if tags.identity != .fileData, lowestAssurance ?? .identifier == .identifier,
+                (order ?? [.uid]).contains(.uid)
+            {
+                add(
+                    place,
+                    "a card with the same number is the same member without a signature; leave 'uid' out of 'order', or set "
+                        + "'lowestAssurance' to 'cryptographic'"
+                )
             }
             for (later, other) in (signingTags ?? []).enumerated().dropFirst(index + 1)
-            where other.host.lowercased() == tags.host.lowercased() && (other.path ?? "").hasPrefix(tags.path ?? "") {
+            where SDMSite.covers(tags.host, tags.path ?? "", other.host, other.path ?? "") {
                 add(
                     "signingTags[\(later)]",
                     "addresses like these are those of \(place) already; put the longer path first"
@@ -94,7 +129,6 @@ extension PassConfiguration {
             add("smartTap.preSigned", "a recorded tap cannot be told from a fresh one; use 'key' where that matters")
         }
         if let cards, cards.isEmpty { add("cards", "it is empty, so the general rules for cards hold; leave it out") }
-        if let tokens, tokens.keys.isEmpty { add("tokens.keys", "it is empty, so no token can be checked") }
     }
 }
 

@@ -5,9 +5,9 @@ extension PassConfiguration {
     ///
     /// - Throws: ``PassConfigurationError`` with the place in the file.
     public init(path: String) throws(PassConfigurationError) {
-        guard let data = FileManager.default.contents(atPath: path) else { throw .notReadable(path) }
+        let bytes = try PassKeyFiles.configuration(path)
         do throws(PassConfigurationError.Fault) {
-            self = try Self(json: data)
+            self = try Self(json: Data(bytes))
         } catch {
             throw .malformed(path, error)
         }
@@ -34,7 +34,7 @@ extension PassConfiguration {
         try check()
     }
 
-    private func check() throws(PassConfigurationError.Fault) {
+    func check() throws(PassConfigurationError.Fault) {
         func check(_ number: Int?, _ range: ClosedRange<Int>, _ place: String) throws(PassConfigurationError.Fault) {
             guard let number, !range.contains(number) else { return }
             throw .init(place: place, what: "a number from \(range.lowerBound) to \(range.upperBound) belongs here")
@@ -43,11 +43,32 @@ extension PassConfiguration {
         try check(smartTap?.collector, 0...Int(UInt32.max), "smartTap.collector")
         try check(smartTap?.keyVersion, 0...Int(UInt32.max), "smartTap.keyVersion")
         try check(tokens?.leewaySeconds, 0...86_400, "tokens.leewaySeconds")
+        for (index, tags) in (signingTags ?? []).enumerated() { try tags.check("signingTags[\(index)]") }
+        for (index, rule) in (cards ?? []).enumerated() {
+            if case .uri(let rule) = rule { try Self.check(rule.host, rule.path, "cards[\(index)].uri") }
+        }
+        if tokens?.keys.isEmpty == true {
+            throw .init(place: "tokens.keys", what: "there is no key to check tokens with")
+        }
         if let smartTap, (smartTap.key == nil) == (smartTap.preSigned == nil) {
             throw .init(place: "smartTap", what: "either 'key' or 'preSigned' belongs here")
         }
         for (index, rule) in (cards ?? []).enumerated() where rule.isToken && tokens == nil {
             throw .init(place: "cards[\(index)]", what: "it takes a token, and there is no 'tokens' to check it with")
+        }
+    }
+
+    /// A host alone, and a path that begins as paths do: anything else would never be that of an address.
+    fileprivate static func check(
+        _ host: String,
+        _ path: String?,
+        _ place: String
+    ) throws(PassConfigurationError.Fault) {
+        guard !host.isEmpty, host.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "." || $0 == "-" }) else {
+            throw .init(place: "\(place).host", what: "the name of a host belongs here, as club.example")
+        }
+        if let path, !path.isEmpty, !path.hasPrefix("/") {
+            throw .init(place: "\(place).path", what: "a path begins with '/'")
         }
     }
 
@@ -113,6 +134,26 @@ extension PassConfiguration {
         case (.list(let element), let list as [Any]):
             for (index, value) in list.enumerated() { try checkNames(value, element, "\(place)[\(index)]") }
         default: break
+        }
+    }
+}
+
+extension PassConfiguration.SigningTags {
+    /// What could never be right.
+    fileprivate func check(_ place: String) throws(PassConfigurationError.Fault) {
+        try PassConfiguration.check(host, path, place)
+        if layout.piccData != nil, metaReadKey == nil {
+            throw .init(place: place, what: "'piccData' is encrypted, and there is no 'metaReadKey' to open it")
+        }
+        if layout.fileData != nil, layout.signedFrom == nil {
+            throw .init(place: "\(place).layout", what: "'fileData' has to be signed, and there is no 'signedFrom'")
+        }
+        let (named, has) =
+            identity == .fileData
+            ? ("fileData", layout.fileData != nil)
+            : ("uid", layout.piccData != nil || layout.uid != nil)
+        guard has else {
+            throw .init(place: "\(place).layout", what: "'\(named)' is to name the member, and is not there")
         }
     }
 }

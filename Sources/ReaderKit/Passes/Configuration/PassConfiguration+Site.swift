@@ -9,6 +9,8 @@ extension PassConfiguration {
         folder: String,
         memory: any PassMemory = VolatilePassMemory()
     ) async throws(PassConfigurationError) -> PassSite {
+        // One that was made in a program was not checked when it was read.
+        do throws(PassConfigurationError.Fault) { try check() } catch { throw .malformed(folder, error) }
         let files = PassKeyFiles(folder: folder)
         var site = PassSite(memory: memory)
         if let appleVAS {

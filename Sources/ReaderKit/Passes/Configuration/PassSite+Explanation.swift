@@ -25,7 +25,7 @@ extension PassSite {
             add("smartTap", "collector \(smartTap.credential.collectorID), key \(smartTap.credential.version), \(how)")
         }
         for (index, tags) in signingTags.enumerated() {
-            let counts = tags.verifier.layout.piccData != nil || tags.verifier.layout.counter != nil
+            let counts = tags.verifier.layout.counts
             add(
                 "signingTags[\(index)]",
                 "https://\(tags.host)\(tags.path)…, the member is the tag's \(tags.identity == .uid ? "identifier" : "text")"

@@ -75,8 +75,8 @@ public struct PassFinding: Sendable, Hashable, Codable {
         case .phoneLocked:
             self.init(
                 code,
-                "the phone has the pass and is locked",
-                "It shows the pass now and gives it only once it is unlocked",
+                "the phone is locked",
+                "It gives passes only once it is unlocked; an iPhone with the pass shows it now",
                 "Unlock it and hold it to the reader again."
             )
         case .phoneNeedsOwner:

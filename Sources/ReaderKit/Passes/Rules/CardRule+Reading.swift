@@ -39,15 +39,14 @@ extension CardRule {
 
 extension CardRule.URI {
     fileprivate func read(_ uri: String) -> CardRule.Reading? {
-        guard let address = URLComponents(string: uri), let host = address.host,
-            host.lowercased() == self.host.lowercased(),
-            address.path.hasPrefix(path ?? "")
+        guard let address = URLComponents(string: uri),
+            let rest = WebPlace(host: host, path: path ?? "").rest(of: address)
         else { return nil }
         let id: String? =
             if let parameter {
                 address.queryItems?.first { $0.name == parameter }?.value
             } else {
-                String(address.path.dropFirst(path?.count ?? 0).prefix { $0 != "/" })
+                String(rest.prefix { $0 != "/" })
             }
         guard let id = id?.trimmed, !id.isEmpty else {
             return .nobody("the card's address names nobody; write the card anew")

@@ -5,7 +5,7 @@ import Foundation
 /// A place without rules takes what ``NDEFPassReader`` understands; one with rules takes what they say, and nothing else.
 ///
 /// ```json
-/// { "uri":  { "host": "club.example", "path": "/m/" } }
+/// { "uri":  { "host": "club.example", "path": "/m" } }
 /// { "uri":  { "host": "club.example", "parameter": "t", "isToken": true } }
 /// { "json": { "type": "application/vnd.club+json", "id": "member.number", "name": "member.name" } }
 /// { "text": { "prefix": "CLUB:" } }
@@ -25,7 +25,7 @@ public enum CardRule: Sendable, Hashable {
     public struct URI: Sendable, Hashable, Codable {
         /// The host; case does not count.
         public var host: String
-        /// How the path begins, as `/m/`; any path where it is left out.
+        /// How the path begins, in whole segments, as `/m`; any path where it is left out.
         public var path: String?
         /// The parameter with the id; where it is left out, the id is what follows `path`, up to the next `/`.
         public var parameter: String?

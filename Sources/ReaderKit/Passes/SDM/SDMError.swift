@@ -10,8 +10,6 @@ public enum SDMError: Error, Sendable, Hashable {
     case noKey
     /// The code is not the one that the tag's key gives: another key, or a URL that was changed.
     case wrongCode
-    /// The counter is not greater than at the last tap: the URL was recorded, or opened twice.
-    case replayed
 
     /// What was attempted and what happened.
     public var message: String {
@@ -21,7 +19,6 @@ public enum SDMError: Error, Sendable, Hashable {
             "could not check the tag's signature: the parameter '\(name)' of its address is not what a tag writes"
         case .noKey: "could not check the tag's signature: there is no key for its encrypted part"
         case .wrongCode: "could not accept the tag: its signature is wrong"
-        case .replayed: "could not accept the tag: this tap was seen before"
         }
     }
 
@@ -31,7 +28,6 @@ public enum SDMError: Error, Sendable, Hashable {
         case .missing, .malformed: "Check the layout in the configuration against what the tag was set up with."
         case .noKey: "Add the key for reading PICC data (SDMMetaRead) to the configuration."
         case .wrongCode: "Check the keys in the configuration; if they are right, the tag is a copy."
-        case .replayed: "Tap the card itself; an address that was copied or opened again does not count."
         }
     }
 }
@@ -41,7 +37,7 @@ extension SDMError {
     package var isMalformed: Bool {
         switch self {
         case .missing, .malformed, .noKey: true
-        case .wrongCode, .replayed: false
+        case .wrongCode: false
         }
     }
 }

@@ -69,3 +69,8 @@ public struct SDMLayout: Sendable, Hashable, Codable {
     /// Identifier and counter in the open: `uid`, `ctr`, `cmac`.
     public static let plain = SDMLayout(uid: "uid", counter: "ctr", mac: "cmac")
 }
+
+extension SDMLayout {
+    /// Whether a tag tells both who it is and how often it was read, so that a recorded tap is known again.
+    var counts: Bool { piccData != nil || uid != nil && counter != nil }
+}

@@ -5,7 +5,7 @@ public struct SDMSite: Sendable {
     /// The host of the address; case does not count.
     public var host: String
 
-    /// How the path begins; empty for any.
+    /// How the path begins, in whole segments; empty for any.
     public var path: String
 
     /// Checks the address.
@@ -30,9 +30,15 @@ public struct SDMSite: Sendable {
         self.identity = identity
     }
 
+    /// Whether all addresses of the second place are of the first.
+    static func covers(_ host: String, _ path: String, _ other: String, _ otherPath: String) -> Bool {
+        guard let address = URLComponents(string: "https://\(other)\(otherPath)") else { return false }
+        return WebPlace(host: host, path: path).rest(of: address) != nil
+    }
+
     /// Whether an address is one of these tags'.
     package func matches(_ url: String) -> Bool {
-        guard let address = URLComponents(string: url), let host = address.host else { return false }
-        return host.lowercased() == self.host.lowercased() && address.path.hasPrefix(path)
+        guard let address = URLComponents(string: url) else { return false }
+        return WebPlace(host: host, path: path).rest(of: address) != nil
     }
 }

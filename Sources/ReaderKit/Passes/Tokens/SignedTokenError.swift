@@ -24,8 +24,8 @@ public enum SignedTokenError: Error, Sendable, Hashable {
     case wrongCard
     /// It names nobody.
     case nobody
-    /// There is no token where one has to be.
-    case missing
+    /// There is no key to check it with.
+    case noVerifier
 
     /// What was attempted and what happened.
     public var message: String {
@@ -41,14 +41,15 @@ public enum SignedTokenError: Error, Sendable, Hashable {
         case .wrongAudience: "could not accept the card's token: it is for another place"
         case .wrongCard: "could not accept the card's token: it was made for another card"
         case .nobody: "could not accept the card's token: it names nobody"
-        case .missing: "could not accept the card: it has no token where one has to be"
+        case .noVerifier: "could not accept the card's token: there is no key to check it with"
         }
     }
 
     /// What a person can do about it.
     public var hint: String {
         switch self {
-        case .malformed, .endless, .nobody, .missing: "Write the card anew."
+        case .malformed, .endless, .nobody: "Write the card anew."
+        case .noVerifier: "Name the issuer's public keys in the configuration."
         case .unsupported: "Sign tokens with EdDSA or ES256."
         case .unknownKey: "Add the issuer's public key to the configuration, or write the card anew."
         case .forged: "Check the keys in the configuration; if they are right, the card was not written by the issuer."
