@@ -3,6 +3,10 @@ enum SmartTapFields {
     /// How deep messages stand within records: a request, a session's part, its merchant, and one to spare.
     private static let depthLimit = 6
 
+    /// How much is shown of data that inflate, in bytes: more than any pass, and not so much that a small file makes a long
+    /// text.
+    private static let longestInflated = 4096
+
     /// The fields of a message.
     static func message(_ bytes: [UInt8], at start: Int) -> [ExplainedField] {
         guard !bytes.isEmpty else { return [] }
@@ -150,7 +154,7 @@ enum SmartTapFields {
         reader.rest { bytes, start in
             var field = ExplainedField("compressed data", offset: start, length: bytes.count, bytes: bytes)
             do throws(Inflation.Failure) {
-                let data = try Inflation.inflate(bytes, limit: SmartTapLimits.data)
+                let data = try Inflation.inflate(bytes, limit: longestInflated)
                 let fields = depth < depthLimit ? message(data, at: 0, depth: depth + 1) : []
                 field.fields = [
                     ExplainedField("inflated data", length: data.count, bytes: data, isJoined: true, fields: fields)
@@ -158,7 +162,7 @@ enum SmartTapFields {
             } catch {
                 field.meaning =
                     error == .tooLong
-                    ? "longer than \(SmartTapLimits.data) bytes when inflated" : "they do not inflate"
+                    ? "longer than \(longestInflated) bytes when inflated, which is not shown" : "they do not inflate"
             }
             return [field]
         }

@@ -6,12 +6,11 @@ public final class VolatilePassMemory: PassMemory {
     private struct State {
         var digests: [[UInt8]: Date] = [:]
         var counters: [[UInt8]: UInt32] = [:]
+        /// With more digests than that, those that are too old are looked for.
+        var many = 4096
     }
 
     private let state = Mutex(State())
-
-    /// More that may still be presented are looked through for what is too old.
-    private static let manyDigests = 4096
 
     /// A memory of nothing.
     public init() {}
@@ -19,7 +18,10 @@ public final class VolatilePassMemory: PassMemory {
     /// Takes something that may be presented once.
     public func takeOnce(_ digest: [UInt8], until end: Date, now: Date) -> Bool {
         state.withLock { state in
-            if state.digests.count >= Self.manyDigests { state.digests = state.digests.filter { $0.value >= now } }
+            if state.digests.count >= state.many {
+                state.digests = state.digests.filter { $0.value >= now }
+                state.many = max(4096, 2 * state.digests.count)
+            }
             return state.digests.updateValue(end, forKey: digest) == nil
         }
     }

@@ -88,10 +88,14 @@ extension CardReading {
             )
             return
         }
-        let end = message.at.addingTimeInterval(site.longestAge.seconds)
+        // Not only for as long as it counts here and now: the place may allow a greater age later, and clocks are put right.
+        let end = message.at.addingTimeInterval(Self.remembered)
         guard remember({ try site.memory.takeOnce(message.digest, until: end, now: now) }) else { return }
         add(message.text, .appleVAS, .cryptographicWithReplayProtection)
     }
+
+    /// How long a presented pass is remembered, in seconds: a week more than the greatest age that there may be.
+    private static let remembered: TimeInterval = 8 * 86_400
 
     // MARK: Smart Tap
 
@@ -147,6 +151,15 @@ extension CardReading {
     }
 
     private mutating func take(_ tap: SDMTap, _ tags: SDMSite, _ site: PassSite) {
+        if let uid, uid.kind == .fixed, !tap.uid.isEmpty, uid.bytes != tap.uid {
+            problems.append(
+                ScanEvent.Problem(
+                    .passNotAccepted,
+                    "the address was signed by another tag than the one it is on, so it is a copy; use the tag itself"
+                )
+            )
+            return
+        }
         // Without an identifier it cannot be told whose counter it is.
         let counter = tap.uid.isEmpty ? nil : tap.counter
         if let counter {
@@ -231,7 +244,8 @@ extension CardReading {
             problems.append(
                 ScanEvent.Problem(
                     .passNotAccepted,
-                    "it cannot be known whether this tap was presented before, so it does not count; ask at the desk"
+                    "it cannot be known whether this tap was presented before (\(error)), so it does not count; try again, or ask "
+                        + "at the desk"
                 )
             )
         }

@@ -69,8 +69,8 @@ extension Pass.Assurance {
         switch self {
         case .none: "anything that names a member"
         case .identifier: "anything that names a member, also what can be copied"
-        case .cryptographic: "only what is proven with a key"
-        case .cryptographicWithReplayProtection: "only what is proven with a key and cannot be a recording"
+        case .cryptographic: "only what was made with a key"
+        case .cryptographicWithReplayProtection: "only what was made with a key and cannot be a recording"
         }
     }
 }

@@ -193,6 +193,11 @@ struct PassVerify: ToolCommand {
             return CardReading(records: message.records, uid: card, site: site, at: now)
         }
         guard (try? AppleVASCryptogram(bytes)) != nil else {
+            // As from a tag, of which what can be read counts.
+            let (message, fault) = NDEFMessage.decodeLeniently(bytes)
+            if fault == nil, !message.records.isEmpty {
+                return CardReading(records: message.records, uid: card, site: site, at: now)
+            }
             throw ToolFailure(
                 "the hexadecimal is neither an answer of a phone, a cryptogram nor an NDEF message.",
                 exit: ToolExit.malformed

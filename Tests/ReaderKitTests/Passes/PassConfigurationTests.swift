@@ -221,6 +221,20 @@ import Testing
         #expect(SmartTapKey(pem: other, collectorID: 1, version: 1) == nil)
     }
 
+    /// As openssl writes keys: with the parameters of the curve before them.
+    @Test func parametersBeforeTheKey() {
+        let pem = AppleVASKey().pem
+        let text = "a comment\n-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n\n" + pem
+        #expect(AppleVASKey(pem: text)?.pem == pem)
+    }
+
+    @Test func tooMany() {
+        let tags = Array(repeating: #"{"host":"a","fileReadKey":"k","layout":{"mac":"c","uid":"u"}}"#, count: 65)
+        #expect(throws: PassConfigurationError.Fault(place: "signingTags", what: "at most 64 belong here")) {
+            try PassConfiguration(json: Data("{\"signingTags\":[\(tags.joined(separator: ","))]}".utf8))
+        }
+    }
+
     @Test func preSigned() async throws {
         let folder = try Folder()
         let key = SmartTapKey(collectorID: 7, version: 2)

@@ -41,9 +41,13 @@ import Testing
         CardReading(over: SimulatedCardChannel(card), limits: .default, site: site, at: now)
     }
 
-    private static func tag(_ uri: String) throws -> SimulatedNTAG {
+    /// The tag of NXP's example, unless another one is wanted.
+    private static func tag(
+        _ uri: String,
+        uid: [UInt8] = [0x04, 0xDE, 0x5F, 0x1E, 0xAC, 0xC0, 0x40]
+    ) throws -> SimulatedNTAG {
         try #require(
-            SimulatedNTAG.formatted(.ntag216, message: NDEFMessage([NDEFRecord.uri(uri)]).encoded())
+            SimulatedNTAG.formatted(.ntag216, uid: uid, message: NDEFMessage([NDEFRecord.uri(uri)]).encoded())
         )
     }
 
@@ -118,6 +122,29 @@ import Testing
         #expect(early.member == nil && early.problems.map(\.code) == [.passExpired])
     }
 
+    /// A place that accepts older passes than it did: what was presented before stays presented.
+    @Test func longerAgeLater() throws {
+        var site = Self.site()
+        site.appleVAS = AppleVASReader([AppleVASTests.merchant])
+        site.longestAge = .seconds(4)
+        let recorded = AppleVASTests.bytes(AppleVASTests.cryptogram)
+        let objects = [BERTLV(0x70, objects: [BERTLV(0x9F27, recorded)])]
+        let answer = ResponseAPDU(data: try objects.encoded(), statusWord: .success)
+        let then = try AppleVASCryptogram(recorded).open(for: AppleVASTests.merchant).at
+        #expect(CardReading(appleAnswer: answer, site: site, at: then).member?.key == "MEMBER-000042")
+        // Others come, when the first is too old to count; the memory looks for what it may forget.
+        let memory = VolatilePassMemory()
+        site.memory = memory
+        #expect(CardReading(appleAnswer: answer, site: site, at: then).member != nil)
+        for value in 0..<5000 {
+            let later = then.addingTimeInterval(60)
+            _ = memory.takeOnce([UInt8(value >> 8), UInt8(value & 0xFF)], until: later, now: later)
+        }
+        site.longestAge = .seconds(86_400)
+        let again = CardReading(appleAnswer: answer, site: site, at: then.addingTimeInterval(61))
+        #expect(again.problems.map(\.code) == [.passReplayed])
+    }
+
     @Test func signingTag() throws {
         let site = Self.site()
         let url = "https://club.example/t/m/77?e=EF963FF7828658A599F3041510671E88&c=94EED9EE65337086"
@@ -130,6 +157,9 @@ import Testing
         #expect(again.member == nil && again.problems.map(\.code) == [.passReplayed])
         let forged = Self.read(try Self.tag(url.replacing("c=94", with: "c=95")), site)
         #expect(forged.member == nil && forged.problems.map(\.code) == [.passNotAccepted])
+        // A fresh address on another tag was copied there.
+        let copy = Self.read(try Self.tag(url, uid: [0x04, 0xAD, 0xBE, 0xEF, 0x11, 0x22, 0x33]), Self.site())
+        #expect(copy.member == nil && copy.problems.map(\.code) == [.passNotAccepted])
         // Elsewhere an address is an address.
         #expect(Self.read(try Self.tag("https://club.example/m/77"), site).member?.key == "77")
     }

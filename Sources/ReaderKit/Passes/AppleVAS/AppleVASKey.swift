@@ -31,7 +31,9 @@ public struct AppleVASKey: Sendable {
 
     /// A key as a PEM file has it (PKCS #8 or SEC 1); `nil` if it is none.
     public init?(pem: String) {
-        guard PEMKey.isOfP256(pem), let key = try? P256.KeyAgreement.PrivateKey(pemRepresentation: pem) else {
+        guard let block = PEMKey.p256(in: pem),
+            let key = try? P256.KeyAgreement.PrivateKey(pemRepresentation: block)
+        else {
             return nil
         }
         self.init(key)

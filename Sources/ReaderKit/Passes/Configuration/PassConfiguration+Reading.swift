@@ -34,6 +34,9 @@ extension PassConfiguration {
         try check()
     }
 
+    /// No place has more of anything.
+    private static let longestList = 64
+
     func check() throws(PassConfigurationError.Fault) {
         func check(_ number: Int?, _ range: ClosedRange<Int>, _ place: String) throws(PassConfigurationError.Fault) {
             guard let number, !range.contains(number) else { return }
@@ -43,6 +46,18 @@ extension PassConfiguration {
         try check(smartTap?.collector, 0...Int(UInt32.max), "smartTap.collector")
         try check(smartTap?.keyVersion, 0...Int(UInt32.max), "smartTap.keyVersion")
         try check(tokens?.leewaySeconds, 0...86_400, "tokens.leewaySeconds")
+        func check(_ count: Int?, _ place: String) throws(PassConfigurationError.Fault) {
+            guard let count, count > Self.longestList else { return }
+            throw .init(place: place, what: "at most \(Self.longestList) belong here")
+        }
+        try check(appleVAS?.passes.count, "appleVAS.passes")
+        for (index, kind) in (appleVAS?.passes ?? []).enumerated() {
+            try check(kind.keys.count, "appleVAS.passes[\(index)].keys")
+        }
+        try check(signingTags?.count, "signingTags")
+        try check(cards?.count, "cards")
+        try check(tokens?.keys.count, "tokens.keys")
+        try check(order?.count, "order")
         for (index, tags) in (signingTags ?? []).enumerated() { try tags.check("signingTags[\(index)]") }
         for (index, rule) in (cards ?? []).enumerated() {
             if case .uri(let rule) = rule { try Self.check(rule.host, rule.path, "cards[\(index)].uri") }

@@ -65,6 +65,7 @@ package struct PassKeyFiles {
             name.contains("-----BEGIN") || name.contains("\n") || name.trimmed.first == "{"
             || digits.utf8.count >= 32 && digits.allSatisfy(\.isHexDigit)
         if isKey { throw .keyInPlaceOfFile }
+        guard !name.isEmpty, !name.utf8.contains(0) else { throw .keyNotReadable(path, "this is no name of a file") }
         return path
     }
 

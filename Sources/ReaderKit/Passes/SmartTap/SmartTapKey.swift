@@ -33,7 +33,9 @@ public struct SmartTapKey: Sendable {
 
     /// A key as a PEM file has it (PKCS #8 or SEC 1); `nil` if it is none.
     public init?(pem: String, collectorID: UInt32, version: UInt32) {
-        guard PEMKey.isOfP256(pem), let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else { return nil }
+        guard let block = PEMKey.p256(in: pem),
+            let key = try? P256.Signing.PrivateKey(pemRepresentation: block)
+        else { return nil }
         self.init(key, collectorID, version)
     }
 
