@@ -140,7 +140,9 @@ extension FuzzTarget {
                 }
             }
         }
-        if let records = try? SmartTapRecords.read(bytes), !records.isEmpty {
+        // A record whose content is malformed is read, for whoever needs it to judge, and not written.
+        let isWellFormed = NDEFMessage.decodeLeniently(bytes).fault?.isTolerable ?? true
+        if isWellFormed, let records = try? SmartTapRecords.read(bytes), !records.isEmpty {
             let again = try? SmartTapRecords.read(SmartTapRecords.bytes(records))
             try require(again == records, "records come back from their bytes")
             for record in records {
