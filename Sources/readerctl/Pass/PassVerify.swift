@@ -11,8 +11,8 @@ struct PassVerify: ToolCommand {
         discussion: """
             INPUT is the path of a capture, of which each tap is judged at its time; an address, as a tag writes it; a \
             signed token; or in hexadecimal an NDEF message, an answer of an iPhone to GET VAS DATA, or the cryptogram in \
-            it. --uid is for tokens that name their card, and is no pass. A tap of Google Wallet cannot be opened again from its recording: its keys ended with \
-            it; 'readerctl pass explain' shows what can be seen of it.
+            it. --uid is for tokens that name their card, and is no pass. A tap of Google Wallet cannot be opened again \
+            from its recording: its keys ended with it; 'readerctl pass explain' shows what can be seen of it.
 
             Exit code 0 if every tap names a member, 1 if one does not, 65 for malformed input, 66 for a missing file.
 
