@@ -30,6 +30,12 @@ let package = Package(
             swiftSettings: [.defaultIsolation(MainActor.self)]
         ),
         .executableTarget(
+            name: "FreeCoffee",
+            dependencies: [
+                .product(name: "ClubKit", package: "ClubKit"), .product(name: "ReaderKit", package: "ClubKit"),
+            ]
+        ),
+        .executableTarget(
             name: "TestYourKiosk",
             dependencies: [
                 .product(name: "ClubKit", package: "ClubKit"), .product(name: "ReaderKit", package: "ClubKit"),

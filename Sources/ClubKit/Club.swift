@@ -29,6 +29,9 @@ public final class Club: Sendable {
         var cooldown: Duration
         var dayPassHours = 0
         var userCreation: UserCreation
+        var scenarios: ScenarioPlan?
+        /// `nil` until the application says so: a program that only looks into the database delivers nothing.
+        var delivery: ScenarioDelivery?
         var store: MemberStore?
     }
 
@@ -49,6 +52,8 @@ public final class Club: Sendable {
     /// What the original library's names need to remember.
     let familiar = Mutex(FamiliarState())
     private let broadcaster = EventBroadcaster<ClubEvent>()
+    /// What scenarios were charged with and the application's code is to deliver.
+    let delivering = DeliveryQueue()
     /// Removes old visits while the club is open.
     let retention = Mutex<Task<Void, Never>?>(nil)
 
@@ -134,17 +139,23 @@ public final class Club: Sendable {
     public func open() async throws(ClubError) {
         try await onOpeningQueue { () throws(ClubError) in
             guard !self.isOpen else { return }
-            let store = try MemberStore(
-                self.configuration.database,
-                busyTimeout: self.configuration.busyTimeout,
-                identifierKey: self.configuration.identifierKey,
-                clock: self.configuration.clock,
-                makeUUID: self.configuration.makeUUID
-            )
+            let store = try self.makeStore()
             self.state.withLock { $0.store = store }
             self.keepRetention(in: store)
+            self.deliverLeftOver(isOpening: true)
             self.configuration.logger.info("The club is open.", metadata: ["device": "\(store.deviceID)"])
         }
+    }
+
+    /// Opens the database.
+    func makeStore() throws(ClubError) -> MemberStore {
+        try MemberStore(
+            configuration.database,
+            busyTimeout: configuration.busyTimeout,
+            identifierKey: configuration.identifierKey,
+            clock: configuration.clock,
+            makeUUID: configuration.makeUUID
+        )
     }
 
     /// Closes the member database, when all that is under way has been committed, and ends the sequences of ``events``.
@@ -155,6 +166,7 @@ public final class Club: Sendable {
             self.stopServing()
             guard let store = self.state.withLock({ $0.store }) else { return }
             self.retention.withLock { $0.take() }?.cancel()
+            self.delivering.forget()
             do throws(ClubError) {
                 try store.close()
             } catch {
@@ -197,12 +209,17 @@ public final class Club: Sendable {
     ///   ``ClubError/Kind/cancelled``, ``events`` and the delegate are told too.
     public func receive(_ event: ScanEvent) async throws(ClubError) -> Receipt {
         let store = try openStore("record a tap")
-        let (cooldown, userCreation) = state.withLock { ($0.cooldown, $0.userCreation) }
+        let (cooldown, userCreation, plan) = state.withLock { ($0.cooldown, $0.userCreation, $0.scenarios) }
         var rules = TapRules(cooldown: Timestamp.microseconds(cooldown))
         rules.expiryWarning = Int64(min(max(configuration.expiryWarningDays, 0), 36_500)) * 86_400 * Timestamp.second
         rules.visitsWarning = configuration.visitsLeftWarning
+        rules.scenarios = plan
         var unknown: UnknownCard = userCreation.condition == nil ? .create : .ask
         do {
+            // A tap that was seen before is no attempt.
+            if let plan, !plan.conditional.isEmpty, event.memberKey != nil, try await !store.hasReceived(event.id) {
+                rules.refusedScenarios = await refused(by: plan.conditional)
+            }
             while true {
                 let receipt = try await store.receive(
                     event,
@@ -289,6 +306,7 @@ public final class Club: Sendable {
         case .visit: tell(member) { $0.club($1, didUpdateMembership: $2) }
         case .repeat, .ignored, .rejected: break
         }
+        deliver(receipt)
     }
 
     /// Called on the writer's queue, right after the commit.
@@ -298,7 +316,16 @@ public final class Club: Sendable {
         case .added(let member, _): tell(member) { $0.club($1, didCreateNewMembership: $2) }
         case .updated(let member, _, _): tell(member) { $0.club($1, didUpdateMembership: $2) }
         case .deleted(let member, _): tell(member) { $0.club($1, didDeleteMembership: $2) }
+        case .scenario(let result): tell { $0.club($1, didExecute: result) }
+        case .routed(let result): tell { $0.club($1, didRoute: result) }
         case .scan, .received, .imported, .merged, .error: break
+        }
+    }
+
+    private func tell(_ method: @escaping @Sendable (any ClubMiddlewareDelegate, Club) -> Void) {
+        guard delegate != nil else { return }
+        callbacks.enqueue {
+            if let delegate = self.delegate { method(delegate, self) }
         }
     }
 

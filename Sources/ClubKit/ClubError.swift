@@ -59,6 +59,14 @@ public struct ClubError: Error, Sendable, Hashable {
         case noSuchMember
         /// There is no such visit, or it was undone before.
         case noSuchVisit
+        /// A scenario cannot be used as it is, or has no identifier that stays the same.
+        case invalidScenario
+        /// Nothing was charged under that identifier.
+        case noSuchExecution
+        /// What a scenario was charged with was redeemed or refunded before.
+        case alreadySettled
+        /// There is no message with that identifier.
+        case noSuchMessage
         /// A value that was given cannot be used.
         case invalidValue
         /// A file that was given cannot be read as what it should be.
@@ -103,6 +111,10 @@ public struct ClubError: Error, Sendable, Hashable {
         case .memberExists: "Choose another identifier, or change the member who is there."
         case .noSuchMember: "Check the identifier; a list of the members shows all."
         case .noSuchVisit: "Check the visit's identifier in the member's history."
+        case .invalidScenario: "Correct the scenario; those that were set before stay in force."
+        case .noSuchExecution: "Check the identifier; a list of what was charged shows all."
+        case .alreadySettled: "Nothing has to be done; what was charged is good for once."
+        case .noSuchMessage: "Check the identifier; the list of the inbox shows all."
         case .invalidValue: "Correct the value and try again; nothing was changed."
         case .malformedFile: "Check the file, or take another copy of it; it was left as it is."
         case .fileExists: "Choose another name, or move the file away."
@@ -142,6 +154,10 @@ extension ClubError.Kind {
         case .memberExists: "there is such a member already"
         case .noSuchMember: "there is no such member"
         case .noSuchVisit: "there is no such visit that counts"
+        case .invalidScenario: "the scenario cannot be used"
+        case .noSuchExecution: "nothing was charged under that identifier"
+        case .alreadySettled: "it was settled before"
+        case .noSuchMessage: "there is no such message"
         case .invalidValue: "the value cannot be used"
         case .malformedFile: "the file cannot be read as what it should be"
         case .fileExists: "the file is there already"

@@ -20,6 +20,10 @@ public enum ClubEvent: Sendable, Hashable {
     case imported(ImportReport, at: Date)
     /// Members were merged into the club, as with ``imported(_:at:)``.
     case merged(MergeReport, at: Date)
+    /// A scenario happened to a member, a group or the kiosk, or what it was charged with was refunded.
+    case scenario(ScenarioResult)
+    /// A message was handed to its processor, or nobody could take it.
+    case routed(RoutingResult)
     /// Something failed.
     case error(ClubError, at: Date)
 }
@@ -36,6 +40,8 @@ extension ClubEvent {
         case .deleted: "deleted"
         case .imported: "imported"
         case .merged: "merged"
+        case .scenario: "scenario"
+        case .routed: "routed"
         case .error: "error"
         }
     }
@@ -47,6 +53,8 @@ extension ClubEvent {
         case .received(let receipt): receipt.at
         case .added(_, let date), .updated(_, _, let date), .deleted(_, let date), .error(_, let date): date
         case .imported(_, let date), .merged(_, let date): date
+        case .scenario(let result): result.execution.at
+        case .routed(let result): result.at
         }
     }
 
@@ -55,7 +63,8 @@ extension ClubEvent {
         switch self {
         case .received(let receipt): receipt.member
         case .added(let member, _), .updated(let member, _, _), .deleted(let member, _): member
-        case .scan, .imported, .merged, .error: nil
+        case .scenario(let result): result.member
+        case .scan, .imported, .merged, .routed, .error: nil
         }
     }
 
@@ -68,15 +77,21 @@ extension ClubEvent {
         }
     }
 
-    /// Why a tap was ignored or rejected, in words.
+    /// Why a tap was ignored or rejected, something that was charged refunded, or a message not taken, in words.
     public var reason: String? {
-        if case .received(let receipt) = self { receipt.outcome.reason?.message } else { nil }
+        switch self {
+        case .received(let receipt): receipt.outcome.reason?.message
+        case .scenario(let result): result.execution.reason
+        case .routed(let result): result.outcome.reason
+        default: nil
+        }
     }
 }
 
 extension ClubEvent: Encodable {
     private enum CodingKeys: String, CodingKey {
         case event, at, id, reader, backend, member, reason, reasonCode, notices, update, report, error
+        case scenario, subject, number, state, title, message, visit, type, source, outcome, processor
     }
 
     private enum ErrorKeys: String, CodingKey {
@@ -87,7 +102,10 @@ extension ClubEvent: Encodable {
     /// of a tap has its `id`, `reader` and `backend`, where there is one `member`, and of an ignored or rejected tap
     /// `reason` (words) and `reasonCode`, and `notices` (words) if the member should know more; of a change that was no
     /// tap `update` tells why (`manualVisit`, `undo`, `edit`, `merge`); `imported` and `merged` have `report`, the object
-    /// of ``ImportReport`` or ``MergeReport``; an error has `error` with `code` and `message`.
+    /// of ``ImportReport`` or ``MergeReport``; `scenario` has `id`, `scenario` (its identifier), `number`, `state`
+    /// (`charged`, `delivered`, `refunded`, `redeemed`), `subject` if it is no member, `visit` (the `id` of the tap),
+    /// `title`, `message` and `reason`; `routed` has `id`, `type`, `source`, `outcome`, `processor` and `reason`; an error has
+    /// `error` with `code` and `message`.
     public func encode(to encoder: any Encoder) throws {
         if case .scan(let event) = self { return try event.encode(to: encoder) }
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -113,10 +131,36 @@ extension ClubEvent: Encodable {
             try container.encode(report, forKey: .report)
         case .merged(let report, _):
             try container.encode(report, forKey: .report)
+        case .scenario(let result):
+            try encode(result, in: &container)
+        case .routed(let result):
+            try container.encode(result.messageID, forKey: .id)
+            try container.encodeIfPresent(result.type, forKey: .type)
+            try container.encode(result.source.kind.rawValue, forKey: .source)
+            try container.encode(result.outcome.name, forKey: .outcome)
+            try container.encodeIfPresent(result.processor, forKey: .processor)
+            try container.encodeIfPresent(result.outcome.reason, forKey: .reason)
         case .error(let error, _):
             var nested = container.nestedContainer(keyedBy: ErrorKeys.self, forKey: .error)
             try nested.encode(error.kind.rawValue, forKey: .code)
             try nested.encode(error.description, forKey: .message)
         }
+    }
+
+    private func encode(
+        _ result: ScenarioResult,
+        in container: inout KeyedEncodingContainer<CodingKeys>
+    ) throws {
+        let execution = result.execution
+        try container.encode(execution.id.uuidString, forKey: .id)
+        try container.encode(execution.scenario, forKey: .scenario)
+        try container.encode(execution.number, forKey: .number)
+        try container.encode(execution.state, forKey: .state)
+        if case .member = execution.subject {} else { try container.encode(execution.subject, forKey: .subject) }
+        try container.encodeIfPresent(result.member, forKey: .member)
+        try container.encodeIfPresent(execution.visit?.uuidString, forKey: .visit)
+        try container.encodeIfPresent(result.title, forKey: .title)
+        try container.encodeIfPresent(result.message, forKey: .message)
+        try container.encodeIfPresent(execution.reason, forKey: .reason)
     }
 }

@@ -7,8 +7,15 @@ import Synchronization
 /// A screen that hangs must not keep a tap from being recorded. Lines that wait are kept up to a limit; what is over it
 /// is lost, and counted.
 package final class LineQueue: Sendable {
+    /// A line that waits, and who is to be told what became of it.
+    private struct Line {
+        var text: String
+        var file: Int32
+        var whenDone: (@Sendable (_ isWritten: Bool) -> Void)?
+    }
+
     private struct State {
-        var waiting: [(line: String, file: Int32)] = []
+        var waiting: [Line] = []
         /// Lines that the thread has taken and not printed yet.
         var taken = 0
         var isStarted = false
@@ -29,21 +36,31 @@ package final class LineQueue: Sendable {
 
     /// Takes a line for that file.
     ///
+    /// - Parameter whenDone: is told whether the whole line was written, once that is known; on any thread, and it must
+    ///   not wait. It is not told of a line that is still waiting when the process ends.
     /// - Returns: the error number if the file could not be written before.
-    func add(_ line: String, to file: Int32) -> Int32? {
-        let (fault, mustStart) = state.withLock { state in
-            if let fault = state.faults[file] { return (fault as Int32?, false) }
+    func add(
+        _ line: String,
+        to file: Int32,
+        whenDone: (@Sendable (_ isWritten: Bool) -> Void)? = nil
+    ) -> Int32? {
+        let (fault, isTaken, mustStart) = state.withLock { state in
+            if let fault = state.faults[file] { return (fault as Int32?, false, false) }
             guard state.waiting.count + state.taken < limit else {
                 state.lost += 1
-                return (nil, false)
+                return (nil, false, false)
             }
-            state.waiting.append((line, file))
+            state.waiting.append(Line(text: line, file: file, whenDone: whenDone))
             defer { state.isStarted = true }
-            return (nil, !state.isStarted)
+            return (nil, true, !state.isStarted)
+        }
+        guard isTaken else {
+            whenDone?(false)
+            return fault
         }
         if mustStart { DetachedThread.start(name: "output") { self.run() } }
         signal.signal()
-        return fault
+        return nil
     }
 
     private func run() {
@@ -55,11 +72,13 @@ package final class LineQueue: Sendable {
             }
             // Signals of lines that were taken with earlier ones.
             if lines.isEmpty { continue }
-            for (line, file) in lines {
-                let fault = Output.write(line, to: file)
+            for line in lines {
+                let fault = Output.write(line.text, to: line.file)
+                // Before the line is counted as done: whoever waits for all of them finds all of them told.
+                line.whenDone?(fault == nil)
                 state.withLock { state in
                     state.taken -= 1
-                    if let fault { state.faults[file] = fault }
+                    if let fault { state.faults[line.file] = fault }
                 }
             }
             let (lost, whenEmpty) = state.withLock { state -> (Int, [@Sendable () -> Void]) in

@@ -20,6 +20,19 @@ package struct Output: Sendable {
         try write(isJSON ? Self.json(value) : TerminalText.safe(text()))
     }
 
+    /// Prints a result, and says once that is known whether its line was written to its end.
+    ///
+    /// - Parameter whenDone: is called once at most, on any thread, and must not wait. It is not called for a line that
+    ///   still waits when the process ends.
+    /// - Throws: as ``result(_:text:)``.
+    package func result(
+        _ value: some Encodable,
+        text: @autoclosure () -> String,
+        whenDone: @escaping @Sendable (_ isWritten: Bool) -> Void
+    ) throws {
+        try write(isJSON ? Self.json(value) : TerminalText.safe(text()), whenDone)
+    }
+
     /// Prints a line on standard output that is only for people: nothing with `--json`.
     package func text(_ line: @autoclosure () -> String) throws {
         if !isJSON { try write(TerminalText.safe(line())) }
@@ -67,6 +80,11 @@ package struct Output: Sendable {
         if left > 0 { Self.tellLast("\(left) lines were not printed: nobody read them. What they told was done.") }
     }
 
+    /// Waits until what is queued was printed, but not for long, and does not say what was not.
+    package func drain() async {
+        _ = await queue?.finish(within: .seconds(2))
+    }
+
     /// Tells a person something before the tool ends, unless nobody reads it.
     static func tellLast(_ line: String) {
         var errors = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
@@ -74,8 +92,14 @@ package struct Output: Sendable {
         tell(line)
     }
 
-    private func write(_ line: String) throws {
-        let code = queue.map { $0.add(line, to: STDOUT_FILENO) } ?? Self.write(line, to: STDOUT_FILENO)
+    private func write(_ line: String, _ whenDone: (@Sendable (_ isWritten: Bool) -> Void)? = nil) throws {
+        let code: Int32?
+        if let queue {
+            code = queue.add(line, to: STDOUT_FILENO, whenDone: whenDone)
+        } else {
+            code = Self.write(line, to: STDOUT_FILENO)
+            whenDone?(code == nil)
+        }
         if let code { throw Self.failure(code) }
     }
 

@@ -7,15 +7,34 @@ import ToolSupport
 final class FrontDesk {
     let club: Club
     let output: Output
+    /// Where messages are taken; `nil` where none are.
+    private let messages: MessageDesk?
+    /// How scenarios reach people; `nil` without scenarios.
+    private let deliveries: Deliveries?
     private var counts: [String: Int] = [:]
 
     /// Tells what happens in the club otherwise than by a tap here.
     private let listening: Task<Void, Never>
 
-    init(club: Club, output: Output) {
+    init(club: Club, output: Output, messages: MessageDesk? = nil, hasScenarios: Bool = false) {
         self.club = club
         self.output = output
+        self.messages = messages
+        deliveries = hasScenarios ? Deliveries(club: club, output: output) : nil
         listening = Self.listen(to: club.events, output)
+    }
+
+    /// Shows what earlier runs left to be delivered, and begins to take messages.
+    func open() async throws {
+        try await deliveries?.tellLeftOver()
+        try await messages?.open()
+    }
+
+    /// Ends what needs an open club: takes no more messages, and settles what was shown. To be called before the club
+    /// is closed.
+    func close() async {
+        await messages?.close()
+        await deliveries?.finish()
     }
 
     private static func listen(to events: AsyncStream<ClubEvent>, _ output: Output) -> Task<Void, Never> {
@@ -32,7 +51,7 @@ final class FrontDesk {
     /// What became of taps here is told by ``receive(_:)``, once it is known whether they came before.
     private static func tell(_ event: ClubEvent, _ output: Output) {
         switch event {
-        case .scan, .received, .error: return
+        case .scan, .received, .scenario, .routed, .error: return
         case .added, .updated, .deleted, .imported, .merged: break
         }
         // Where it cannot be written, the next tap ends the kiosk.
@@ -47,7 +66,7 @@ final class FrontDesk {
         case .deleted(let member, _): member.caption
         case .imported(let report, _): "\(report.file): \(report.created) new, \(report.changed) changed"
         case .merged(let report, _): "\(report.created) new, \(report.changed) changed"
-        case .scan, .received, .error: ""
+        case .scan, .received, .scenario, .routed, .error: ""
         }
     }
 
@@ -61,12 +80,13 @@ final class FrontDesk {
         }
     }
 
-    private static func time(_ date: Date) -> Substring {
+    /// The time of the day, as lines begin with it.
+    static func time(_ date: Date) -> Substring {
         LocalTime.text(date.timeIntervalSince1970).suffix(8)
     }
 
     /// How long to wait before a tap that could not be committed is given again; giving it again is safe.
-    private static let pauses: [Duration] = [.milliseconds(200), .milliseconds(500), .seconds(1), .seconds(2)]
+    static let pauses: [Duration] = [.milliseconds(200), .milliseconds(500), .seconds(1), .seconds(2)]
 
     /// Takes in one tap. What it prints is committed. A store that is full or in use for a moment is asked again.
     ///
@@ -83,6 +103,8 @@ final class FrontDesk {
                 ClubEvent.received(receipt),
                 text: describe(receipt) + (isKnown ? " (received before)" : "")
             )
+            try deliveries?.tell(receipt)
+            try await messages?.take(tap, isKnown: isKnown)
         } catch let fault where fault is ClubError || fault is CancellationError {
             let error = fault as? ClubError ?? ClubError(.cancelled, attempting: "record a tap")
             if output.isJSON { try output.result(ClubEvent.error(error, at: tap.at), text: "") }

@@ -19,7 +19,20 @@ struct Kiosk: ToolCommand {
             and reasonCode say why a tap was ignored or rejected; notices (words) what the member should know besides, \
             such as that the membership ends soon; error has code and message. What this process changes otherwise is \
             told too: created, updated and visit (update says why: manualVisit, undo, edit, merge), deleted, imported \
-            and merged (report).
+            and merged (report). With --scenarios, what a visit brings follows it as event "scenario": id (to redeem \
+            it by), scenario (its identifier), number (the how many-th time), state, visit (the id of the tap), \
+            subject (if it is no member), title, message. Each message that was taken is event "routed": id, type, \
+            source, outcome (newData, noData, failed, unhandled, expired, duplicate, timedOut), processor, reason.
+
+            A message is an object of JSON with its type in messageType; messageId (the same is taken once) and \
+            expires (a time) may stand there too. The kiosk knows by itself: \(MessageDesk.ownTypes). All others are \
+            for the programs of --on. What nobody could process is kept: 'clubctl inbox' lists and replays it. A \
+            replay takes no messages but those of its cards.
+
+            EXAMPLES
+              clubctl kiosk --scenarios scenarios.yaml
+              clubctl kiosk --listen /run/clubkit/messages --on print=/usr/local/bin/print-voucher
+              clubctl kiosk --replay day.capture --once --json --scenarios scenarios.yaml
             """
     )
 
@@ -28,6 +41,17 @@ struct Kiosk: ToolCommand {
     @OptionGroup var readers: ReaderOptions
     @OptionGroup var options: ReplayOptions
     @OptionGroup var passes: PassOptions
+    @OptionGroup var messages: MessageOptions
+
+    @Option(
+        name: .customLong("scenarios"),
+        help: ArgumentHelp(
+            "Let visits bring what this file says: YAML or JSON; 'clubctl scenarios' checks and explains it.",
+            valueName: "file"
+        ),
+        completion: .file(extensions: ["yaml", "yml", "json"])
+    )
+    var scenarios: String?
 
     @Option(
         name: .customLong("replay"),
@@ -72,49 +96,75 @@ struct Kiosk: ToolCommand {
         guard (0...3660).contains(expiryWarning) else {
             throw ValidationError("--expiry-warning takes a number of days from 0 to 3660.")
         }
+        if recordings != nil, messages.hasSources {
+            throw ValidationError("A replay takes no messages from outside; leave out --listen and --messages.")
+        }
         guard visitsWarning >= 0 else { throw ValidationError("--visits-warning takes a number from 0 on.") }
     }
 
     /// What is replayed; `nil` if readers are served.
     private var recordings: [String]? { recording.map { [$0] } ?? readers.recordings }
 
+    /// What is read before a tap is taken.
+    private struct Prepared {
+        var captures: [Capture]?
+        var site: PassSite?
+        var messages: MessageOptions
+        var club: Club
+    }
+
+    private var scenarioFile: ScenarioFile? { scenarios.map { ScenarioFile(path: $0) } }
+
     func perform() async throws {
-        var prepared: (captures: [Capture]?, site: PassSite?, club: Club)?
+        var prepared: Prepared?
         // What goes wrong later is told as an event.
         try await output.output.tellingErrors { prepared = try await prepare() }
-        guard let (captures, site, club) = prepared else { return }
+        guard let prepared else { return }
+        let (captures, club) = (prepared.captures, prepared.club)
         // A screen that hangs keeps no tap waiting; a replay, which nobody waits for, loses no line to it.
         let out = Output(json: output.json, queue: captures == nil ? LineQueue() : nil)
-        let desk = FrontDesk(club: club, output: out)
+        let messages = MessageDesk(
+            club,
+            out,
+            prepared.messages,
+            scenarios: scenarioFile,
+            isReplay: captures != nil
+        )
+        let desk = FrontDesk(club: club, output: out, messages: messages, hasScenarios: scenarios != nil)
         do {
+            try await out.tellingErrors { try await desk.open() }
             if let captures {
-                try await replay(captures, site, desk)
+                try await replay(captures, prepared.site, desk)
             } else {
-                try await serve(site, desk)
+                try await serve(prepared.site, desk)
             }
         } catch {
+            await desk.close()
             try? await club.close()
             try? await out.finish()
             throw error
         }
+        await desk.close()
         try await club.close()
         await desk.leave()
         try await out.finish()
     }
 
-    private func prepare() async throws -> (captures: [Capture]?, site: PassSite?, club: Club) {
+    private func prepare() async throws -> Prepared {
         // Before the database is touched: a recording that cannot be read must not leave an empty club behind.
         var site = try await passes.site()
+        let configuration = try scenarioFile?.load(output.output)
+        let messages = try messages.located()
         let captures = try recordings.map { try CaptureFiles.load($0) }
         if readers.isChoice, let captures { _ = try await readers.present(of: ReplayBackend(captures)) }
-        let club = try await database.open { configuration in
+        let club = try await database.open(scenarios: configuration?.scenarios ?? []) { configuration in
             configuration.cooldown = .seconds(cooldown)
             configuration.expiryWarningDays = expiryWarning
             configuration.visitsLeftWarning = visitsWarning
         }
         // Recorded taps are refused after a restart too. A replay is of recorded taps.
         if captures == nil { site?.memory = club.passMemory }
-        return (captures, site, club)
+        return Prepared(captures: captures, site: site, messages: messages, club: club)
     }
 
     private func replay(_ captures: [Capture], _ site: PassSite?, _ desk: FrontDesk) async throws {

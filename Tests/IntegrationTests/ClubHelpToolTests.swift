@@ -39,6 +39,8 @@ struct ClubHelpToolTests {
         for name in [
             "kiosk", "members list", "members show", "members add", "members edit", "members delete", "members erase",
             "members merge", "members history", "members search", "export", "import", "stats", "check", "backup",
+            "scenarios list", "scenarios check", "scenarios test", "scenarios explain", "scenarios history",
+            "scenarios redeem", "scenarios refund", "inbox list", "inbox replay", "inbox prune", "route",
         ] {
             #expect(names.contains(name), "\(name)")
         }

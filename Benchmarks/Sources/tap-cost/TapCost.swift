@@ -5,7 +5,8 @@ import Foundation
 import ReaderKit
 
 /// Compares what a tap costs in a club of 1 thousand members and in one of 1 million, in alternating blocks. Members are
-/// chosen at random; each has been here before.
+/// chosen at random; each has been here before. With `--scenarios N` it compares, in the large club, taps without
+/// scenarios and with so many.
 @main
 struct TapCost {
     static func main() async throws {
@@ -14,16 +15,25 @@ struct TapCost {
     }
 
     private static func run() async throws -> Int32 {
-        let arguments = try Arguments(options: ["--rounds", "--block", "--members", "--visits", "--seed"])
+        let arguments = try Arguments(options: [
+            "--rounds", "--block", "--members", "--visits", "--seed", "--scenarios",
+        ])
         let rounds = max(1, try arguments.number("--rounds", default: 15))
         let block = max(1, try arguments.number("--block", default: 2000))
         let members = max(1000, try arguments.number("--members", default: 1_000_000))
         let visits = max(1, try arguments.number("--visits", default: 3))
+        let scenarios = max(0, try arguments.number("--scenarios", default: 0))
         var random = SplitMix64(seed: try arguments.number("--seed", default: 1))
         let folder = FileManager.default.currentDirectoryPath + "/.build/tap-cost-\(getpid())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
 
+        if scenarios > 0 {
+            let club = try await club(folder + "/large.sqlite", members, visits)
+            try await compare(club, scenarios, rounds, Taps(members: members), block, &random)
+            try await club.close()
+            return 0
+        }
         var few = Taps(members: 1000)
         var many = Taps(members: members)
         let small = try await club(folder + "/small.sqlite", 1000, visits)
@@ -45,6 +55,37 @@ struct TapCost {
         try await small.close()
         try await large.close()
         return ratios.median <= 1.2 ? 0 : 1
+    }
+
+    /// What scenarios add to a tap.
+    private static func compare(
+        _ club: Club,
+        _ scenarios: Int,
+        _ rounds: Int,
+        _ taps: Taps,
+        _ block: Int,
+        _ random: inout SplitMix64
+    ) async throws {
+        var taps = taps
+        var (ratios, added): ([Double], [Double]) = ([], [])
+        print("round   without us   \(scenarios) scenarios us   ratio")
+        for round in 0...rounds {
+            club.setScenarios([])
+            let first = try await microseconds(club, taps.next(block, &random))
+            club.setScenarios(CommonScenarios.make(scenarios))
+            let own = try await microseconds(club, taps.next(block, &random))
+            club.setScenarios([])
+            let second = try await microseconds(club, taps.next(block, &random))
+            let reference = (first + second) / 2
+            guard round > 0 else { continue }
+            ratios.append(own / reference)
+            added.append(own - reference)
+            print(String(format: "%5d %12.1f %18.1f %7.3f", round, reference, own, own / reference))
+        }
+        let charged = try await club.executions(limit: 1_000_000).count
+        print(
+            String(format: "median of the rounds: %.3f, %.1f us more; %d charged", ratios.median, added.median, charged)
+        )
     }
 
     private static func configuration(_ path: String) -> ClubConfiguration {

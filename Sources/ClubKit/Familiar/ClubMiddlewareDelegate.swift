@@ -27,6 +27,13 @@ public protocol ClubMiddlewareDelegate: CaptureMiddlewareDelegate {
 
     /// A file was read; nothing of it is stored before the application merges it.
     func club(_ club: Club, didReceiveImported users: [MembershipUser])
+
+    /// A scenario happened to a member, a group or the kiosk, or what it was charged with was refunded
+    /// (``ScenarioExecution/state`` tells). After the callback of the visit at which it did.
+    func club(_ club: Club, didExecute result: ScenarioResult)
+
+    /// A message was handed to its processor, or nobody could take it.
+    func club(_ club: Club, didRoute result: RoutingResult)
 }
 
 extension ClubMiddlewareDelegate {
@@ -44,4 +51,10 @@ extension ClubMiddlewareDelegate {
 
     /// Does nothing.
     public func club(_ club: Club, didReceiveImported users: [MembershipUser]) {}
+
+    /// Does nothing.
+    public func club(_ club: Club, didExecute result: ScenarioResult) {}
+
+    /// Does nothing.
+    public func club(_ club: Club, didRoute result: RoutingResult) {}
 }

@@ -26,6 +26,10 @@ public struct Receipt: Sendable, Hashable {
     /// What the member should be told besides, such as that the membership ends soon.
     public var notices: [Notice] = []
 
+    /// What scenarios were charged with at this visit (see ``Club/setScenarios(_:delivery:)``), as far as it is known here.
+    /// A receipt that is given again tells what became of it since.
+    public var executions: [ScenarioExecution] = []
+
     /// Something that the member should know in time.
     public enum Notice: Sendable, Hashable, Codable {
         /// The membership ends then.

@@ -5,7 +5,8 @@ import ReaderKit
 /// Records of a club's own file.
 extension MergeBatch {
     /// Merges records. The file has the erasures first, then the members, the cards, the visits in the order in which
-    /// each device recorded them, the undoings and the audit log.
+    /// each device recorded them, the undoings, the state of scenarios (first what was removed of it, then events, executions
+    /// and what became of these) and the audit log.
     mutating func apply(_ records: [TransferRecord]) throws -> [ImportVerdict] {
         var verdicts: [ImportVerdict] = []
         verdicts.reserveCapacity(records.count)
@@ -20,6 +21,10 @@ extension MergeBatch {
             case .card(let card): verdicts.append(try apply(card))
             case .visit(let visit): verdicts.append(try apply(visit))
             case .undo(let undo): verdicts.append(try apply(undo))
+            case .reset(let reset): verdicts.append(try apply(reset))
+            case .event(let event): verdicts.append(try apply(event))
+            case .execution(let execution): verdicts.append(try apply(execution))
+            case .settlement(let settlement): verdicts.append(try apply(settlement))
             case .audit(let entry): verdicts.append(try apply(entry))
             case .erasure: break
             }

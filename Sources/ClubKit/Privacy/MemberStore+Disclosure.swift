@@ -42,6 +42,10 @@ extension MemberStore {
         var cards: [Card]
         var visits: [Entry]
         var taps: [Entry]
+        /// What scenarios did for the member.
+        var executions: [Entry]
+        /// What programs recorded for scenarios.
+        var events: [Entry]
         var audit: [Entry]
     }
 
@@ -145,6 +149,23 @@ extension MemberStore {
             taps: try entries(
                 "SELECT at, reader, outcome, reason FROM receipt WHERE member_id IN (\(ids)) ORDER BY at",
                 ["reader", "outcome", "reason"]
+            ),
+            executions: try entries(
+                """
+                SELECT e.at, e.scenario, e.number, s.state, s.actor, s.reason FROM scenario_execution AS e
+                    LEFT JOIN scenario_settlement AS s USING (execution_id)
+                WHERE kind = 'member' AND subject IN (\(databaseQuestionMarks(count: names.count))) ORDER BY e.at, s.state
+                """,
+                ["scenario", "number", "state", "by", "reason"],
+                StatementArguments(names)
+            ),
+            events: try entries(
+                """
+                SELECT at, name FROM scenario_event
+                WHERE kind = 'member' AND subject IN (\(databaseQuestionMarks(count: names.count))) ORDER BY at
+                """,
+                ["name"],
+                StatementArguments(names)
             ),
             audit: try entries(
                 """

@@ -100,6 +100,7 @@ extension MemberStore {
             arguments: [identifier, stamp.time]
         )
         try db.execute(sql: "DELETE FROM presented WHERE name = ?", arguments: [identifier])
+        try forgetScenarios(of: identifier, as: stamp, in: db)
         var removed: [Int64] = []
         var target: String?
         if let row = try Self.row(userID: identifier, in: db) {

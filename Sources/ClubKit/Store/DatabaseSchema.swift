@@ -19,6 +19,13 @@ import GRDB
 /// - `erased`: whom nothing may bring back, as keyed hashes.
 /// - `presented`: passes that count once, by their digests, until they are refused for their age (`until`), and tags that
 ///   count their taps, each with the greatest number so far (`counter`).
+/// - `scenario_event`: what programs recorded for scenarios, and visits that count for a group or the kiosk (`visit`).
+///   `kind` and `subject` say whose it is: a member by identifier, a group by its tag, a kiosk by its device.
+/// - `scenario_execution`: what scenarios were charged with; `counts` is 0 once it was refunded. `scenario_settlement`: what
+///   became of each: delivered, refunded, redeemed. `scenario_undelivered`: those of this device that are yet to be
+///   delivered, each with the process that has it in hand. `scenario_reset`: up to when a scenario's state was removed. `scenario_count` keeps numbers that follow from
+///   `scenario_event`, as far as they were needed.
+/// - `message`: messages that arrived, until they are done with, and for a while after that so that none is taken twice.
 /// - `audit`: who did what, append-only.
 /// - `change`: which members changed, in order, each with the values that were shown before; a row with `member_id` 0
 ///   stands for all rows of `member` with its `seq` as `change_seq`, who are new. Lists follow it, also in other
@@ -33,6 +40,8 @@ enum DatabaseSchema {
     static let applicationID: Int64 = 0x434C_5542
 
     static let presentedMigration = "3 passes that were presented"
+
+    static let scenarioMigration = "4 scenarios and messages"
 
     static func migrator(deviceID: UUID) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -49,6 +58,9 @@ enum DatabaseSchema {
         }
         migrator.registerMigration(presentedMigration) { db in
             try db.execute(sql: version3)
+        }
+        migrator.registerMigration(scenarioMigration) { db in
+            try db.execute(sql: version4)
         }
         return migrator
     }
@@ -248,5 +260,86 @@ enum DatabaseSchema {
             until INTEGER
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX presented_by_end ON presented (until) WHERE until IS NOT NULL;
+        """
+
+    private static let version4 = """
+        CREATE TABLE scenario_event (
+            event_id BLOB NOT NULL PRIMARY KEY,
+            device_id BLOB NOT NULL,
+            hlc INTEGER NOT NULL,
+            kind TEXT NOT NULL,
+            subject TEXT NOT NULL,
+            name TEXT NOT NULL,
+            at INTEGER NOT NULL,
+            born INTEGER NOT NULL,
+            visit BLOB
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX scenario_event_by_subject ON scenario_event (kind, subject, name, at);
+        CREATE INDEX scenario_event_by_visit ON scenario_event (visit) WHERE visit IS NOT NULL;
+
+        CREATE TABLE scenario_count (
+            kind TEXT NOT NULL,
+            subject TEXT NOT NULL,
+            name TEXT NOT NULL,
+            events INTEGER NOT NULL,
+            first_at INTEGER,
+            last_at INTEGER,
+            PRIMARY KEY (kind, subject, name)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE scenario_execution (
+            execution_id BLOB NOT NULL PRIMARY KEY,
+            device_id BLOB NOT NULL,
+            hlc INTEGER NOT NULL,
+            kind TEXT NOT NULL,
+            subject TEXT NOT NULL,
+            scenario TEXT NOT NULL,
+            at INTEGER NOT NULL,
+            born INTEGER NOT NULL,
+            visit BLOB,
+            number INTEGER NOT NULL,
+            counts INTEGER NOT NULL DEFAULT 1
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX scenario_execution_by_subject ON scenario_execution (kind, subject, scenario, counts, at, born);
+        CREATE INDEX scenario_execution_by_visit ON scenario_execution (visit) WHERE visit IS NOT NULL;
+        CREATE INDEX scenario_execution_by_time ON scenario_execution (at);
+
+        CREATE TABLE scenario_settlement (
+            execution_id BLOB NOT NULL,
+            state TEXT NOT NULL,
+            device_id BLOB NOT NULL,
+            hlc INTEGER NOT NULL,
+            at INTEGER NOT NULL,
+            reason TEXT,
+            actor TEXT,
+            PRIMARY KEY (execution_id, state)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE scenario_undelivered (
+            execution_id BLOB NOT NULL PRIMARY KEY,
+            holder TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE scenario_reset (
+            kind TEXT NOT NULL,
+            subject TEXT NOT NULL,
+            scenario TEXT NOT NULL,
+            device_id BLOB NOT NULL,
+            hlc INTEGER NOT NULL,
+            PRIMARY KEY (kind, subject, scenario)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE message (
+            seq INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            content TEXT NOT NULL,
+            state TEXT NOT NULL DEFAULT 'pending',
+            attempts INTEGER NOT NULL DEFAULT 0,
+            outcome TEXT,
+            reason TEXT,
+            received_at INTEGER NOT NULL,
+            settled_at INTEGER
+        ) STRICT;
+        CREATE INDEX message_by_state ON message (state, seq);
         """
 }

@@ -43,6 +43,8 @@ public struct IntegrityFinding: Sendable, Hashable, Encodable {
         case erasedPresent
         /// The journal that lists of members follow lacks changes.
         case journalMismatch
+        /// The state of scenarios, or the inbox, contradicts itself.
+        case scenarioMismatch
         /// Changes to the ledger were left allowed.
         case ledgerUnlocked
         /// Commits are not written through to the disk.

@@ -31,6 +31,16 @@ struct IntegrityQuestion: Sendable {
             OR (m.claim_visits IS NULL) <> (m.claim_at IS NULL))
         """
 
+    /// Whether an execution, `e`, counts: it was not given back, or somebody had got it all the same.
+    static let executionCounts = """
+        EXISTS (SELECT 1 FROM scenario_settlement AS s WHERE s.execution_id = e.execution_id AND s.state = 'redeemed')
+        OR NOT EXISTS (SELECT 1 FROM scenario_settlement AS s
+            WHERE s.execution_id = e.execution_id AND s.state = 'refunded')
+        """
+
+    /// A condition of tables that name an execution.
+    static let withoutExecution = "execution_id NOT IN (SELECT execution_id FROM scenario_execution)"
+
     static let all: [IntegrityQuestion] = [
         IntegrityQuestion(
             code: .totalsDiffer,
@@ -77,6 +87,10 @@ struct IntegrityQuestion: Sendable {
                     UNION ALL SELECT max(hlc) FROM card WHERE device_id = ?1
                     UNION ALL SELECT max(hlc) FROM erased WHERE device_id = ?1
                     UNION ALL SELECT max(origin_hlc) FROM member WHERE origin_device = ?1
+                    UNION ALL SELECT max(hlc) FROM scenario_event WHERE device_id = ?1
+                    UNION ALL SELECT max(hlc) FROM scenario_execution WHERE device_id = ?1
+                    UNION ALL SELECT max(hlc) FROM scenario_settlement WHERE device_id = ?1
+                    UNION ALL SELECT max(hlc) FROM scenario_reset WHERE device_id = ?1
                     UNION ALL SELECT 0
                 ) WHERE coalesce(latest, 0) > coalesce((SELECT hlc FROM clock), -1)
                 """
@@ -125,6 +139,38 @@ struct IntegrityQuestion: Sendable {
             meaning: "members whose latest change is not in the list of changes",
             sql: """
                 SELECT count(*) FROM member WHERE change_seq > coalesce((SELECT max(seq) FROM change), 0)
+                """
+        ),
+        IntegrityQuestion(
+            code: .scenarioMismatch,
+            meaning: "executions of scenarios that count although they were refunded, or the other way round",
+            sql: "SELECT count(*) FROM scenario_execution AS e WHERE counts IS NOT (\(executionCounts))"
+        ),
+        IntegrityQuestion(
+            code: .scenarioMismatch,
+            meaning: "settlements, or entries of what is to be delivered, of executions that are not there",
+            sql: """
+                SELECT (SELECT count(*) FROM scenario_settlement WHERE \(withoutExecution))
+                    + (SELECT count(*) FROM scenario_undelivered WHERE \(withoutExecution))
+                """
+        ),
+        IntegrityQuestion(
+            code: .scenarioMismatch,
+            meaning: "executions of scenarios or messages in no possible state",
+            sql: """
+                SELECT (SELECT count(*) FROM scenario_settlement WHERE state NOT IN ('delivered', 'refunded', 'redeemed'))
+                    + (SELECT count(*) FROM message WHERE state NOT IN ('pending', 'done', 'dead')
+                        OR NOT json_valid(content))
+                """
+        ),
+        IntegrityQuestion(
+            code: .scenarioMismatch,
+            meaning: "numbers of events that differ from the events",
+            sql: """
+                SELECT count(*) FROM scenario_count AS c WHERE (events, first_at, last_at) IS NOT (
+                    SELECT count(*), min(at), max(at) FROM scenario_event AS e
+                    WHERE e.kind = c.kind AND e.subject = c.subject AND e.name = c.name AND (visit IS NULL
+                        OR NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit)))
                 """
         ),
         IntegrityQuestion(

@@ -9,7 +9,9 @@ enum LogicalTimes {
     /// The columns with logical times, by table. Those of a member's facts follow from them or stand in the facts.
     static let columns: [(table: String, column: String)] = [
         ("visit", "hlc"), ("visit", "born"), ("undo", "hlc"), ("audit", "hlc"), ("card", "hlc"), ("erased", "hlc"),
-        ("member", "origin_hlc"), ("member", "ended_hlc"),
+        ("member", "origin_hlc"), ("member", "ended_hlc"), ("scenario_event", "hlc"), ("scenario_event", "born"),
+        ("scenario_execution", "hlc"), ("scenario_execution", "born"), ("scenario_settlement", "hlc"),
+        ("scenario_reset", "hlc"),
     ]
 
     /// Counts the times that no clock gives. A member who was never deleted has -1 for that.

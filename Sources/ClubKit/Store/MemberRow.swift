@@ -42,7 +42,8 @@ struct MemberRow {
     var ended: Int64
     /// One of the bare totals, if there are any.
     var claim: (visits: Int, at: Int64)?
-    private var addedAt: Int64
+    /// When the member was created, in microseconds since 1970; 0 if it is not known.
+    private(set) var addedAt: Int64
     /// All that a plain row tells, values that were removed too.
     private var storedFields: String
     private var factsText: String?
@@ -94,6 +95,9 @@ struct MemberRow {
         }
         return facts
     }
+
+    /// Whether more is kept of the member than the row shows.
+    var hasFacts: Bool { factsText != nil }
 
     /// Whether it is the same member of whom the same is kept, in a form that has to be decoded.
     func hasSameFacts(as other: MemberRow) -> Bool {

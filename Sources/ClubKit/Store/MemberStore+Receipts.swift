@@ -67,6 +67,7 @@ extension MemberStore {
             member.timeStampOfLastVisit = latest.map(Timestamp.seconds) ?? 0
             receipt.member = member
         }
+        if receipt.outcome.isCounted { receipt.executions = try executions(at: eventID, in: db) }
         return receipt
     }
 }

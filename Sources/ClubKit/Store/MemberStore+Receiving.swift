@@ -138,6 +138,16 @@ extension MemberStore {
         if let row, receipt.outcome.isCounted { receipt.notices = Self.notices(for: row, at: time, rules) }
         try Self.insert(receipt, memberID: memberID, in: db)
         if let row, row.id != memberID { try Self.tellTotals(of: row, in: receipt.eventID, in: db) }
+        if let row, let plan = rules.scenarios, receipt.outcome.isCounted {
+            receipt.executions = try charge(
+                ScenarioTap(plan: plan, refused: rules.refusedScenarios),
+                for: row,
+                owner: row.id == memberID ? row : Self.row(id: memberID, in: db) ?? row,
+                visit: receipt.eventID,
+                at: time,
+                in: db
+            )
+        }
         return .new(receipt)
     }
 

@@ -32,6 +32,7 @@ struct Mending {
         try mendFacts()
         try mendMissingMembers()
         try mendVisitsAndReceipts()
+        try mendScenarios()
         if let visits {
             let found = try Int.fetchOne(db, sql: "SELECT count(*) FROM visit") ?? 0
             note("visits that could not be read", visits - found, isLoss: true)

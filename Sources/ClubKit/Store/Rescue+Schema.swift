@@ -18,13 +18,22 @@ extension Rescue {
         ("erased", RowShape(index: "bbiu")),
         ("audit", RowShape(index: "uiitTTT")),
         ("presented", RowShape(index: "tII")),
+        ("scenario_event", RowShape(index: "uuitttiiU")),
+        ("scenario_execution", RowShape(index: "uuitttiiUii")),
+        ("scenario_settlement", RowShape(index: "utuiiTT")),
+        ("scenario_undelivered", RowShape(index: "ut")),
+        ("scenario_reset", RowShape(index: "tttui")),
+        ("message", RowShape(table: "ntttiTTiI")),
         ("visit_by_event", RowShape(index: "ui")),
         ("visit_by_device", RowShape(index: "uiui")),
         ("visit_by_member", RowShape(index: "iii")),
     ]
 
     /// Tables that came with a later schema than ``missed`` ones, and are no sign of damage where they are not there.
-    private static let later: Set = ["presented"]
+    private static let later: Set = [
+        "presented", "scenario_event", "scenario_execution", "scenario_settlement", "scenario_undelivered",
+        "scenario_reset", "message",
+    ]
 
     /// Indexes of the members, by which it is only told whether the list of another file is right for this one.
     private static let indexesOfMembers: [(name: String, shape: RowShape)] = [

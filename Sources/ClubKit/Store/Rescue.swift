@@ -87,8 +87,8 @@ struct Rescue {
 
         var name: String
         var order: Order
-        /// Whether files of an earlier schema are without it.
-        var isLater = false
+        /// The step of the schema that made it, without which a file is of an earlier one; `nil` for the first tables.
+        var step: String?
 
         static let all = [
             Table(name: "member", order: .rowid),
@@ -98,7 +98,21 @@ struct Rescue {
             Table(name: "card", order: .other("card_id")),
             Table(name: "erased", order: .other("salt, hash")),
             Table(name: "audit", order: .other("device_id, hlc")),
-            Table(name: "presented", order: .other("name"), isLater: true),
+            Table(name: "presented", order: .other("name"), step: DatabaseSchema.presentedMigration),
+            Table(
+                name: "scenario_reset",
+                order: .other("kind, subject, scenario"),
+                step: DatabaseSchema.scenarioMigration
+            ),
+            Table(name: "scenario_event", order: .uuid("event_id"), step: DatabaseSchema.scenarioMigration),
+            Table(name: "scenario_execution", order: .uuid("execution_id"), step: DatabaseSchema.scenarioMigration),
+            Table(
+                name: "scenario_settlement",
+                order: .other("execution_id, state"),
+                step: DatabaseSchema.scenarioMigration
+            ),
+            Table(name: "scenario_undelivered", order: .uuid("execution_id"), step: DatabaseSchema.scenarioMigration),
+            Table(name: "message", order: .rowid, step: DatabaseSchema.scenarioMigration),
         ]
     }
 
@@ -109,10 +123,9 @@ struct Rescue {
         return columns.isEmpty ? nil : columns
     }
 
-    /// Whether the file was of the schema that has the table of presented passes; `nil` where that cannot be read.
-    private var hasPresented: Bool? {
-        let name = DatabaseSchema.presentedMigration
-        guard let list = source.statement("SELECT 1 FROM grdb_migrations WHERE identifier = '\(name)'") else {
+    /// Whether the file's schema has taken a step; `nil` where that cannot be read.
+    private func hasTaken(_ step: String) -> Bool? {
+        guard let list = source.statement("SELECT 1 FROM grdb_migrations WHERE identifier = '\(step)'") else {
             return nil
         }
         switch list.step() {
@@ -126,7 +139,7 @@ struct Rescue {
         guard let wanted = columns(of: table.name, in: target) else { return }
         // A table of a later schema is not missed in an older file.
         guard let found = columns(of: table.name, in: source) else {
-            if columns(of: "clock", in: source) != nil, !table.isLater || hasPresented != false {
+            if columns(of: "clock", in: source) != nil, table.step.map({ hasTaken($0) != false }) ?? true {
                 lost.append("the table '\(table.name)', which may have been empty, could not be found")
             }
             return

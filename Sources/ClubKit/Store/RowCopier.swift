@@ -74,8 +74,8 @@ final class RowCopier {
     /// Whether a value can be what its column is for; the schema looks at its type.
     private static func isPossible(_ row: RawStatement, _ column: Int32, _ name: String) -> Bool {
         switch name {
-        case "event_id", "device_id": row.count(column) == 16
-        case "origin_device": row.isNull(column) || row.count(column) == 16
+        case "event_id", "device_id", "execution_id": row.count(column) == 16
+        case "origin_device", "visit": row.isNull(column) || row.count(column) == 16
         case "user_id": MemberID.isUsable(row.text(column))
         case "at", "added_at": (0...Timestamp.latest).contains(row.int(column))
         case "hlc", "origin_hlc", "born": row.int(column) >= 0

@@ -14,6 +14,10 @@ package struct TapRules: Sendable {
     package var expiryWarning: Int64 = 14 * 86_400 * Timestamp.second
     /// From how few visits that are left on it is said.
     package var visitsWarning = 2
+    /// The scenarios that a counted visit may be charged with.
+    package var scenarios: ScenarioPlan?
+    /// Those of them whose own code said no, which was asked before.
+    package var refusedScenarios: Set<String> = []
 
     package init(cooldown: Int64) {
         self.cooldown = cooldown

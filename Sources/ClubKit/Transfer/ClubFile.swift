@@ -4,7 +4,7 @@ import Foundation
 /// noticed.
 ///
 /// The first line is the ``Header``. Each line behind it is a ``TransferRecord``: an object with one key (`member`,
-/// `card`, `visit`, `undo`, `erasure`, `audit`). Erasures stand before all others, in the order of their salts, so that
+/// `card`, `visit`, `undo`, `reset`, `event`, `execution`, `settlement`, `erasure`, `audit`). Erasures stand before all others, in the order of their salts, so that
 /// members are looked through once for each. The last line is the ``Trailer``, with the number of lines and the
 /// SHA-256 of all bytes before it.
 ///

@@ -19,7 +19,10 @@ struct ClubFileExport {
     /// - Returns: how many members there are, and how many records in all.
     func write(_ db: Database, tooLong: inout [String]) throws -> (members: Int, records: Int) {
         var total = 0
-        for table in ["erased", "member", "card", "visit", "undo", "audit"] {
+        for table in [
+            "erased", "member", "card", "visit", "undo", "scenario_reset", "scenario_event", "scenario_execution",
+            "scenario_settlement", "audit",
+        ] {
             total += try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table)") ?? 0
         }
         let clock = try Int64.fetchOne(db, sql: "SELECT hlc FROM clock") ?? 0
@@ -32,6 +35,7 @@ struct ClubFileExport {
         try cards(db, &count)
         let visits = try visits(db, &count)
         try undoings(db, &count)
+        try ScenarioExport { record in try append(record, &count) }.write(db)
         try audit(db, &count)
         let sums = ClubFile.Trailer.Sums(
             records: count.records,

@@ -99,6 +99,10 @@ extension TransferRecord {
             ])
         case .undo(let undo): return first(["reason": undo.reason, "actor": undo.actor])
         case .erasure: return nil
+        case .reset(let reset): return first(["subject": reset.subject.text, "scenario": reset.scenario])
+        case .event(let event): return first(["subject": event.subject.text, "name": event.name])
+        case .execution(let one): return first(["subject": one.subject.text, "scenario": one.scenario])
+        case .settlement(let one): return first(["reason": one.reason, "actor": one.actor])
         case .audit(let entry):
             return first(["actor": entry.actor, "action": entry.action, "subject": entry.subject])
                 ?? (entry.detail?.nameWithNUL == nil ? nil : "detail")
@@ -150,6 +154,19 @@ extension TransferRecord {
             }
             return isTime(visit.at) ? nil : time
         case .undo(let undo): return isTime(undo.at) ? nil : time
+        case .reset(let reset): return reset.subject.fault ?? RowFault.name(reset.scenario, "scenario")
+        case .event(let event):
+            return event.subject.fault ?? RowFault.name(event.name, "name") ?? (isTime(event.at) ? nil : time)
+        case .execution(let one):
+            if let fault = one.subject.fault ?? RowFault.name(one.scenario, "scenario") { return fault }
+            if one.number < 1 { return RowFault("number", "expected a number from 1 on") }
+            return isTime(one.at) ? nil : time
+        case .settlement(let one):
+            let state = ScenarioExecution.State(rawValue: one.state)
+            if state == nil || state == .charged {
+                return RowFault("state", "expected delivered, refunded or redeemed")
+            }
+            return isTime(one.at) ? nil : time
         case .erasure(let erasure):
             return erasure.hash.count == 32 && !erasure.salt.isEmpty && erasure.salt.count <= 256
                 ? nil : RowFault("hash", "expected a keyed hash of 32 bytes")
@@ -159,5 +176,25 @@ extension TransferRecord {
             }
             return isTime(entry.at) ? nil : time
         }
+    }
+}
+
+extension TransferRecord.Subject {
+    /// Why it can be nobody.
+    fileprivate var fault: RowFault? {
+        switch SubjectKey.Kind(rawValue: kind) {
+        case .member: MemberID.isUsable(text) ? nil : .badIdentifier
+        case .group: RowFault.name(text, "subject")
+        case .kiosk: UUID(uuidString: text) != nil ? nil : RowFault("subject", "expected the identifier of a device")
+        case nil: RowFault("subject", "expected member, group or kiosk")
+        }
+    }
+}
+
+extension RowFault {
+    /// Why a text is no name, if it is none.
+    fileprivate static func name(_ text: String, _ field: String) -> RowFault? {
+        // Longer ones than anybody gives; names with a control character in front are the club's own.
+        (1...1000).contains(text.utf8.count) ? nil : RowFault(field, "expected 1 to 1000 bytes")
     }
 }

@@ -6,6 +6,10 @@ package enum TransferRecord: Sendable, Hashable {
     case card(Card)
     case visit(Visit)
     case undo(Undo)
+    case reset(Reset)
+    case event(Event)
+    case execution(Execution)
+    case settlement(Settlement)
     case erasure(Erasure)
     case audit(Audit)
 
@@ -172,7 +176,7 @@ extension TransferRecord.Person: Codable {
 
 extension TransferRecord: Codable {
     package enum CodingKeys: String, CodingKey, CaseIterable {
-        case member, card, visit, undo, erasure, audit
+        case member, card, visit, undo, erasure, audit, reset, event, execution, settlement
     }
 
     /// Reads an object with one key.
@@ -188,6 +192,10 @@ extension TransferRecord: Codable {
         case .undo: self = .undo(try container.decode(Undo.self, forKey: key))
         case .erasure: self = .erasure(try container.decode(Erasure.self, forKey: key))
         case .audit: self = .audit(try container.decode(Audit.self, forKey: key))
+        case .reset: self = .reset(try container.decode(Reset.self, forKey: key))
+        case .event: self = .event(try container.decode(Event.self, forKey: key))
+        case .execution: self = .execution(try container.decode(Execution.self, forKey: key))
+        case .settlement: self = .settlement(try container.decode(Settlement.self, forKey: key))
         }
     }
 
@@ -201,6 +209,10 @@ extension TransferRecord: Codable {
         case .undo(let value): try container.encode(value, forKey: .undo)
         case .erasure(let value): try container.encode(value, forKey: .erasure)
         case .audit(let value): try container.encode(value, forKey: .audit)
+        case .reset(let value): try container.encode(value, forKey: .reset)
+        case .event(let value): try container.encode(value, forKey: .event)
+        case .execution(let value): try container.encode(value, forKey: .execution)
+        case .settlement(let value): try container.encode(value, forKey: .settlement)
         }
     }
 
@@ -213,6 +225,10 @@ extension TransferRecord: Codable {
         case .undo: CodingKeys.undo.rawValue
         case .erasure: CodingKeys.erasure.rawValue
         case .audit: CodingKeys.audit.rawValue
+        case .reset: CodingKeys.reset.rawValue
+        case .event: CodingKeys.event.rawValue
+        case .execution: CodingKeys.execution.rawValue
+        case .settlement: CodingKeys.settlement.rawValue
         }
     }
 
@@ -223,7 +239,10 @@ extension TransferRecord: Codable {
         case .card(let value): value.userId
         case .visit(let value): value.userId
         case .audit(let value): value.subject
-        case .undo, .erasure: nil
+        case .reset(let value): value.subject.userId
+        case .event(let value): value.subject.userId
+        case .execution(let value): value.subject.userId
+        case .undo, .settlement, .erasure: nil
         }
     }
 }

@@ -88,8 +88,14 @@ struct DatabaseOptions: ParsableArguments, Sendable {
     }
 
     /// A club that is open on the database, which is created if it is missing.
-    func open(configure: (inout ClubConfiguration) -> Void = { _ in }) async throws -> Club {
+    ///
+    /// - Parameter scenarios: what its taps are looked at by. The tool delivers what they are charged with.
+    func open(
+        scenarios: [Scenario] = [],
+        configure: (inout ClubConfiguration) -> Void = { _ in }
+    ) async throws -> Club {
         let club = Self.club(location, configure: configure)
+        club.setScenarios(scenarios, delivery: .application)
         try await club.open()
         return club
     }
@@ -102,7 +108,9 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         // What happens is told line by line already; the log is for what goes wrong.
         configuration.logger.logLevel = .warning
         configure(&configuration)
-        return Club(configuration: configuration)
+        // By itself a club takes what a killed kiosk left to be delivered for delivered when it has told of it, which
+        // nobody would see here.
+        return Club(configuration: configuration).setScenarios([], delivery: .application)
     }
 }
 
@@ -110,7 +118,8 @@ extension ClubError: ExitCoded {
     package var exitCode: ExitCode {
         switch kind {
         case .cannotCreate, .cannotOpen, .readOnly, .diskFull, .inputOutput, .busy, .fileExists: ToolExit.inputOutput
-        case .corrupt, .notADatabase, .newerSchema, .unreadableRecord, .malformedFile: ToolExit.malformed
+        case .corrupt, .notADatabase, .newerSchema, .unreadableRecord, .malformedFile, .invalidScenario:
+            ToolExit.malformed
         case .invalidSetting, .invalidValue: ToolExit.usage
         case .cancelled: ToolExit.interrupted
         default: ToolExit.failure

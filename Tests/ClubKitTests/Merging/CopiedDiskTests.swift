@@ -25,11 +25,15 @@ struct CopiedDiskTests {
             case .card: 2
             case .visit: 3
             case .undo: 4
-            case .audit: 5
+            case .reset: 5
+            case .event: 6
+            case .execution: 7
+            case .settlement: 8
+            case .audit: 9
             }
         }
         let more = records.filter { _ in random.chance(10) }
-        return (0...5).flatMap { kind in
+        return (0...9).flatMap { kind in
             (records + more).filter { rank($0) == kind }.shuffled(using: &random)
         }
     }

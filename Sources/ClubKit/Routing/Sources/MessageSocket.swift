@@ -1,0 +1,84 @@
+import Foundation
+import ReaderKit
+import Synchronization
+
+/// Takes messages from other programs on this machine, through a Unix stream socket.
+///
+/// A line of JSON, at most ``Message/longest`` bytes, is a message; the answer is a line of JSON with the
+/// ``RoutingResult``. Where there is none, it is `{"error":{"code":…,"message":…,"offset":…}}`: the code is one of
+/// ``MessageError/Code``, of ``ClubError/Kind``, `tooManyConnections` or `notAllowed`; the offset, in bytes of the line
+/// from 0, is there where it is known. Answers come in the order of the lines. Empty lines are passed over.
+///
+/// The socket's file has mode 0600, and peers must be this user or root as the kernel says it. Up to 16 connections are
+/// served at a time; for one more, that gives way which has been silent for longest and waits for nothing. A client that
+/// does not read its answers, or sends half a line, keeps nobody but itself waiting.
+///
+/// It works on a thread of its own, which sleeps while nothing comes.
+public final class MessageSocket: Sendable {
+    /// How many connections are served at a time.
+    public static let mostConnections = 16
+
+    /// Where the socket is.
+    public let path: String
+
+    private let router: MessageRouter
+    private let isAllowed: @Sendable (uid_t) -> Bool
+    private let server = Mutex<SocketServer?>(nil)
+
+    /// A socket, which is not there before ``start()``.
+    ///
+    /// - Parameters:
+    ///   - path: at most 107 bytes; a relative one is from the current directory.
+    ///   - router: who gets the messages.
+    public convenience init(path: String, router: MessageRouter) {
+        self.init(path: path, router: router) { $0 == 0 || $0 == geteuid() }
+    }
+
+    init(path: String, router: MessageRouter, isAllowed: @escaping @Sendable (uid_t) -> Bool) {
+        self.path = DatabaseFiles.absolute(path)
+        self.router = router
+        self.isAllowed = isAllowed
+    }
+
+    deinit {
+        server.withLock { $0 }?.thread.stop()
+    }
+
+    /// Makes the socket's file, and serves it until ``stop()``. Directories that are missing are made with mode 0700. A
+    /// socket that a killed program left behind is replaced. Starting what is started does nothing.
+    ///
+    /// - Throws: ``ClubError/Kind/fileExists`` if another program serves that socket, or the path names something else;
+    ///   ``ClubError/Kind/invalidValue`` if it is too long.
+    public func start() async throws(ClubError) {
+        let thread = try ServiceThread("serve messages on a socket")
+        let new = SocketServer(path: path, router: router, isAllowed: isAllowed, thread: thread)
+        let isMine = server.withLock { server in
+            guard server == nil else { return false }
+            server = new
+            return true
+        }
+        guard isMine else { return }
+        do throws(ClubError) {
+            try await thread.start(name: "message-socket") { started in new.run(started) }
+        } catch {
+            server.withLock { $0 = nil }
+            throw error
+        }
+    }
+
+    /// Ends all connections, and removes the socket's file. What was accepted is processed nevertheless; its answers are
+    /// not given any more.
+    public func stop() async {
+        let old = server.withLock { server in
+            defer { server = nil }
+            return server
+        }
+        await old?.thread.stopped()
+    }
+
+    /// How many connections there are.
+    var connections: Int { server.withLock { $0 }?.connections ?? 0 }
+
+    /// How often the thread woke up.
+    var wakeUps: Int { server.withLock { $0 }?.wakeUps ?? 0 }
+}

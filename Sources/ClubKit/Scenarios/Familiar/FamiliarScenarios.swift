@@ -1,0 +1,145 @@
+import Foundation
+import GRDB
+import Synchronization
+
+/// Where the scenarios of ``ScenarioProtocol`` keep their state: in the database of one club, whether or not it is open.
+enum FamiliarScenarios {
+    /// Whose database it is: that of ``Club/shared``, but for tests.
+    private static let club = Mutex<Club>(Club.shared)
+
+    private struct Held {
+        /// Opened here, since the club was not.
+        var store: MemberStore?
+        /// Whose store it is.
+        var club: ObjectIdentifier?
+        /// The scenarios whose charges of programs that were killed have been given back.
+        var settled: Set<String> = []
+    }
+
+    private static let held = Mutex(Held())
+
+    /// An execution that was charged, and is yet to be settled.
+    struct Charged {
+        let store: MemberStore
+        let execution: ScenarioExecution
+
+        func settle(_ failure: String?) throws(ClubError) {
+            let attempt = "settle a scenario"
+            let time = Timestamp.microseconds(store.clock()) ?? 0
+            _ = try store.writeNow(attempt) { db in
+                try store.settle(
+                    execution.id,
+                    failure == nil ? .delivered : .refunded,
+                    ActionContext(reason: failure),
+                    at: time,
+                    attempt,
+                    in: db
+                )
+            }
+        }
+    }
+
+    /// Tells what went wrong where errors of the club are told.
+    @discardableResult
+    static func reporting<Value>(_ body: () throws(ClubError) -> Value) -> Value? {
+        do throws(ClubError) {
+            return try body()
+        } catch {
+            club.withLock(\.self).report(error)
+            return nil
+        }
+    }
+
+    static func trigger(_ scenario: Scenario, at date: Date) throws(ClubError) {
+        let attempt = "count an event of a scenario"
+        let (store, club) = try store()
+        let time = try club.moment(date, attempt)
+        _ = try store.writeNow(attempt) { db in
+            try store.trigger(
+                scenario.id,
+                for: .kiosk,
+                at: time,
+                id: club.configuration.makeUUID(),
+                attempt,
+                in: db
+            )
+        }
+    }
+
+    /// - Returns: `nil` if the scenario is not due.
+    static func charge(_ scenario: Scenario, at date: Date) throws(ClubError) -> Charged? {
+        let attempt = "execute a scenario"
+        let (store, club) = try store()
+        let time = try club.moment(date, attempt)
+        // Once, before the transaction: it is the application's code, which may call this again.
+        let holds = scenario.customConditions?() ?? true
+        let isFirst = held.withLock { $0.settled.insert(scenario.id).inserted }
+        let execution = try store.writeNow(attempt) { db in
+            if isFirst { try giveBack(scenario.id, at: time, store, in: db) }
+            return try store.tryToExecute(
+                scenario,
+                for: .kiosk,
+                at: time,
+                id: club.configuration.makeUUID(),
+                conditionsHold: holds,
+                isDelivered: false,
+                attempt,
+                in: db
+            ).execution
+        }
+        return execution.map { Charged(store: store, execution: $0) }
+    }
+
+    /// Refunds what was charged by a program that was killed before it was done.
+    private static func giveBack(_ scenario: String, at time: Int64, _ store: MemberStore, in db: Database) throws {
+        for execution in try store.takeUndelivered(of: scenario, in: db) {
+            let reason = ActionContext(reason: "the program was ended before it was done")
+            try store.settle(execution.id, .refunded, reason, at: time, in: db)
+        }
+    }
+
+    static func decide(_ scenario: Scenario, at date: Date) throws(ClubError) -> ScenarioDecision {
+        let attempt = "look at a scenario"
+        let (store, club) = try store()
+        let time = try club.moment(date, attempt)
+        let holds = scenario.customConditions?() ?? true
+        return try store.readNow(attempt) { db in
+            try store.decide(scenario, for: .kiosk, at: time, conditionsHold: holds, attempt, in: db).decision
+        }
+    }
+
+    static func reset(_ scenario: Scenario) throws(ClubError) {
+        let attempt = "reset a scenario"
+        let (store, _) = try store()
+        try store.writeNow(attempt) { db in
+            try store.resetScenario(scenario.id, events: scenario.id, for: .kiosk, attempt, in: db)
+        }
+    }
+
+    /// The club's store if it is open, else one that is opened here and kept.
+    private static func store() throws(ClubError) -> (MemberStore, Club) {
+        let club = club.withLock(\.self)
+        if let open = club.state.withLock({ $0.store }) { return (open, club) }
+        let result = held.withLock { held in
+            Result { () throws(ClubError) in
+                if let store = held.store, held.club == ObjectIdentifier(club) { return store }
+                let store = try club.makeStore()
+                try? held.store?.close()
+                held.store = store
+                held.club = ObjectIdentifier(club)
+                return store
+            }
+        }
+        return (try result.get(), club)
+    }
+
+    /// Takes another club from now on, and lets go of the store that was opened here.
+    static func use(_ other: Club) {
+        club.withLock { $0 = other }
+        let store = held.withLock { held in
+            defer { held = Held() }
+            return held.store
+        }
+        try? store?.close()
+    }
+}

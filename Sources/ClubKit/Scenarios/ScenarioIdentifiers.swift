@@ -1,0 +1,31 @@
+import Crypto
+import Foundation
+
+/// Identifiers that follow from what they are of, so that one tap never gives two of them, on whatever device and
+/// however often it is told of.
+enum ScenarioIdentifiers {
+    /// Of what a scenario is charged with at a visit.
+    static func execution(of scenario: String, for subject: SubjectKey.Kind, at visit: UUID) -> UUID {
+        uuid("execution", [subject.rawValue, scenario], visit)
+    }
+
+    /// Of a visit as an event of a group or the kiosk.
+    static func event(of key: SubjectKey, at visit: UUID) -> UUID {
+        uuid("event", [key.kind.rawValue, key.text], visit)
+    }
+
+    /// A UUID of version 8 (RFC 9562): bits of a SHA-256.
+    private static func uuid(_ what: String, _ parts: [String], _ visit: UUID) -> UUID {
+        var hash = SHA256()
+        withUnsafeBytes(of: visit.uuid) { hash.update(bufferPointer: $0) }
+        for part in [what] + parts {
+            hash.update(data: Array(part.utf8))
+            // No byte of UTF-8, so that two parts are never one.
+            hash.update(data: [0xFF])
+        }
+        var bytes = Array(hash.finalize().prefix(16))
+        bytes[6] = bytes[6] & 0x0F | 0x80
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+}

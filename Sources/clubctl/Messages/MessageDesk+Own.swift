@@ -1,0 +1,138 @@
+import ClubKit
+import Foundation
+import ToolSupport
+
+/// What the kiosk itself does at a message. Never at one of a card, which anybody can write.
+extension MessageDesk {
+    /// The types of messages, for help texts.
+    static let ownTypes = """
+        announcement ({"message":"…"}: shown), trigger ({"event":"purchase","userId":"…"}, or "group" in place of \
+        "userId", or neither for the kiosk; "eventId", a UUID, records it once: an event for scenarios), block and \
+        unblock ({"userId":"…"} or {"card":"…"}, and "reason"), scenarios ({}: reads the file of --scenarios again)
+        """
+
+    /// Everything but cards. What the application says itself has other ways.
+    private static let sources: Set<MessageSource.Kind> = [.socket, .directory, .hub, .command]
+
+    private struct Announcement: Decodable, Sendable {
+        var message: String
+    }
+
+    private struct Trigger: Decodable, Sendable {
+        var event: String
+        var userId: String?
+        var group: String?
+        var eventId: UUID?
+    }
+
+    private struct Blocking: Decodable, Sendable {
+        var userId: String?
+        var card: String?
+        var reason: String?
+    }
+
+    func registerOwn() {
+        own("announcement") { desk, payload, _ in desk.announce(payload) }
+        own("trigger") { desk, payload, context in try await desk.trigger(payload, context) }
+        own("block") { desk, payload, context in try await desk.block(payload, true, context) }
+        own("unblock") { desk, payload, context in try await desk.block(payload, false, context) }
+        own("scenarios") { (desk, _: FieldValue, _) in desk.reload() }
+    }
+
+    private func own<Payload: Decodable & Sendable>(
+        _ type: String,
+        _ process: @escaping @Sendable (MessageDesk, Payload, MessageContext) async throws -> ProcessingResult
+    ) {
+        router.register(type: type, sources: Self.sources) { [weak self] (payload: Payload, context) in
+            guard let self else { return .declined }
+            return try await process(self, payload, context)
+        }
+    }
+
+    private func announce(_ payload: Announcement) -> ProcessingResult {
+        let line = "\(FrontDesk.time(Date()))  message   \(payload.message.onOneLine)"
+        if output.isJSON {
+            output.message(line)
+            return .newData
+        }
+        do {
+            try output.text(line)
+            return .newData
+        } catch {
+            return .failed("the message could not be shown")
+        }
+    }
+
+    private func trigger(_ payload: Trigger, _ context: MessageContext) async throws -> ProcessingResult {
+        let subject: ScenarioSubject
+        switch (payload.userId, payload.group) {
+        case (let userId?, nil): subject = .member(userId)
+        case (nil, let group?): subject = .group(group)
+        case (nil, nil): subject = .kiosk
+        case (_?, _?): return .failed("the payload names a member and a group; one of them is meant")
+        }
+        let isNew = try await club.trigger(
+            payload.event,
+            for: subject,
+            at: context.receivedAt,
+            // A message that comes again after a crash is the same event.
+            id: payload.eventId ?? Self.eventID(of: context.messageID)
+        )
+        return isNew ? .newData : .noData
+    }
+
+    /// An identifier that follows from that of a message.
+    static func eventID(of messageID: String) -> UUID {
+        if let id = UUID(uuidString: messageID) { return id }
+        // FNV-1a with 128 bits: the same everywhere, which Swift's own hashes are not.
+        var hash: UInt128 = 0x6C62_272E_07BB_0142_62B8_2175_6295_C58D
+        for byte in messageID.utf8 { hash = (hash ^ UInt128(byte)) &* 0x0000_0000_0100_0000_0000_0000_0000_013B }
+        var bytes = withUnsafeBytes(of: hash.bigEndian) { Array($0) }
+        // A UUID made of data of one's own (RFC 9562, version 8).
+        bytes[6] = bytes[6] & 0x0F | 0x80
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+
+    private func block(
+        _ payload: Blocking,
+        _ isBlocked: Bool,
+        _ context: MessageContext
+    ) async throws -> ProcessingResult {
+        let key: String
+        switch (payload.userId, payload.card) {
+        case (let userId?, nil): key = userId
+        case (nil, let card?): key = card
+        default: return .failed("the payload has to name either a member, as userId, or a card")
+        }
+        guard let details = try await club.details(of: key) else { return .failed("there is no such member or card") }
+        let former = payload.card == nil ? details.blocked : details.cards.first { $0.id == key }?.blocked
+        let action = ActionContext(actor: "message (\(context.source.kind.rawValue))", reason: payload.reason)
+        if isBlocked {
+            if let former, payload.reason == nil || payload.reason == former { return .noData }
+            _ =
+                payload.card == nil
+                ? try await club.block(key, by: action) : try await club.blockCard(key, by: action)
+        } else {
+            if former == nil { return .noData }
+            _ =
+                payload.card == nil
+                ? try await club.unblock(key, by: action) : try await club.unblockCard(key, by: action)
+        }
+        return .newData
+    }
+
+    private func reload() -> ProcessingResult {
+        guard let scenarios else { return .failed("the kiosk was started without --scenarios") }
+        do {
+            let configuration = try scenarios.load(output)
+            club.setScenarios(configuration.scenarios, delivery: .application)
+            let count = Count.text(configuration.scenarios.count, "scenario")
+            output.message("Read \(scenarios.path) again: \(count).")
+            return .newData
+        } catch {
+            output.message("\(error)\nThe scenarios that were there before stay in force.")
+            return .failed((error as? ScenarioFileError)?.findings ?? "\(error)")
+        }
+    }
+}

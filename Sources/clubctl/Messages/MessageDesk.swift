@@ -1,0 +1,208 @@
+import ClubKit
+import Foundation
+import ReaderKit
+import Synchronization
+import ToolSupport
+
+/// Takes messages for the kiosk, hands them to whoever processes them, and prints what became of each.
+///
+/// While readers are served they come from a socket, a directory, the inbox in the database, where other programs put
+/// them too, and from cards where that is wanted. A replay takes those of its cards alone, one after the other between
+/// two taps, at the time of the tap.
+final class MessageDesk: Sendable {
+    /// How often the inbox is looked at for what others put there.
+    private static let pause = Duration.seconds(2)
+
+    let club: Club
+    let output: Output
+    /// The file that the message `scenarios` reads again.
+    let scenarios: ScenarioFile?
+    let router: MessageRouter
+    private let options: MessageOptions
+    private let isReplay: Bool
+    private let inbox: KioskInbox
+    private let clock = TapClock()
+
+    private struct State {
+        var socket: MessageSocket?
+        var folder: MessageFolder?
+        var tasks: [Task<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// A desk that takes nothing before ``open()``.
+    ///
+    /// - Parameters:
+    ///   - options: with where the programs are.
+    ///   - isReplay: whether no messages are taken from outside.
+    init(_ club: Club, _ output: Output, _ options: MessageOptions, scenarios: ScenarioFile?, isReplay: Bool) {
+        self.club = club
+        self.output = output
+        self.options = options
+        self.scenarios = scenarios
+        self.isReplay = isReplay
+        inbox = KioskInbox(club.inbox)
+        var configuration = RouterConfiguration(timeout: .seconds(options.messageTimeout))
+        if isReplay { configuration.clock = { [clock] in clock.now } }
+        configuration.logger.logLevel = .warning
+        router = MessageRouter(inbox: inbox, configuration: configuration)
+        // Before the kiosk's own, so that a program can take a message in their place.
+        for program in options.programs { register(program) }
+        registerOwn()
+    }
+
+    /// Begins to take messages, also what is left of earlier runs; a replay takes those of its cards alone.
+    ///
+    /// - Throws: ``ClubError`` where the socket or the directory cannot be used.
+    func open() async throws {
+        guard !isReplay else { return }
+        let told = Task { [results = router.results] in
+            for await result in results { await tell(result) }
+        }
+        let looking = Task { await lookAtInbox() }
+        state.withLock { $0.tasks = [told, looking] }
+        if let path = options.listen {
+            let socket = MessageSocket(path: path, router: router)
+            try await socket.start()
+            state.withLock { $0.socket = socket }
+            output.message("Taking messages at \(path).")
+        }
+        if let path = options.folder {
+            let folder = MessageFolder(path: path, router: router)
+            try await folder.start()
+            state.withLock { $0.folder = folder }
+            output.message("Taking messages from the files in \(path).")
+        }
+    }
+
+    /// Takes no more messages, waits for the one that is being processed, and leaves the others pending.
+    func close() async {
+        let ended = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        await ended.socket?.stop()
+        await ended.folder?.stop()
+        await inbox.close()
+        // Not waited for: what has not begun never ends in this process.
+        for task in ended.tasks { task.cancel() }
+    }
+
+    // MARK: Cards
+
+    /// Takes the messages on the card of a tap, as far as they are of types that cards may bring.
+    ///
+    /// - Parameter isKnown: whether the tap came before; then messages that came with it are not told again.
+    func take(_ tap: ScanEvent, isKnown: Bool) async throws {
+        guard !options.cardTypes.isEmpty else { return }
+        clock.set(tap.at)
+        for message in CardMessages(router).messages(in: tap) {
+            guard let type = message.type, options.cardTypes.contains(type) else { continue }
+            guard isReplay else {
+                // Processing it may take long, and the next tap is not to wait.
+                try await router.post(message)
+                continue
+            }
+            let result = try await router.accept(message)
+            await inbox.hasTold(result.messageID)
+            if !isKnown || result.outcome != .duplicate { try show(result) }
+        }
+    }
+
+    // MARK: The inbox
+
+    /// Takes up what other programs put into the inbox, and what was left there, until the task is cancelled.
+    private func lookAtInbox() async {
+        var lastFault: ClubError?
+        while !Task.isCancelled {
+            if await inbox.isIdle {
+                do throws(ClubError) {
+                    try await router.resume()
+                    lastFault = nil
+                } catch {
+                    // Once, and not each time.
+                    if error.kind != .notOpen, error != lastFault { tell(error) }
+                    lastFault = error
+                }
+            }
+            try? await Task.sleep(for: Self.pause)
+        }
+    }
+
+    // MARK: Telling
+
+    private func tell(_ result: RoutingResult) async {
+        // Where it cannot be written, the next tap ends the kiosk.
+        try? show(result)
+        // Of a message that is still being processed, another of the same name may have come.
+        if result.outcome != .duplicate { await inbox.hasTold(result.messageID) }
+    }
+
+    private func show(_ result: RoutingResult) throws {
+        try output.result(ClubEvent.routed(result), text: "\(FrontDesk.time(result.at))  routed    \(result.words)")
+    }
+
+    private func tell(_ error: ClubError) {
+        if output.isJSON { try? output.result(ClubEvent.error(error, at: Date()), text: "") }
+        output.message("\(error)")
+    }
+
+    // MARK: Programs
+
+    private func register(_ program: MessageProgram) {
+        var sources = MessageSource.Kind.allButCard
+        if options.cardTypes.contains(program.type) { sources.insert(.card) }
+        router.register(type: program.type, sources: sources, name: program.name) {
+            (payload: FieldValue, context) in
+            await Self.run(program, payload, context)
+        }
+    }
+
+    private static func run(
+        _ program: MessageProgram,
+        _ payload: FieldValue,
+        _ context: MessageContext
+    ) async -> ProcessingResult {
+        var environment = ["CLUBKIT_MESSAGE_ID": context.messageID]
+        environment["CLUBKIT_MESSAGE_TYPE"] = context.type
+        environment["CLUBKIT_MESSAGE_SOURCE"] = context.source.kind.rawValue
+        var json: [UInt8] = []
+        JSONText.append(payload, to: &json)
+        json.append(UInt8(ascii: "\n"))
+        let run = ProgramRun(path: program.path, input: json, environment: environment)
+        do {
+            let (end, lastLine) = try await BlockingThread.run(name: "message") { try run.run($0) }
+            switch end {
+            case .exited(0): return .newData
+            case .exited(3): return .noData
+            case .exited(4): return .declined
+            case .exited(let status): return .failed(lastLine ?? "\(program.name) ended with status \(status)")
+            case .signalled(let signal): return .failed(lastLine ?? "\(program.name) was ended by signal \(signal)")
+            }
+        } catch {
+            return .failed("\(error)")
+        }
+    }
+}
+
+/// The time of the latest tap of a replay.
+private final class TapClock: Sendable {
+    private let stored = Mutex(Date(timeIntervalSince1970: 0))
+
+    var now: Date { stored.withLock(\.self) }
+
+    func set(_ date: Date) {
+        stored.withLock { $0 = date }
+    }
+}
+
+extension RoutingResult {
+    /// What became of the message, on one line for people.
+    var words: String {
+        var text = "\(type ?? "message") from \(source): \(outcome.name)"
+        if let processor { text += " by \(processor)" }
+        if let reason = outcome.reason { text += ": \(reason)" }
+        return text.onOneLine
+    }
+}

@@ -1,0 +1,119 @@
+import ArgumentParser
+import ClubKit
+import Foundation
+import ToolSupport
+
+/// Where the kiosk takes messages from, and who processes them.
+struct MessageOptions: ParsableArguments, Sendable {
+    @Option(
+        help: ArgumentHelp(
+            "Take messages, one a line, from programs of this user on this Unix socket.",
+            valueName: "path"
+        ),
+        completion: .file()
+    )
+    var listen: String?
+
+    @Option(
+        name: .customLong("messages"),
+        help: ArgumentHelp("Take messages from the .json files of this directory.", valueName: "directory"),
+        completion: .directory
+    )
+    var folder: String?
+
+    @Option(
+        name: .customLong("on"),
+        help: ArgumentHelp(
+            "Run a program for each message of this type; repeatable.",
+            discussion: """
+                It gets the payload as JSON on standard input, and CLUBKIT_MESSAGE_ID, CLUBKIT_MESSAGE_TYPE and \
+                CLUBKIT_MESSAGE_SOURCE in its environment. Its exit status says what became of the message: 0 there is \
+                something new, 3 nothing is new, 4 it declines, which lets the next take it; anything else failed, for \
+                the reason in the last line of its standard error. Where the program is killed with the kiosk, the \
+                message comes again.
+                """,
+            valueName: "type=program"
+        ),
+        completion: .file()
+    )
+    var programs: [MessageProgram] = []
+
+    @Option(
+        name: .customLong("card-messages"),
+        help: ArgumentHelp(
+            "Take messages of this type from cards too, for a program of --on; repeatable.",
+            discussion: "Off by default: anybody can write a card. The kiosk's own types are never taken from cards.",
+            valueName: "type"
+        )
+    )
+    var cardTypes: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Seconds after which processing a message is ended.", valueName: "seconds")
+    )
+    var messageTimeout: Double = 30
+
+    func validate() throws {
+        guard messageTimeout >= 0.001, messageTimeout <= 86_400 else {
+            throw ValidationError("--message-timeout takes a number of seconds from 0.001 to 86400.")
+        }
+        for type in cardTypes where !programs.contains(where: { $0.type == type }) {
+            throw ValidationError(
+                "--card-messages \(type) goes with --on \(type)=PROGRAM: the kiosk's own types are not taken from cards."
+            )
+        }
+    }
+
+    /// Whether messages come from outside.
+    var hasSources: Bool { listen != nil || folder != nil }
+
+    /// The programs, with where they are.
+    ///
+    /// - Throws: ``ToolFailure`` with exit code 66 if there is none.
+    func located() throws -> MessageOptions {
+        var options = self
+        options.programs = try programs.map { try $0.located() }
+        return options
+    }
+}
+
+/// A program that processes messages of a type.
+struct MessageProgram: ExpressibleByArgument, Sendable, Hashable {
+    var type: String
+    var path: String
+
+    init?(argument: String) {
+        guard let sign = argument.firstIndex(of: "=") else { return nil }
+        type = String(argument[..<sign])
+        path = String(argument[argument.index(after: sign)...])
+        guard (1...200).contains(type.unicodeScalars.count), !path.isEmpty,
+            !type.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else { return nil }
+    }
+
+    /// What a person calls it.
+    var name: String { URL(fileURLWithPath: path).lastPathComponent }
+
+    /// With the whole path: a name alone is looked for as a shell does.
+    fileprivate func located() throws -> MessageProgram {
+        let folders =
+            path.contains("/")
+            ? [""]
+            : (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
+                .map { $0 + "/" }
+        for folder in folders {
+            let whole = folder + path
+            var status = stat()
+            guard stat(whole, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(whole, X_OK) == 0 else {
+                continue
+            }
+            var program = self
+            program.path = whole
+            return program
+        }
+        throw ToolFailure(
+            "there is no program \(path) that can be run. Check --on \(type)=\(path).",
+            exit: ToolExit.noInput
+        )
+    }
+}

@@ -1,0 +1,65 @@
+import ArgumentParser
+import ClubKit
+import Foundation
+import ToolSupport
+
+/// Messages as a person wrote them: an object of JSON on each line.
+struct MessageText {
+    /// Where a payload has its type.
+    static let typeKey = "messageType"
+
+    /// What people call the text.
+    var name: String
+    var source: MessageSource
+
+    /// All messages of a text; empty lines are passed over.
+    ///
+    /// - Throws: ``Fault`` with all lines that are none.
+    func messages(_ bytes: [UInt8]) throws -> [Message] {
+        var messages: [Message] = []
+        var faults: [String] = []
+        let lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() where !line.allSatisfy({ [9, 13, 32].contains($0) }) {
+            do {
+                messages.append(try message(Array(line), line: index + 1))
+            } catch let fault as Fault {
+                faults += fault.lines
+            }
+        }
+        guard faults.isEmpty else { throw Fault(lines: faults) }
+        return messages
+    }
+
+    /// The message of a line.
+    ///
+    /// - Throws: ``Fault``.
+    func message(_ bytes: [UInt8], line: Int) throws -> Message {
+        var message: Message
+        do throws(MessageError) {
+            message = try Message(json: bytes, source: source)
+        } catch {
+            // Columns are characters, as editors count them.
+            let column = String(decoding: bytes.prefix(error.offset ?? 0), as: UTF8.self).unicodeScalars.count + 1
+            throw Fault(lines: ["\(name):\(line):\(column): \(error.message)"])
+        }
+        if case .object(let fields) = message.payload, case .string(let type) = fields[Self.typeKey] {
+            message.type = type
+        }
+        return message
+    }
+
+    /// Lines that are no messages.
+    struct Fault: ExitCoded, CustomStringConvertible {
+        /// One for each, with the place.
+        var lines: [String]
+
+        var exitCode: ExitCode { ToolExit.malformed }
+
+        var errorCode: String { "malformed" }
+
+        var description: String {
+            lines.prefix(100).joined(separator: "\n")
+                + (lines.count > 100 ? "\n\(lines.count - 100) more lines are malformed." : "")
+        }
+    }
+}

@@ -1,0 +1,206 @@
+import Foundation
+import ReaderKit
+import ToolSupport
+
+/// Runs a program on some input, on the calling thread, and keeps the last line of its standard error.
+///
+/// The program is the first of a process group of its own, so that Control-C at the kiosk leaves it alone, and it is
+/// ended together with what it started. What it writes to standard output is thrown away: the kiosk's own stays whole.
+struct ProgramRun {
+    /// How a program ended.
+    enum End: Sendable, Equatable {
+        case exited(Int32)
+        /// By a signal.
+        case signalled(Int32)
+    }
+
+    /// How long a program may take to end when it is asked to.
+    private static let grace = Duration.seconds(2)
+    /// How much of the end of standard error is kept.
+    private static let kept = 4096
+
+    var path: String
+    var input: [UInt8]
+    /// What its environment has besides that of this process.
+    var environment: [String: String]
+
+    /// Runs it to its end, which a cancellation brings about.
+    ///
+    /// - Throws: ``ToolFailure`` if it could not be started.
+    func run(_ cancellation: CardOnReader.Cancellation) throws -> (end: End, lastLine: String?) {
+        let (stdin, stderr, exit) = (try Self.pipe(), try Self.pipe(), try Self.pipe())
+        let process: pid_t
+        do {
+            process = try spawn(stdin.read, stderr.write)
+        } catch {
+            for file in [stdin.read, stdin.write, stderr.read, stderr.write, exit.read, exit.write] { close(file) }
+            throw error
+        }
+        close(stdin.read)
+        close(stderr.write)
+        DetachedThread.start(name: "program") {
+            // It stays to be waited for, so that its number remains its own until it is.
+            var info = siginfo_t()
+            while waitid(P_PID, id_t(process), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+            close(exit.write)
+        }
+        _ = fcntl(stdin.write, F_SETFL, O_NONBLOCK)
+        _ = fcntl(stderr.read, F_SETFL, O_NONBLOCK)
+        var conversation = Conversation(
+            input: input[...],
+            stdin: stdin.write,
+            stderr: stderr.read,
+            exit: exit.read
+        )
+        return conversation.lead(process, cancellation)
+    }
+
+    // MARK: - Starting
+
+    private static func pipe() throws -> (read: Int32, write: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard Glibc.pipe(&ends) == 0 else { throw failure(errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    private static func failure(_ code: Int32) -> ToolFailure {
+        ToolFailure("could not start the program: \(String(cString: strerror(code)))", exit: ToolExit.failure)
+    }
+
+    /// What a program would get beside its standard files: a library of the readers may have opened something.
+    private static var inherited: [Int32] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return names.compactMap { Int32($0) }.filter { file in
+            let flags = file > STDERR_FILENO ? fcntl(file, F_GETFD) : -1
+            return flags >= 0 && flags & FD_CLOEXEC == 0
+        }
+    }
+
+    private func spawn(_ stdin: Int32, _ stderr: Int32) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, stdin, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, stderr, STDERR_FILENO)
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+        for file in Self.inherited { posix_spawn_file_actions_addclose(&actions, file) }
+
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawnattr_setpgroup(&attributes, 0)
+        // This process ignores SIGPIPE, which others rely on.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        for signal in [SIGPIPE, SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        let flags = Int(POSIX_SPAWN_SETPGROUP) | Int(POSIX_SPAWN_SETSIGDEF) | Int(POSIX_SPAWN_SETSIGMASK)
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let words = [strdup(path), nil]
+        // A text with a NUL would end there.
+        let values = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in words + values { free(text) } }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, path, &actions, &attributes, words, values)
+        guard code == 0 else { throw Self.failure(code) }
+        return process
+    }
+
+    // MARK: - Waiting
+
+    /// What goes on with a program that runs.
+    private struct Conversation {
+        var input: ArraySlice<UInt8>
+        /// -1 once it is closed, as the others.
+        var stdin: Int32
+        var stderr: Int32
+        var exit: Int32
+        var tail: [UInt8] = []
+        /// Until when it may end by itself, once it was asked to.
+        var end: ContinuousClock.Instant?
+
+        mutating func lead(
+            _ process: pid_t,
+            _ cancellation: CardOnReader.Cancellation
+        ) -> (end: End, lastLine: String?) {
+            defer { for file in [stdin, stderr, exit] where file >= 0 { close(file) } }
+            var hasEnded = false
+            while !hasEnded {
+                feed()
+                hasEnded = wait(cancellation)
+                hear()
+                if cancellation.isCancelled, end == nil {
+                    kill(-process, SIGTERM)
+                    end = .now + ProgramRun.grace
+                } else if let end, end <= .now {
+                    kill(-process, SIGKILL)
+                    self.end = .now + ProgramRun.grace
+                }
+            }
+            // What it started goes too, while the group is surely still its own.
+            if end != nil { kill(-process, SIGKILL) }
+            var status: Int32 = 0
+            while waitpid(process, &status, 0) < 0, errno == EINTR {}
+            hear()
+            let code = status & 0x7F
+            return (code == 0 ? .exited(status >> 8 & 0xFF) : .signalled(code), lastLine)
+        }
+
+        /// Waits for something to do.
+        ///
+        /// - Returns: whether the program has ended.
+        private func wait(_ cancellation: CardOnReader.Cancellation) -> Bool {
+            // Descriptors below 0 are passed over.
+            var files = [
+                pollfd(fd: exit, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: stderr, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: stdin, events: Int16(POLLOUT), revents: 0),
+                pollfd(fd: end == nil ? cancellation.descriptor : -1, events: Int16(POLLIN), revents: 0),
+            ]
+            let left = end.map { max(0, ContinuousClock.now.duration(to: $0).seconds) }
+            let time = left.map { Int32(($0 * 1000).rounded(.up)) } ?? -1
+            return poll(&files, nfds_t(files.count), time) > 0 && files[0].revents != 0
+        }
+
+        private mutating func feed() {
+            while stdin >= 0 {
+                if input.isEmpty { return closeInput() }
+                let count = input.withUnsafeBytes { write(stdin, $0.baseAddress, $0.count) }
+                if count < 0, errno == EINTR { continue }
+                if count < 0, errno == EAGAIN { return }
+                // A program need not read it.
+                guard count > 0 else { return closeInput() }
+                input = input.dropFirst(count)
+            }
+        }
+
+        private mutating func closeInput() {
+            close(stdin)
+            stdin = -1
+        }
+
+        private mutating func hear() {
+            var part = [UInt8](repeating: 0, count: 4096)
+            while stderr >= 0 {
+                let count = read(stderr, &part, part.count)
+                if count < 0, errno == EINTR { continue }
+                if count < 0, errno == EAGAIN { return }
+                guard count > 0 else {
+                    close(stderr)
+                    stderr = -1
+                    return
+                }
+                tail = (tail + part.prefix(count)).suffix(ProgramRun.kept)
+            }
+        }
+
+        private var lastLine: String? {
+            tail.split(whereSeparator: { $0 == 10 || $0 == 13 }).map { String(decoding: $0, as: UTF8.self) }
+                .last { !$0.allSatisfy(\.isWhitespace) }
+        }
+    }
+}

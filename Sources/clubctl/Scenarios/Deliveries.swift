@@ -1,0 +1,109 @@
+import ClubKit
+import Foundation
+import Synchronization
+import ToolSupport
+
+/// Shows what scenarios were charged with, and says so to the club once the line has really been written.
+///
+/// So whenever the kiosk is killed, what was charged and not shown is still to be delivered, and is when it runs again.
+/// A line whose end the kiosk did not live to see is shown a second time, with the same identifier; none is lost.
+final class Deliveries: Sendable {
+    private let club: Club
+    private let output: Output
+    private let written: AsyncStream<UUID>.Continuation
+    private let settling: Task<Void, Never>
+    /// What was shown, or is about to be: the receipt of a tap that comes again may be older than its being settled.
+    private let told = Mutex<Set<UUID>>([])
+
+    init(club: Club, output: Output) {
+        self.club = club
+        self.output = output
+        let (stream, continuation) = AsyncStream.makeStream(of: UUID.self)
+        written = continuation
+        settling = Task {
+            for await id in stream { await Self.settle(id, club, output) }
+        }
+    }
+
+    /// Shows what earlier runs left behind.
+    func tellLeftOver() async throws {
+        for result in try await club.undeliveredExecutions() { try tell(result) }
+    }
+
+    /// Shows what a tap was charged with and is yet to be delivered, in the order of its receipt.
+    func tell(_ receipt: Receipt) throws {
+        let due = receipt.executions.filter { $0.state == .charged }
+        guard !due.isEmpty else { return }
+        let scenarios = club.scenarios
+        for execution in due {
+            let scenario = scenarios.first { $0.id == execution.scenario }
+            try tell(
+                ScenarioResult(
+                    execution: execution,
+                    member: receipt.member,
+                    title: scenario?.title,
+                    message: scenario?.message
+                )
+            )
+        }
+    }
+
+    /// Waits, not for long, until all lines were written, and until those are settled.
+    func finish() async {
+        await output.drain()
+        written.finish()
+        await settling.value
+    }
+
+    private func tell(_ result: ScenarioResult) throws {
+        let id = result.execution.id
+        guard told.withLock({ $0.insert(id).inserted }) else { return }
+        let time = FrontDesk.time(result.execution.at)
+        try output.result(
+            ClubEvent.scenario(result),
+            text: "\(time)  scenario  \(result.words)"
+        ) { [weak self] isWritten in
+            guard let self else { return }
+            if isWritten {
+                written.yield(id)
+            } else {
+                told.withLock { _ = $0.remove(id) }
+            }
+        }
+    }
+
+    private static func settle(_ id: UUID, _ club: Club, _ output: Output) async {
+        var pauses = FrontDesk.pauses[...]
+        while true {
+            do throws(ClubError) {
+                try await club.settle(id, .delivered)
+                return
+            } catch {
+                // Somebody was quicker: it was redeemed or refunded at the desk, or the member was erased.
+                if error.kind == .alreadySettled || error.kind == .noSuchExecution { return }
+                let passes = error.kind == .busy || error.kind == .diskFull || error.kind == .inputOutput
+                if passes, let pause = pauses.popFirst() {
+                    try? await Task.sleep(for: pause)
+                    continue
+                }
+                // It stays to be delivered, and is shown again at the next start.
+                if output.isJSON { try? output.result(ClubEvent.error(error, at: Date()), text: "") }
+                return output.message("\(error)")
+            }
+        }
+    }
+}
+
+extension ScenarioResult {
+    /// Who gets what, on one line for people.
+    fileprivate var words: String {
+        let what = message ?? title ?? execution.scenario
+        let text =
+            switch execution.subject {
+            case .member(let userId): "\(member?.caption ?? userId): \(what)"
+            case .group(let tag): "group \(tag): \(what)"
+            case .kiosk: what
+            }
+        return text.onOneLine
+    }
+}
