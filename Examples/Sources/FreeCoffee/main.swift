@@ -54,7 +54,7 @@ guard let path = CommandLine.arguments.dropFirst().first else {
     print("usage: FreeCoffee free-coffee.yaml")
     exit(64)
 }
-let inSwift = try await coffees(FreeCoffee.scenarios)
+let inSwift = try await coffees(coffee)
 let inFile = try await coffees(ScenarioConfiguration(path: path).scenarios)
 for habit in habits {
     let visits = (inSwift[habit.name] ?? []).map(String.init).joined(separator: ", ")

@@ -198,6 +198,9 @@ extension MergeBatch {
             sql: """
                 SELECT user_id FROM member UNION SELECT card_id FROM card UNION SELECT member_key FROM card
                 UNION SELECT subject FROM audit WHERE subject IS NOT NULL
+                UNION SELECT subject FROM scenario_event WHERE kind = 'member'
+                UNION SELECT subject FROM scenario_execution WHERE kind = 'member'
+                UNION SELECT subject FROM scenario_reset WHERE kind = 'member'
                 """
         )
         var erased: [(identifier: String, stamp: Stamp)] = []

@@ -15,6 +15,7 @@ public struct ClubInbox: MessageInbox {
         self.club = club
     }
 
+    /// Keeps a message; when this returns it is on disk.
     public func add(_ message: Message) async throws(ClubError) -> Bool {
         let attempt = "keep a message"
         let store = try club.openStore(attempt)
@@ -34,6 +35,7 @@ public struct ClubInbox: MessageInbox {
         }
     }
 
+    /// Notes that processing a message begins.
     public func beginAttempt(_ id: String) async throws(ClubError) -> Int {
         let attempt = "begin to process a message"
         let store = try club.openStore(attempt)
@@ -50,6 +52,7 @@ public struct ClubInbox: MessageInbox {
         }
     }
 
+    /// Notes what became of a message.
     public func settle(_ id: String, outcome: RoutingResult.Outcome, at date: Date) async throws(ClubError) {
         let attempt = "say what became of a message"
         let store = try club.openStore(attempt)
@@ -68,10 +71,12 @@ public struct ClubInbox: MessageInbox {
         }
     }
 
+    /// The messages that are to be processed, in order.
     public func pending() async throws(ClubError) -> [InboxEntry] {
         try await list("state = 'pending' ORDER BY seq", [])
     }
 
+    /// What is there, in the order of arrival.
     public func entries(_ state: InboxEntry.State?, limit: Int) async throws(ClubError) -> [InboxEntry] {
         try await list(
             "(?1 IS NULL OR state = ?1) ORDER BY seq DESC LIMIT ?2",
@@ -79,6 +84,12 @@ public struct ClubInbox: MessageInbox {
         ).reversed()
     }
 
+    /// The message with that identifier, in whatever state.
+    public func entry(_ id: String) async throws(ClubError) -> InboxEntry? {
+        try await list("id = ?", [id]).first
+    }
+
+    /// Makes a dead letter pending again, behind all others.
     public func reopen(_ id: String) async throws(ClubError) -> Message? {
         let attempt = "open a message again"
         let store = try club.openStore(attempt)
@@ -96,6 +107,7 @@ public struct ClubInbox: MessageInbox {
         }
     }
 
+    /// Forgets the messages that were settled before a moment.
     @discardableResult
     public func prune(before date: Date) async throws(ClubError) -> Int {
         let attempt = "forget messages"

@@ -235,6 +235,12 @@ extension Club {
         }
     }
 
+    /// How often each scenario was charged, by what became of it.
+    public func executionCounts() async throws(ClubError) -> [String: [ScenarioExecution.State: Int]] {
+        let attempt = "count executions"
+        return try await openStore(attempt).read(attempt) { db in try MemberStore.executionCounts(in: db) }
+    }
+
     /// What was charged and is yet to be delivered by an application that chose ``ScenarioDelivery/application``, also
     /// what this program left behind when it was ended the last time; not what another running program has in hand.
     public func undeliveredExecutions() async throws(ClubError) -> [ScenarioResult] {

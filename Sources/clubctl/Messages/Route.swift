@@ -155,10 +155,8 @@ struct Route: ToolCommand {
         var left = Set(messages.map(\.id))
         var isWell = true
         while !left.isEmpty {
-            // They are among the latest, and others may have come behind them.
-            for entry in try await club.inbox.entries(nil, limit: messages.count + 10_000) where left.contains(entry.id)
-            {
-                guard let outcome = entry.outcome else { continue }
+            for id in left {
+                guard let entry = try await club.inbox.entry(id), let outcome = entry.outcome else { continue }
                 left.remove(entry.id)
                 let result = RoutingResult(
                     messageID: entry.id,

@@ -67,10 +67,7 @@ struct ScenariosList: ToolCommand {
         try await out.tellingErrors {
             let configuration = try scenarios.file.load(out)
             try await database.withClub { club in
-                var counts: [String: [ScenarioExecution.State: Int]] = [:]
-                for execution in try await club.executions(limit: .max) {
-                    counts[execution.scenario, default: [:]][execution.state, default: 0] += 1
-                }
+                var counts = try await club.executionCounts()
                 for scenario in configuration.scenarios {
                     let line = Line(scenario, counts.removeValue(forKey: scenario.id) ?? [:])
                     try out.result(line, text: Self.text(line, scenario))

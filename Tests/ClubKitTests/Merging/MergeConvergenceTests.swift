@@ -10,6 +10,54 @@ struct MergeConvergenceTests {
     private static let keys = ["A", "B", "C", "D"]
     private static let cards = ["A", "B", "C", "D", "X1", "X2"]
 
+    static let plan = ScenarioPlan(
+        [
+            Scenario("few") { $0.maxExecutionsPermitted = 3 },
+            Scenario("card") { $0.rules = [.every(2, since: nil)] },
+            Scenario("kiosk") {
+                $0.audience = .kiosk
+                $0.rules = [.every(3, since: nil)]
+            },
+            Scenario("group") {
+                $0.audience = .group("red")
+                $0.rules = [.every(2, since: nil)]
+            },
+        ],
+        isDeliveredByTelling: false
+    )
+
+    /// Something that concerns the state of scenarios.
+    private static func actOnScenarios(
+        _ store: MemberStore,
+        _ key: String,
+        at date: Date,
+        _ id: UUID,
+        _ context: ActionContext,
+        _ random: inout MergeRandom
+    ) async throws(ClubError) {
+        let subject: ScenarioSubject = random.pick([.member(key), .group("red"), .kiosk])
+        let time = Timestamp.microseconds(date) ?? 0
+        let what = Int.random(in: 0..<4, using: &random)
+        let state: ScenarioExecution.State = random.pick([.delivered, .refunded, .redeemed])
+        let scenario = random.pick(["few", "card", "kiosk", "group"])
+        let number = Int.random(in: 0..<100, using: &random)
+        if what == 2, number < 50 {
+            _ = try await store.setTags(.some(added: ["red"], removed: []), of: key, context) { _ in }
+            return
+        }
+        try await store.write("act") { db in
+            switch what {
+            case 0: _ = try store.trigger("purchase", for: subject, at: time, id: id, "act", in: db)
+            case 1 where number < 20:
+                try store.resetScenario(scenario, events: "purchase", for: subject, "act", in: db)
+            default:
+                let all = try MemberStore.executions(where: "1", [], in: db)
+                guard !all.isEmpty else { return }
+                _ = try store.settle(all[number % all.count].id, state, context, at: time, "act", in: db)
+            }
+        }
+    }
+
     /// Something that a person, a card or a file does. What is not possible just then does nothing.
     static func act(
         on device: MergeDevice,
@@ -24,7 +72,8 @@ struct MergeConvergenceTests {
         let date = start.addingTimeInterval(time)
         let id = UUIDSource.uuid(random.next())
         do throws(ClubError) {
-            switch Int.random(in: 0..<24, using: &random) {
+            switch Int.random(in: 0..<27, using: &random) {
+            case 24...: try await actOnScenarios(store, key, at: date, id, context, &random)
             case 0..<7:
                 let event = ScanEvent(
                     id: id,
@@ -34,7 +83,9 @@ struct MergeConvergenceTests {
                     memberKey: key,
                     memberName: "N"
                 )
-                _ = try await store.receive(event, rules: TapRules(cooldown: 10_000_000), unknown: .create) { _ in }
+                var rules = TapRules(cooldown: 10_000_000)
+                rules.scenarios = plan
+                _ = try await store.receive(event, rules: rules, unknown: .create) { _ in }
             case 7, 8:
                 let (name, level) = (random.pick(["Ann", "Bob", "", "Zoë"]), Int.random(in: 0...3, using: &random))
                 _ = try await store.update(key, context) { _ in

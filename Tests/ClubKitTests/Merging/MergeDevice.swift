@@ -143,6 +143,7 @@ enum MergeDump {
                 )
             )
         }
+        try ScenarioExport { records.append($0) }.write(db)
         for row in try Row.fetchAll(
             db,
             sql: "SELECT hlc, device_id, at, actor, action, subject, detail FROM audit ORDER BY 2, 1, 3, 5"
@@ -175,6 +176,10 @@ enum MergeDump {
                 FROM member ORDER BY user_id
                 """
         ).map { row in row.databaseValues.map(\.description).joined(separator: "|") }
-        return records.sorted() + shown
+        let counting = try String.fetchAll(
+            db,
+            sql: "SELECT hex(execution_id) || counts FROM scenario_execution ORDER BY execution_id"
+        )
+        return records.sorted() + shown + counting
     }
 }

@@ -78,13 +78,13 @@ struct MessageFolderTests {
 
     @Test("More files than are looked at in one go keep their order")
     func many() async throws {
-        let all = (0..<600).map { String(format: "%03d.json", $0) }
+        let all = (0..<300).map { String(format: "%03d.json", $0) }
         var numbers = SeededNumbers(seed: 7)
         for name in all.shuffled(using: &numbers) { try write(Self.greeting, name) }
         let folder = try await open()
         try await until("all are taken") { names() == [] }
         #expect(notes.all == all)
-        #expect(folder.wakeUps < 600)
+        #expect(folder.wakeUps < 300)
         await folder.stop()
     }
 

@@ -122,8 +122,9 @@ struct DamagedSchemaTests {
         for page in pages { try damage(page, .nonsense) }
         let report = try await club().repair()
         #expect(report.remaining == [])
-        // Of visits of taps the indexes and receipts have all.
-        #expect(report.lost.isEmpty == (table == "visit"), "\(report.lost)")
+        // Of visits of taps the indexes and receipts have all. Which tables are empty, nobody can tell.
+        let lost = report.lost.filter { !$0.hasSuffix("may have been empty, could not be found") }
+        #expect(lost.isEmpty == (table == "visit"), "\(report.lost)")
         let club = club()
         try await club.open()
         #expect(try await club.check() == [])

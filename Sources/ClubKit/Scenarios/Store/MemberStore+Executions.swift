@@ -96,6 +96,29 @@ extension MemberStore {
         return found
     }
 
+    /// The state that counts of an execution, `e`: what was handed out was handed out, whatever else was said.
+    private static let standingState = """
+        (SELECT state FROM scenario_settlement AS t WHERE t.execution_id = e.execution_id
+            ORDER BY CASE state WHEN 'redeemed' THEN 0 WHEN 'refunded' THEN 1 ELSE 2 END LIMIT 1)
+        """
+
+    /// How many executions each scenario has, by what became of them.
+    static func executionCounts(in db: Database) throws -> [String: [ScenarioExecution.State: Int]] {
+        var counts: [String: [ScenarioExecution.State: Int]] = [:]
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT scenario, \(standingState) AS now, count(*) FROM scenario_execution AS e GROUP BY scenario, now
+                """
+        )
+        while let row = try rows.next() {
+            let state: String? = try row.optional(1)
+            let known = state.flatMap(ScenarioExecution.State.init(rawValue:)) ?? .charged
+            counts[try row.value(0), default: [:]][known, default: 0] += try row.value(2)
+        }
+        return counts
+    }
+
     /// Executions in the order in which they were charged.
     ///
     /// - Parameter condition: of the table of executions, as `e`.
@@ -113,9 +136,7 @@ extension MemberStore {
                     SELECT e.execution_id, e.scenario, e.kind, e.subject, e.at, e.visit, e.number,
                         s.state, s.at, s.actor, s.reason
                     FROM scenario_execution AS e LEFT JOIN scenario_settlement AS s
-                        ON s.execution_id = e.execution_id AND s.state = (SELECT state FROM scenario_settlement AS t
-                            WHERE t.execution_id = e.execution_id
-                            ORDER BY CASE state WHEN 'redeemed' THEN 0 WHEN 'refunded' THEN 1 ELSE 2 END LIMIT 1)
+                        ON s.execution_id = e.execution_id AND s.state = \(standingState)
                     WHERE \(condition)
                     \(order)
                     """
