@@ -142,7 +142,7 @@ public final class Club: Sendable {
             let store = try self.makeStore()
             self.state.withLock { $0.store = store }
             self.keepRetention(in: store)
-            self.deliverLeftOver(isOpening: true)
+            self.deliverLeftOver()
             self.configuration.logger.info("The club is open.", metadata: ["device": "\(store.deviceID)"])
         }
     }

@@ -103,7 +103,7 @@ extension ClubEvent: Encodable {
     /// `reason` (words) and `reasonCode`, and `notices` (words) if the member should know more; of a change that was no
     /// tap `update` tells why (`manualVisit`, `undo`, `edit`, `merge`); `imported` and `merged` have `report`, the object
     /// of ``ImportReport`` or ``MergeReport``; `scenario` has `id`, `scenario` (its identifier), `number`, `state`
-    /// (`charged`, `delivered`, `refunded`, `redeemed`), `subject` if it is no member, `visit` (the `id` of the tap),
+    /// (`charged`, `delivered`, `refunded`, `redeemed`), `subject` if no member is known, `visit` (the `id` of the tap),
     /// `title`, `message` and `reason`; `routed` has `id`, `type`, `source`, `outcome`, `processor` and `reason`; an error has
     /// `error` with `code` and `message`.
     public func encode(to encoder: any Encoder) throws {
@@ -156,7 +156,7 @@ extension ClubEvent: Encodable {
         try container.encode(execution.scenario, forKey: .scenario)
         try container.encode(execution.number, forKey: .number)
         try container.encode(execution.state, forKey: .state)
-        if case .member = execution.subject {} else { try container.encode(execution.subject, forKey: .subject) }
+        if result.member == nil { try container.encode(execution.subject, forKey: .subject) }
         try container.encodeIfPresent(result.member, forKey: .member)
         try container.encodeIfPresent(execution.visit?.uuidString, forKey: .visit)
         try container.encodeIfPresent(result.title, forKey: .title)

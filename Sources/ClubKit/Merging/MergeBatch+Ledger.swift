@@ -109,6 +109,7 @@ extension MergeBatch {
             }
         }
         try touchVisits(of: row)
+        try store.undoEvents(ofVisit: undo.eventID, in: db)
         try store.permittingChanges(in: db) {
             try db.cachedStatement(
                 sql: "REPLACE INTO undo (event_id, device_id, hlc, at, reason, actor) VALUES (?, ?, ?, ?, ?, ?)"

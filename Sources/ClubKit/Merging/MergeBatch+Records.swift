@@ -63,6 +63,8 @@ extension MergeBatch {
             var facts = MemberFacts()
             if let erasure = try erasure(of: userID) { facts.erase(erasure) }
             facts.join(said)
+            // The state of scenarios may be here of somebody of whom nothing else is.
+            if let erasure = facts.erasure { try store.forgetScenarios(of: userID, as: erasure, in: db) }
             if facts.erasure != nil, !facts.exists { return .skipped(Self.erasedReason) }
             if facts.overfull != nil { return .skipped(Self.overfullReason) }
             let joinedTo = try SystemValues(facts).mergedInto ?? cardHolder(of: userID)

@@ -12,12 +12,9 @@ extension MergeBatch {
 
     /// Finds whose a record is, and whether what is told of them is taken in.
     ///
-    /// - Parameters:
-    ///   - scenario: under what the removal of state is looked up.
-    ///   - born: the creation with which it ends; `nil` for what ends with none.
+    /// - Parameter born: the creation with which it ends; `nil` for what ends with none.
     private mutating func owner(
         _ subject: TransferRecord.Subject,
-        _ scenario: String,
         _ stamp: Stamp,
         born: Int64?
     ) throws -> Owner {
@@ -37,32 +34,45 @@ extension MergeBatch {
             if facts.erasure != nil, !facts.isAlive(born: born ?? stamp.time) {
                 return .verdict(.skipped(Self.erasedReason))
             }
-        } else if mode == .addOnly {
+        } else if mode == .addOnly, try !isNew(SubjectKey(kind, subject.text)) {
             return .verdict(.kept)
         }
-        if try store.resetTime(key, scenario, in: db) >= stamp.time { return .verdict(.kept) }
         return .key(key)
+    }
+
+    /// Whether nothing was known of a group or kiosk before this import.
+    private mutating func isNew(_ key: SubjectKey) throws -> Bool {
+        if let known = progress.newSubjects[key] { return known }
+        let tables = ["scenario_event", "scenario_execution", "scenario_reset"]
+        let isNew = try tables.allSatisfy { table in
+            try db.first("SELECT 1 FROM \(table) WHERE kind = ? AND subject = ? LIMIT 1", key.values) { _ in } == nil
+        }
+        progress.newSubjects[key] = isNew
+        return isNew
     }
 
     mutating func apply(_ event: TransferRecord.Event) throws -> ImportVerdict {
         guard Self.isPlausible(at: event.at) else { return .skipped(Self.timeReason) }
         let name = PlainText.line(event.name)
-        let owner = try owner(event.subject, MemberStore.resetName(ofEvents: name), event.stamp, born: event.born)
+        let owner = try owner(event.subject, event.stamp, born: event.born)
         guard case .key(let key) = owner else {
             guard case .verdict(let verdict) = owner else { return .kept }
             return verdict
         }
-        let row = ScenarioEventRow(
+        var row = ScenarioEventRow(
             eventID: event.eventID,
             stamp: event.stamp,
             key: key,
             name: name,
             at: event.at,
-            visit: event.visit
+            visit: event.visit,
+            isUndone: event.undone ?? false
         )
         let former = try Row.fetchOne(
             db.cachedStatement(
-                sql: "SELECT born, hlc, device_id, kind, subject, name, at FROM scenario_event WHERE event_id = ?"
+                sql: """
+                    SELECT born, hlc, device_id, kind, subject, name, at, undone FROM scenario_event WHERE event_id = ?
+                    """
             ),
             arguments: [event.eventID]
         )
@@ -78,17 +88,27 @@ extension MergeBatch {
                 stamp: row.stamp,
                 texts: [key.kind.rawValue, key.text, name, String(row.at)]
             )
-            guard told.precedes(stored) else { return .kept }
+            let isUndone: Bool = try former.value(7)
+            guard told.precedes(stored) else {
+                guard row.isUndone, !isUndone else { return .kept }
+                try db.execute(
+                    sql: "UPDATE scenario_event SET undone = 1 WHERE event_id = ?",
+                    arguments: [event.eventID]
+                )
+                hasNewEvents = true
+                return noteRecord(event.stamp, isNew: false)
+            }
+            row.isUndone = row.isUndone || isUndone
             try db.execute(sql: "DELETE FROM scenario_event WHERE event_id = ?", arguments: [event.eventID])
         }
-        try store.addEvent(row, in: db)
-        if former != nil || event.visit != nil { try store.forgetEventCounts(in: db) }
+        try store.addEvent(row, isCounted: false, in: db)
+        hasNewEvents = true
         return noteRecord(event.stamp, isNew: former == nil)
     }
 
     mutating func apply(_ execution: TransferRecord.Execution) throws -> ImportVerdict {
         guard Self.isPlausible(at: execution.at) else { return .skipped(Self.timeReason) }
-        let owner = try owner(execution.subject, execution.scenario, execution.stamp, born: execution.born)
+        let owner = try owner(execution.subject, execution.stamp, born: execution.born)
         guard case .key(let key) = owner else {
             guard case .verdict(let verdict) = owner else { return .kept }
             return verdict
@@ -129,8 +149,8 @@ extension MergeBatch {
             execution.id, execution.stamp.device, execution.stamp.time, key.kind.rawValue, key.text,
             execution.scenario, execution.at, key.born, execution.visit, execution.number,
         ])
-        // What became of it stands for itself.
-        if former != nil { try store.updateCounts(of: execution.id, in: db) }
+        // What became of it, and up to when nothing counts, stands for itself.
+        try store.updateCounts(of: execution.id, in: db)
         return noteRecord(execution.stamp, isNew: former == nil)
     }
 
@@ -146,10 +166,13 @@ extension MergeBatch {
         )
         // Of what was removed nothing is kept.
         guard let owner else { return .kept }
-        if mode == .addOnly {
-            guard try owner.value(0) == SubjectKey.Kind.member.rawValue,
-                let row = try MemberStore.row(userID: try owner.value(1), in: db), !isKept(row)
-            else { return .kept }
+        if mode == .addOnly, let kind = SubjectKey.Kind(rawValue: try owner.value(0)) {
+            let text: String = try owner.value(1)
+            if kind == .member {
+                if let row = try MemberStore.row(userID: text, in: db), isKept(row) { return .kept }
+            } else if try !isNew(SubjectKey(kind, text)) {
+                return .kept
+            }
         }
         let row = SettlementRow(
             executionID: settlement.id,
@@ -183,7 +206,7 @@ extension MergeBatch {
     }
 
     mutating func apply(_ reset: TransferRecord.Reset) throws -> ImportVerdict {
-        let owner = try owner(reset.subject, reset.scenario, reset.stamp, born: nil)
+        let owner = try owner(reset.subject, reset.stamp, born: nil)
         guard case .key(let key) = owner else {
             guard case .verdict(let verdict) = owner else { return .kept }
             return verdict

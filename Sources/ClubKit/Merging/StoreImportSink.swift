@@ -140,6 +140,9 @@ struct MergeProgress: Sendable {
     var recordCount = 0
     /// Those who are as many already as may be joined (see ``MergeBatch/mostJoined``).
     var crowded: Set<String> = []
+    /// Whether groups and kiosks had no state of scenarios before this import, so that it is taken in where only what is
+    /// new is.
+    var newSubjects: [SubjectKey: Bool] = [:]
     /// The members of whom the audit log tells already.
     var audited: Set<Int64> = []
     /// The members of whom a row was overwritten, or would have been (see ``MergeMode/overwrite``).

@@ -186,7 +186,7 @@ extension MemberStore {
     }
 
     /// Removes the visits that ended with an erasure.
-    private func forgetVisits(of id: Int64, _ facts: MemberFacts, in db: Database) throws {
+    func forgetVisits(of id: Int64, _ facts: MemberFacts, in db: Database) throws {
         let visits = "SELECT event_id FROM visit WHERE member_id = ?1 AND (born <= ?3 OR born & 65535 = 65535)"
         let arguments: StatementArguments = [id, Rejection.erased.message, facts.end?.time ?? -1]
         try permittingChanges(in: db) {

@@ -40,10 +40,18 @@ public struct ClubInbox: MessageInbox {
         let attempt = "begin to process a message"
         let store = try club.openStore(attempt)
         return try await store.write(attempt) { db in
+            let holder = try String.fetchOne(db, sql: "SELECT holder FROM message WHERE id = ?", arguments: [id])
+            // Another program works on it.
+            if let holder, holder != store.holder.text, WorkHolder.isAlive(holder) {
+                throw ClubError(.noSuchMessage, attempting: attempt, detail: "none that nobody else works on")
+            }
             let attempts = try Int.fetchOne(
                 db,
-                sql: "UPDATE message SET attempts = attempts + 1 WHERE id = ? AND state = 'pending' RETURNING attempts",
-                arguments: [id]
+                sql: """
+                    UPDATE message SET attempts = attempts + 1, holder = ? WHERE id = ? AND state = 'pending'
+                    RETURNING attempts
+                    """,
+                arguments: [store.holder.text, id]
             )
             guard let attempts else {
                 throw ClubError(.noSuchMessage, attempting: attempt, detail: "none that is pending")
@@ -71,9 +79,23 @@ public struct ClubInbox: MessageInbox {
         }
     }
 
-    /// The messages that are to be processed, in order.
+    /// The messages that are to be processed, in order, without those on which another program works.
     public func pending() async throws(ClubError) -> [InboxEntry] {
-        try await list("state = 'pending' ORDER BY seq", [])
+        let attempt = "list messages"
+        let store = try club.openStore(attempt)
+        return try await store.read(attempt) { db in
+            let holders = try String.fetchAll(
+                db,
+                sql: "SELECT DISTINCT holder FROM message WHERE state = 'pending' AND holder IS NOT NULL"
+            )
+            let others = holders.filter { $0 != store.holder.text && WorkHolder.isAlive($0) }
+            let names = String(decoding: try JSONEncoder().encode(others), as: UTF8.self)
+            return try Self.read(
+                "state = 'pending' AND coalesce(holder, '') NOT IN (SELECT value FROM json_each(?)) ORDER BY seq",
+                [names],
+                in: db
+            )
+        }
     }
 
     /// What is there, in the order of arrival.
@@ -97,7 +119,7 @@ public struct ClubInbox: MessageInbox {
             try db.execute(
                 sql: """
                     UPDATE message SET seq = (SELECT max(seq) + 1 FROM message), state = 'pending', attempts = 0,
-                        outcome = NULL, reason = NULL, settled_at = NULL
+                        outcome = NULL, reason = NULL, settled_at = NULL, holder = NULL
                     WHERE id = ? AND state = 'dead'
                     """,
                 arguments: [id]

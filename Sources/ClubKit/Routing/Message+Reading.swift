@@ -1,8 +1,8 @@
 import Foundation
 
 extension Message {
-    /// The names under which a payload may have an identifier; the first that is there and can be used counts.
-    static let idNames = ["messageId", "id"]
+    /// The name under which a payload may have an identifier. `id` alone is most often that of something else.
+    static let idName = "messageId"
 
     /// The name under which a payload says when it ends.
     static let expiryName = "expires"
@@ -35,7 +35,7 @@ extension Message {
         try self.init(reading: value, source: source, receivedAt: receivedAt, makeUUID: makeUUID)
     }
 
-    /// A message of a payload, with what the payload says of itself: `messageId` or else `id`, a text of 1...200
+    /// A message of a payload, with what the payload says of itself: `messageId`, a text of 1...200
     /// characters without control characters or a whole number, and `expires`, text of ISO 8601 or seconds since 1970.
     ///
     /// A payload without an identifier that can be used gets a new one, so that sending it again is another message. An
@@ -50,7 +50,7 @@ extension Message {
             throw MessageError(.notAnObject, at: 0, "the message is no object of JSON; put it in braces")
         }
         self.init(
-            id: Self.idNames.lazy.compactMap { fields[$0].flatMap(Self.id) }.first ?? makeUUID().uuidString,
+            id: fields[Self.idName].flatMap(Self.id) ?? makeUUID().uuidString,
             payload: payload,
             source: source,
             receivedAt: receivedAt

@@ -15,9 +15,7 @@ extension Club {
 
     /// Delivers what was charged when the program was ended, or the club closed, the last time. Nothing while the club is
     /// not open, or nobody has said how to deliver.
-    ///
-    /// - Parameter isOpening: whether nothing can be in hand here.
-    func deliverLeftOver(isOpening: Bool = false) {
+    func deliverLeftOver() {
         let (store, delivery) = state.withLock { ($0.store, $0.delivery) }
         guard let store, let delivery else { return }
         // An application asks by itself.
@@ -25,7 +23,9 @@ extension Club {
         Task {
             do throws(ClubError) {
                 let attempt = "deliver what scenarios were charged with"
-                let left = try await store.write(attempt) { db in try store.takeUndelivered(withOwn: isOpening, in: db)
+                let time = try moment(nil, attempt)
+                let left = try await store.write(attempt) { db in
+                    try store.takeUndelivered(withOwn: false, at: time, in: db)
                 }
                 for execution in left {
                     let result = await self.result(execution, in: store)
@@ -60,11 +60,14 @@ extension Club {
         }
         do throws(ClubError) {
             var settled = result
-            settled.execution = try await settle(result.execution, failure, in: store)
+            // The club may have been closed and opened again meanwhile.
+            let now = state.withLock { $0.store } ?? store
+            settled.execution = try await settle(result.execution, failure, in: now)
             publish(.scenario(settled))
         } catch {
             // It stays to be delivered when the club is opened the next time.
-            if error.kind != .notOpen { report(error) }
+            // What was reset, or belongs to somebody who was erased meanwhile, needs no settling.
+            if error.kind != .notOpen, error.kind != .noSuchExecution { report(error) }
         }
     }
 }
@@ -73,6 +76,8 @@ extension Club {
 final class DeliveryQueue: Sendable {
     private struct State {
         var waiting: [ScenarioResult] = []
+        /// What waits or is being delivered.
+        var inHand: Set<UUID> = []
         var isRunning = false
         var idle: [CheckedContinuation<Void, Never>] = []
     }
@@ -81,6 +86,7 @@ final class DeliveryQueue: Sendable {
 
     func add(_ result: ScenarioResult, to club: Club) {
         let begins = state.withLock { state in
+            guard state.inHand.insert(result.execution.id).inserted else { return false }
             state.waiting.append(result)
             defer { state.isRunning = true }
             return !state.isRunning
@@ -97,6 +103,7 @@ final class DeliveryQueue: Sendable {
             }
             guard let next else { break }
             await club.perform(next)
+            state.withLock { _ = $0.inHand.remove(next.execution.id) }
         }
         let idle = state.withLock { state in
             // Something may have come in between, whose run tells them.
@@ -109,7 +116,10 @@ final class DeliveryQueue: Sendable {
 
     /// Forgets what waits: it is on disk, and delivered when the club is open again.
     func forget() {
-        state.withLock { $0.waiting = [] }
+        state.withLock { state in
+            state.inHand.subtract(state.waiting.map(\.execution.id))
+            state.waiting = []
+        }
     }
 
     func waitUntilIdle() async {

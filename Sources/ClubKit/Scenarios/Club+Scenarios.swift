@@ -4,9 +4,10 @@ import Foundation
 extension Club {
     // MARK: Set-up
 
-    /// Sets the scenarios that every counted visit is looked at by.
+    /// Sets the scenarios by which every tap is looked at that counts as a visit.
     ///
-    /// What is due is charged in one transaction with the visit, and told by the receipt (``Receipt/executions``), as
+    /// Looked at are visits of cards; one that is recorded by hand counts, and is no occasion. What is due is charged in one
+    /// transaction with the visit, and told by the receipt (``Receipt/executions``), as
     /// ``ClubEvent/scenario(_:)`` and to the delegate. ``Scenario/customConditions`` are asked once per tap, before its
     /// transaction, on the queue of the callbacks.
     ///
@@ -132,7 +133,7 @@ extension Club {
             if let effect {
                 outcome.execution = try await perform(execution, effect, in: store)
             }
-            tell(outcome.execution ?? execution, nil)
+            publish(.scenario(await result(outcome.execution ?? execution, in: store)))
         }
         return outcome
     }
@@ -162,16 +163,26 @@ extension Club {
     ) async throws(ClubError) -> ScenarioExecution {
         let attempt = "settle an execution"
         let time = try moment(nil, attempt)
-        return try await store.write(attempt) { db in
-            try store.settle(
-                execution.id,
-                failure == nil ? .delivered : .refunded,
-                ActionContext(reason: failure),
-                at: time,
-                attempt,
-                in: db
-            )
-        }
+        // A task of its own: whoever was cancelled meanwhile has done, or not done, it all the same.
+        let result = await Task { () async -> Result<ScenarioExecution, ClubError> in
+            do throws(ClubError) {
+                return .success(
+                    try await store.insist(attempt) { db in
+                        try store.settle(
+                            execution.id,
+                            failure == nil ? .delivered : .refunded,
+                            ActionContext(reason: failure),
+                            at: time,
+                            attempt,
+                            in: db
+                        )
+                    }
+                )
+            } catch {
+                return .failure(error)
+            }
+        }.value
+        return try result.get()
     }
 
     // MARK: State
@@ -246,7 +257,10 @@ extension Club {
     public func undeliveredExecutions() async throws(ClubError) -> [ScenarioResult] {
         let attempt = "list what is to be delivered"
         let store = try openStore(attempt)
-        let executions = try await store.write(attempt) { db in try store.takeUndelivered(withOwn: true, in: db) }
+        let time = try moment(nil, attempt)
+        let executions = try await store.write(attempt) { db in
+            try store.takeUndelivered(withOwn: true, at: time, in: db)
+        }
         var results: [ScenarioResult] = []
         for execution in executions { results.append(await result(execution, in: store)) }
         return results
@@ -313,11 +327,14 @@ extension Club {
     }
 
     private static func eventName(_ name: String, _ attempt: String) throws(ClubError) -> String {
-        guard !name.isEmpty, name.count <= 100, name == PlainText.line(name), !name.hasPrefix("$") else {
+        guard !name.isEmpty, name.count <= 100, name == PlainText.line(name), !name.hasPrefix("$"),
+            name != "visits"
+        else {
             throw ClubError(
                 .invalidValue,
                 attempting: attempt,
-                detail: "the name of an event has 1 to 100 plain characters, and does not begin with '$'"
+                detail:
+                    "the name of an event has 1 to 100 plain characters, does not begin with '$', and is not 'visits'"
             )
         }
         return name
@@ -338,10 +355,5 @@ extension Club {
             title: scenario?.title,
             message: scenario?.message
         )
-    }
-
-    /// Tells of what happened.
-    func tell(_ execution: ScenarioExecution, _ member: Member?) {
-        publish(.scenario(result(execution, member)))
     }
 }

@@ -15,6 +15,9 @@ extension Scenario {
         if case .named(let name) = events, let fault = Self.fault(ofName: name) {
             throw invalid("the name of its events \(fault)")
         }
+        if case .named(let name) = events, name.hasPrefix("$") {
+            throw invalid("the name of its events begins with '$', as only the club's own do")
+        }
         if case .group(let tag) = audience, let fault = Self.fault(ofName: tag) {
             throw invalid("the tag of its group \(fault)")
         }

@@ -19,13 +19,14 @@ import GRDB
 /// - `erased`: whom nothing may bring back, as keyed hashes.
 /// - `presented`: passes that count once, by their digests, until they are refused for their age (`until`), and tags that
 ///   count their taps, each with the greatest number so far (`counter`).
-/// - `scenario_event`: what programs recorded for scenarios, and visits that count for a group or the kiosk (`visit`).
+/// - `scenario_event`: what programs recorded for scenarios, and visits that count for a group or the kiosk (`visit`),
+///   until they are `undone`.
 ///   `kind` and `subject` say whose it is: a member by identifier, a group by its tag, a kiosk by its device.
-/// - `scenario_execution`: what scenarios were charged with; `counts` is 0 once it was refunded. `scenario_settlement`: what
+/// - `scenario_execution`: what scenarios were charged with; `counts` is 0 once it was refunded or reset. `scenario_settlement`: what
 ///   became of each: delivered, refunded, redeemed. `scenario_undelivered`: those of this device that are yet to be
-///   delivered, each with the process that has it in hand. `scenario_reset`: up to when a scenario's state was removed. `scenario_count` keeps numbers that follow from
+///   delivered, each with the process that has it in hand. `scenario_reset`: up to when a scenario's state does not count. `scenario_count` keeps numbers that follow from
 ///   `scenario_event`, as far as they were needed.
-/// - `message`: messages that arrived, until they are done with, and for a while after that so that none is taken twice.
+/// - `message`: messages that arrived, with the process that works on them (`holder`), until they are done with, and for a while after that so that none is taken twice.
 /// - `audit`: who did what, append-only.
 /// - `change`: which members changed, in order, each with the values that were shown before; a row with `member_id` 0
 ///   stands for all rows of `member` with its `seq` as `change_seq`, who are new. Lists follow it, also in other
@@ -272,7 +273,8 @@ enum DatabaseSchema {
             name TEXT NOT NULL,
             at INTEGER NOT NULL,
             born INTEGER NOT NULL,
-            visit BLOB
+            visit BLOB,
+            undone INTEGER NOT NULL DEFAULT 0
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX scenario_event_by_subject ON scenario_event (kind, subject, name, at);
         CREATE INDEX scenario_event_by_visit ON scenario_event (visit) WHERE visit IS NOT NULL;
@@ -338,7 +340,8 @@ enum DatabaseSchema {
             outcome TEXT,
             reason TEXT,
             received_at INTEGER NOT NULL,
-            settled_at INTEGER
+            settled_at INTEGER,
+            holder TEXT
         ) STRICT;
         CREATE INDEX message_by_state ON message (state, seq);
         """

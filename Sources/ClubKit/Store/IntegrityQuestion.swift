@@ -31,11 +31,18 @@ struct IntegrityQuestion: Sendable {
             OR (m.claim_visits IS NULL) <> (m.claim_at IS NULL))
         """
 
+    /// Whether an execution, `e`, was charged after the latest removal of its scenario's state.
+    static let isNotReset = """
+        e.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
+            WHERE r.kind = e.kind AND r.subject = e.subject AND r.scenario = e.scenario), -1)
+        """
+
     /// Whether an execution, `e`, counts: it was not given back, or somebody had got it all the same.
     static let executionCounts = """
-        EXISTS (SELECT 1 FROM scenario_settlement AS s WHERE s.execution_id = e.execution_id AND s.state = 'redeemed')
-        OR NOT EXISTS (SELECT 1 FROM scenario_settlement AS s
-            WHERE s.execution_id = e.execution_id AND s.state = 'refunded')
+        (EXISTS (SELECT 1 FROM scenario_settlement AS s WHERE s.execution_id = e.execution_id AND s.state = 'redeemed')
+            OR NOT EXISTS (SELECT 1 FROM scenario_settlement AS s
+                WHERE s.execution_id = e.execution_id AND s.state = 'refunded'))
+        AND \(isNotReset)
         """
 
     /// A condition of tables that name an execution.
@@ -169,8 +176,9 @@ struct IntegrityQuestion: Sendable {
             sql: """
                 SELECT count(*) FROM scenario_count AS c WHERE (events, first_at, last_at) IS NOT (
                     SELECT count(*), min(at), max(at) FROM scenario_event AS e
-                    WHERE e.kind = c.kind AND e.subject = c.subject AND e.name = c.name AND (visit IS NULL
-                        OR NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit)))
+                    WHERE e.kind = c.kind AND e.subject = c.subject AND e.name = c.name AND undone = 0
+                        AND hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r WHERE r.kind = c.kind
+                            AND r.subject = c.subject AND r.scenario = \(MemberStore.resetNameSQL("c.name"))), -1))
                 """
         ),
         IntegrityQuestion(

@@ -76,7 +76,7 @@ extension MemberStore {
                     context.reason.map(PlainText.line), context.actor.map(PlainText.line),
                 ]
             )
-            try self.forgetEventCounts(in: db)
+            try self.undoEvents(ofVisit: id, in: db)
             try self.markChanged(memberID, in: db)
             try self.refreshTotals(of: memberID, in: db)
             try self.audit(

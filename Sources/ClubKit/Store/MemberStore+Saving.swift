@@ -103,10 +103,15 @@ extension MemberStore {
         let sequence = try noteChange(of: id, in: db)
         let shown = MemberProjection(facts, holder: try Self.holderOfIdentifier(id, in: db))
         let stored = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT merged_into, ended_hlc FROM member WHERE id = ?"),
+            db.cachedStatement(sql: "SELECT merged_into, ended_hlc, user_id FROM member WHERE id = ?"),
             arguments: [id]
         )
         let former: String? = try stored?.optional(0)
+        // What ended with an erasure is kept nowhere, also where that is heard of together with a later creation.
+        if let stored, let erasure = facts.erasure, try (stored.optional(1) ?? -1) < erasure.time {
+            try forgetVisits(of: id, facts, in: db)
+            try forgetScenarios(of: try stored.value(2), as: erasure, in: db)
+        }
         let statement = try db.cachedStatement(
             sql: """
                 UPDATE member SET username = ?, added_at = ?, fields = ?, status = ?, merged_into = ?, blocked = ?,

@@ -31,6 +31,9 @@ package final class MemberStore: Sendable {
     /// The taps that wait for their commit.
     let taps = TapQueue()
 
+    /// Under whose name what is to be delivered or processed is noted.
+    let holder = WorkHolder()
+
     /// Opens the store, creating and upgrading it where necessary. A file that belongs to another program, or to a
     /// newer version of this one, is left as it is.
     package init(
@@ -104,6 +107,10 @@ package final class MemberStore: Sendable {
         identifierKey = store.identifierKey
     }
 
+    deinit {
+        holder.end()
+    }
+
     /// Closes the database when all that is under way has ended. Later calls throw ``ClubError/Kind/notOpen``.
     package func close() throws(ClubError) {
         taps.drain()
@@ -121,6 +128,7 @@ package final class MemberStore: Sendable {
             }
             try database.close()
             taps.stop()
+            holder.end()
         } catch {
             throw ClubError(error, attempting: "close the member database")
         }

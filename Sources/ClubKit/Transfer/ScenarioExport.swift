@@ -6,7 +6,6 @@ struct ScenarioExport {
     let append: (TransferRecord) throws -> Void
 
     func write(_ db: Database) throws {
-        // First what was removed, so that nothing is taken in that goes at once.
         var rows = try Row.fetchCursor(
             db,
             sql: "SELECT kind, subject, scenario, hlc, device_id FROM scenario_reset ORDER BY kind, subject, scenario"
@@ -18,7 +17,7 @@ struct ScenarioExport {
         rows = try Row.fetchCursor(
             db,
             sql: """
-                SELECT event_id, hlc, device_id, kind, subject, name, at, born, visit FROM scenario_event
+                SELECT event_id, hlc, device_id, kind, subject, name, at, born, visit, undone FROM scenario_event
                 ORDER BY event_id
                 """
         )
@@ -30,7 +29,8 @@ struct ScenarioExport {
                 name: try row.value(5),
                 at: try row.value(6),
                 born: try row.value(7),
-                visit: try row.optional(8)
+                visit: try row.optional(8),
+                undone: try row.value(9) ? true : nil
             )
             try append(.event(event))
         }

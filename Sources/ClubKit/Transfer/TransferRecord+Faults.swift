@@ -159,7 +159,9 @@ extension TransferRecord {
             return event.subject.fault ?? RowFault.name(event.name, "name") ?? (isTime(event.at) ? nil : time)
         case .execution(let one):
             if let fault = one.subject.fault ?? RowFault.name(one.scenario, "scenario") { return fault }
-            if one.number < 1 { return RowFault("number", "expected a number from 1 on") }
+            guard (1...NumberText.mostVisits).contains(one.number) else {
+                return RowFault("number", "expected a number from 1 to \(NumberText.mostVisits)")
+            }
             return isTime(one.at) ? nil : time
         case .settlement(let one):
             let state = ScenarioExecution.State(rawValue: one.state)
@@ -194,7 +196,9 @@ extension TransferRecord.Subject {
 extension RowFault {
     /// Why a text is no name, if it is none.
     fileprivate static func name(_ text: String, _ field: String) -> RowFault? {
-        // Longer ones than anybody gives; names with a control character in front are the club's own.
-        (1...1000).contains(text.utf8.count) ? nil : RowFault(field, "expected 1 to 1000 bytes")
+        // Longer ones than anybody gives; what the club adds itself begins with a control character.
+        guard (1...1000).contains(text.utf8.count) else { return RowFault(field, "expected 1 to 1000 bytes") }
+        let hasControls = text.unicodeScalars.dropFirst().contains(where: PlainText.isControl)
+        return hasControls ? RowFault(field, "expected no control characters") : nil
     }
 }

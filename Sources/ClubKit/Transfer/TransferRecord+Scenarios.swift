@@ -40,6 +40,8 @@ extension TransferRecord {
         package var born: Int64
         /// The visit that it stands for.
         package var visit: UUID?
+        /// Whether that visit was undone; missing if it was not.
+        package var undone: Bool?
     }
 
     /// What a scenario was charged with.
@@ -67,7 +69,7 @@ extension TransferRecord {
         package var actor: String?
     }
 
-    /// Up to when a scenario's executions, or the events of a name, were removed.
+    /// Up to when a scenario's executions, or the events of a name, do not count.
     package struct Reset: Sendable, Hashable, Codable {
         package var subject: Subject
         package var scenario: String

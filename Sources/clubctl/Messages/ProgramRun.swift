@@ -185,7 +185,8 @@ struct ProgramRun {
 
         private mutating func hear() {
             var part = [UInt8](repeating: 0, count: 4096)
-            while stderr >= 0 {
+            // So much at one go: a program that writes without end must be ended at its time all the same.
+            for _ in 0..<16 where stderr >= 0 {
                 let count = read(stderr, &part, part.count)
                 if count < 0, errno == EINTR { continue }
                 if count < 0, errno == EAGAIN { return }

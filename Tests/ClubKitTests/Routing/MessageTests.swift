@@ -22,19 +22,20 @@ struct MessageTests {
         "A message's identifier is its own if it can be used",
         arguments: [
             (#"{"messageId":"a1"}"#, "a1"),
-            (#"{"id":"a2"}"#, "a2"),
             (#"{"id":"a2","messageId":"a1"}"#, "a1"),
-            (#"{"id":"a2","messageId":""}"#, "a2"),
-            (#"{"id":42}"#, "42"),
-            (#"{"id":"ä b"}"#, "ä b"),
+            (#"{"messageId":""}"#, made),
+            (#"{"messageId":42}"#, "42"),
+            (#"{"messageId":"ä b"}"#, "ä b"),
             (#"{"messageId":"\#(String(repeating: "x", count: 200))"}"#, String(repeating: "x", count: 200)),
             (#"{"messageId":"\#(String(repeating: "x", count: 201))"}"#, made),
             (#"{"messageId":"a\u0007"}"#, made),
             (#"{"messageId":"a\u0000b"}"#, made),
             (#"{"messageId":" a"}"#, made),
-            (#"{"messageId":null,"id":[1]}"#, made),
-            (#"{"id":1.5}"#, made),
-            (#"{"id":true}"#, made),
+            (#"{"messageId":[1]}"#, made),
+            (#"{"messageId":1.5}"#, made),
+            (#"{"messageId":true}"#, made),
+            // The identifier of what the message is about.
+            (#"{"id":42}"#, made),
             ("{}", made),
         ]
     )

@@ -384,4 +384,80 @@ struct ClubScenarioTests {
                 + #""title":"A free coffee","visit":"00000000-0000-0000-0000-000000000007"}"#
         )
     }
+
+    @Test("Who was joined without a visit brings along what was charged and recorded")
+    func joinedWithoutVisits() async throws {
+        let club = try await openClub(.test(cooldown: .zero))
+        for name in ["A", "B"] { _ = try await club.add(Member(userId: name)) }
+        let once = Scenario("once") {
+            $0.events = .named("purchase")
+            $0.maxExecutionsPermitted = 1
+        }
+        try await club.trigger("purchase", for: .member("B"))
+        #expect(try await club.tryToExecute(once, for: .member("B")).hasHappened)
+        _ = try await club.join("B", to: "A")
+        #expect(try await !club.tryToExecute(once, for: .member("A")).hasHappened)
+        #expect(try await club.scenarioCounters(of: once, for: .member("A")).eventsCount == 1)
+    }
+
+    @Test("A tap right after opening is delivered once", .timeLimit(.minutes(2)))
+    func deliveredOnce() async throws {
+        let directory = try TemporaryDirectory()
+        let delivered = Mutex<[UUID]>([])
+        var configuration = ClubConfiguration.test(.file(path: directory.file()), cooldown: .zero)
+        configuration.makeUUID = { UUID() }
+        let club = Club(configuration: configuration)
+        club.setScenarios(
+            [Self.coffee(every: 1)],
+            delivery: .effect { result in
+                delivered.withLock { $0.append(result.execution.id) }
+                await Task.yield()
+            }
+        )
+        var charged: [UUID] = []
+        for round in 0..<10 {
+            try await club.open()
+            for number in 0..<3 {
+                let receipt = try await club.receive(tap("A", at: Double(round * 10 + number) * 60))
+                charged += receipt.executions.map(\.id)
+            }
+            if round.isMultiple(of: 2) { await club.deliverScenarios() }
+            try await club.close()
+        }
+        try await club.open()
+        while delivered.withLock({ Set($0).count }) < charged.count { await Task.yield() }
+        await club.deliverScenarios()
+        while try await club.executions().contains(where: { $0.state == .charged }) { await Task.yield() }
+        #expect(delivered.withLock { Set($0) } == Set(charged))
+        #expect(try await club.executions().allSatisfy { $0.state == .delivered })
+    }
+
+    @Test("Whoever is cancelled in an effect gives it back")
+    func cancelled() async throws {
+        let club = try await openClub()
+        _ = try await club.add(Member(userId: "A"))
+        let once = Scenario("once") { $0.maxExecutionsPermitted = 1 }
+        let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            try await club.tryToExecute(once, for: .member("A")) { _ in
+                continuation.yield(())
+                try await Task.sleep(for: .seconds(3600))
+            }
+        }
+        for await _ in begun { break }
+        task.cancel()
+        let outcome = try await task.value
+        #expect(outcome.execution?.state == .refunded)
+        #expect(try await club.tryToExecute(once, for: .member("A")).hasHappened)
+    }
+
+    @Test("An effect may redeem what it hands out")
+    func redeemedInEffect() async throws {
+        let club = try await openClub()
+        _ = try await club.add(Member(userId: "A"))
+        let outcome = try await club.tryToExecute(Scenario("s"), for: .member("A")) { execution in
+            try await club.redeem(execution.id)
+        }
+        #expect(outcome.execution?.state == .redeemed)
+    }
 }

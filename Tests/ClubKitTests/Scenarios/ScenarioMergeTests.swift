@@ -103,4 +103,43 @@ struct ScenarioMergeTests {
         #expect(try await a.executions().isEmpty)
         for club in [a, b] { #expect(try await club.check().isEmpty) }
     }
+
+    @Test("A new kiosk takes in what groups and kiosks have, also where only what is new is added")
+    func added() async throws {
+        let directory = try TemporaryDirectory()
+        let a = try await kiosk(1)
+        for tap in [tap("A"), tap("A", at: 60)] { _ = try await a.receive(tap) }
+        try await a.trigger("purchase", for: .group("staff"))
+        let path = directory.file("a.clubkit")
+        _ = try await a.exportMembers(to: path, options: ExportOptions(format: .clubkit))
+        let b = try await kiosk(2)
+        for _ in 0..<2 { try await b.importMembers(from: path, options: ImportOptions(mode: .addOnly)) }
+        #expect(try await state(of: a) == state(of: b))
+        let purchases = Scenario("p") {
+            $0.audience = .group("staff")
+            $0.events = .named("purchase")
+        }
+        #expect(try await b.scenarioCounters(of: purchases, for: .group("staff")).eventsCount == 1)
+        #expect(try await b.check().isEmpty)
+    }
+
+    @Test("An undone visit counts nowhere, also where only its being undone is heard of")
+    func undone() async throws {
+        let directory = try TemporaryDirectory()
+        let (a, b) = (try await kiosk(1), try await kiosk(2))
+        let group = Scenario("group") { $0.audience = .group("staff") }
+        for club in [a, b] {
+            club.setScenarios([group], delivery: .application)
+            _ = try await club.add(Member(userId: "A"))
+            _ = try await club.setTags(["staff"], of: "A")
+        }
+        let visit = try await a.receive(tap("A", at: 60)).eventID
+        try await merge(a, into: b, directory)
+        _ = try await b.receive(tap("A", at: 3600))
+        #expect(try await b.scenarioCounters(of: group, for: .group("staff")).eventsCount == 2)
+        _ = try await a.undoVisit(visit, by: ActionContext())
+        try await merge(a, into: b, directory)
+        #expect(try await b.scenarioCounters(of: group, for: .group("staff")).eventsCount == 1)
+        #expect(try await b.check().isEmpty)
+    }
 }

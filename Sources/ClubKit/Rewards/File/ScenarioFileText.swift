@@ -15,9 +15,16 @@ enum ScenarioFileText {
             )
             return ScenarioConfigurationError(path: path, findings: [finding])
         }
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        // A pipe without a writer would be waited for; one with a writer is no file to be read again either.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw failure() }
         defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw failure() }
+        guard status.st_mode & S_IFMT != S_IFIFO else {
+            errno = ESPIPE
+            throw failure()
+        }
         var bytes: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 65_536)
         while bytes.count <= ScenarioConfiguration.longestFile {

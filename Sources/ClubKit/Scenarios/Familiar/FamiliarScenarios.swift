@@ -12,8 +12,8 @@ enum FamiliarScenarios {
         var store: MemberStore?
         /// Whose store it is.
         var club: ObjectIdentifier?
-        /// The scenarios whose charges of programs that were killed have been given back.
-        var settled: Set<String> = []
+        /// Whether charges of programs that were killed have been given back.
+        var hasGivenBack = false
     }
 
     private static let held = Mutex(Held())
@@ -26,15 +26,20 @@ enum FamiliarScenarios {
         func settle(_ failure: String?) throws(ClubError) {
             let attempt = "settle a scenario"
             let time = Timestamp.microseconds(store.clock()) ?? 0
-            _ = try store.writeNow(attempt) { db in
-                try store.settle(
-                    execution.id,
-                    failure == nil ? .delivered : .refunded,
-                    ActionContext(reason: failure),
-                    at: time,
-                    attempt,
-                    in: db
-                )
+            do throws(ClubError) {
+                _ = try store.writeNow(attempt) { db in
+                    try store.settle(
+                        execution.id,
+                        failure == nil ? .delivered : .refunded,
+                        ActionContext(reason: failure),
+                        at: time,
+                        attempt,
+                        in: db
+                    )
+                }
+            } catch {
+                // The scenario was reset meanwhile, perhaps by what was done.
+                guard error.kind == .noSuchExecution else { throw error }
             }
         }
     }
@@ -73,9 +78,9 @@ enum FamiliarScenarios {
         let time = try club.moment(date, attempt)
         // Once, before the transaction: it is the application's code, which may call this again.
         let holds = scenario.customConditions?() ?? true
-        let isFirst = held.withLock { $0.settled.insert(scenario.id).inserted }
+        let isFirst = held.withLock { !$0.hasGivenBack }
         let execution = try store.writeNow(attempt) { db in
-            if isFirst { try giveBack(scenario.id, at: time, store, in: db) }
+            if isFirst { try store.giveBackLeft(at: time, in: db) }
             return try store.tryToExecute(
                 scenario,
                 for: .kiosk,
@@ -87,15 +92,8 @@ enum FamiliarScenarios {
                 in: db
             ).execution
         }
+        if isFirst { held.withLock { $0.hasGivenBack = true } }
         return execution.map { Charged(store: store, execution: $0) }
-    }
-
-    /// Refunds what was charged by a program that was killed before it was done.
-    private static func giveBack(_ scenario: String, at time: Int64, _ store: MemberStore, in db: Database) throws {
-        for execution in try store.takeUndelivered(of: scenario, in: db) {
-            let reason = ActionContext(reason: "the program was ended before it was done")
-            try store.settle(execution.id, .refunded, reason, at: time, in: db)
-        }
     }
 
     static func decide(_ scenario: Scenario, at date: Date) throws(ClubError) -> ScenarioDecision {

@@ -151,7 +151,7 @@ extension MemberStore {
         } else {
             try db.run(
                 "INSERT INTO scenario_undelivered (execution_id, holder) VALUES (?, ?)",
-                [.uuid(id), .text(ProcessIdentity.own.text)]
+                [.uuid(id), .text(holder.text)]
             )
         }
         var execution = ScenarioExecution(

@@ -62,38 +62,46 @@ extension MemberStore {
         try executions(where: "e.visit = ?", [visit], in: db)
     }
 
-    /// Takes in hand what was charged on this device and is yet to be delivered, oldest first: what this process was not
-    /// told of, and what processes left behind that are there no more.
+    /// What was charged on this device at visits, is yet to be delivered, and was left behind by programs that are there no
+    /// more, or by an opening that has ended; it is in this one's hand from now on. Oldest first.
     ///
-    /// - Parameters:
-    ///   - scenario: only those of this scenario.
-    ///   - withOwn: also what this process has in hand.
-    func takeUndelivered(
-        of scenario: String? = nil,
-        withOwn: Bool = false,
-        in db: Database
-    ) throws -> [ScenarioExecution] {
-        let holders = try String.fetchAll(db, sql: "SELECT DISTINCT holder FROM scenario_undelivered")
+    /// What was charged otherwise was to be done where it was charged, and is given back.
+    ///
+    /// - Parameter withOwn: also what this opening has in hand.
+    func takeUndelivered(withOwn: Bool, at time: Int64, in db: Database) throws -> [ScenarioExecution] {
         var found: [ScenarioExecution] = []
-        for holder in holders {
-            let isOwn = holder == ProcessIdentity.own.text
-            guard isOwn ? withOwn : !(ProcessIdentity(holder)?.isAlive ?? false) else { continue }
-            found += try Self.executions(
+        for execution in try leftBehind(withOwn: withOwn, in: db) where execution.visit != nil {
+            try db.run(
+                "UPDATE scenario_undelivered SET holder = ? WHERE execution_id = ?",
+                [.text(holder.text), .uuid(execution.id)]
+            )
+            found.append(execution)
+        }
+        try giveBackLeft(at: time, in: db)
+        return found.sorted { $0.at < $1.at }
+    }
+
+    /// Refunds what was charged otherwise than at a visit by programs that ended before it was done.
+    func giveBackLeft(at time: Int64, in db: Database) throws {
+        for execution in try leftBehind(withOwn: false, in: db) where execution.visit == nil {
+            let reason = ActionContext(reason: "the program was ended before it was done")
+            try settle(execution.id, .refunded, reason, at: time, in: db)
+        }
+    }
+
+    private func leftBehind(withOwn: Bool, in db: Database) throws -> [ScenarioExecution] {
+        let holders = try String.fetchAll(db, sql: "SELECT DISTINCT holder FROM scenario_undelivered")
+        let own = holder.text
+        return try holders.filter { $0 == own ? withOwn : !WorkHolder.isAlive($0) }.flatMap { holder in
+            try Self.executions(
                 where: """
-                    e.device_id = ?1 AND (?2 IS NULL OR e.scenario = ?2)
-                        AND e.execution_id IN (SELECT execution_id FROM scenario_undelivered WHERE holder = ?3)
+                    e.device_id = ? AND e.execution_id IN
+                        (SELECT execution_id FROM scenario_undelivered WHERE holder = ?)
                     """,
-                [deviceID, scenario, holder],
+                [deviceID, holder],
                 in: db
             )
         }
-        for execution in found {
-            try db.run(
-                "UPDATE scenario_undelivered SET holder = ? WHERE execution_id = ?",
-                [.text(ProcessIdentity.own.text), .uuid(execution.id)]
-            )
-        }
-        return found
     }
 
     /// The state that counts of an execution, `e`: what was handed out was handed out, whatever else was said.
@@ -108,7 +116,8 @@ extension MemberStore {
         let rows = try Row.fetchCursor(
             db,
             sql: """
-                SELECT scenario, \(standingState) AS now, count(*) FROM scenario_execution AS e GROUP BY scenario, now
+                SELECT scenario, \(standingState) AS now, count(*) FROM scenario_execution AS e
+                WHERE \(IntegrityQuestion.isNotReset) GROUP BY scenario, now
                 """
         )
         while let row = try rows.next() {
@@ -137,7 +146,7 @@ extension MemberStore {
                         s.state, s.at, s.actor, s.reason
                     FROM scenario_execution AS e LEFT JOIN scenario_settlement AS s
                         ON s.execution_id = e.execution_id AND s.state = \(standingState)
-                    WHERE \(condition)
+                    WHERE (\(condition)) AND \(IntegrityQuestion.isNotReset)
                     \(order)
                     """
             ),

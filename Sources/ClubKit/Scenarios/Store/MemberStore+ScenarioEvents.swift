@@ -5,22 +5,25 @@ import GRDB
 extension MemberStore {
     /// Writes an event. One that is known stays as it is.
     ///
+    /// - Parameter isCounted: whether the kept number is brought up to date; otherwise the caller forgets it.
     /// - Returns: whether it is new.
     @discardableResult
-    func addEvent(_ event: ScenarioEventRow, in db: Database) throws -> Bool {
+    func addEvent(_ event: ScenarioEventRow, isCounted: Bool = true, in db: Database) throws -> Bool {
         try db.run(
             """
-            INSERT OR IGNORE INTO scenario_event (event_id, device_id, hlc, kind, subject, name, at, born, visit)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT OR IGNORE INTO scenario_event (event_id, device_id, hlc, kind, subject, name, at, born, visit, undone)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
+                ?10 OR EXISTS (SELECT 1 FROM undo WHERE undo.event_id = ?9))
             """,
             [
                 .uuid(event.eventID), .uuid(event.stamp.device), .integer(event.stamp.time),
                 .text(event.key.kind.rawValue), .text(event.key.text), .text(event.name), .integer(event.at),
                 .integer(event.key.born), event.visit.map(BoundValue.uuid) ?? .null,
+                .integer(event.isUndone ? 1 : 0),
             ]
         )
         guard db.changesCount == 1 else { return false }
-        try countEvent(event, in: db)
+        if isCounted { try countEvent(event, in: db) }
         return true
     }
 
@@ -39,17 +42,28 @@ extension MemberStore {
             """
             INSERT INTO scenario_count (kind, subject, name, events, first_at, last_at)
             SELECT kind, subject, name, count(*), min(at), max(at) FROM scenario_event
-            WHERE kind = ?1 AND subject = ?2 AND name = ?3
-                AND (visit IS NULL OR NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit))
+            WHERE kind = ?1 AND subject = ?2 AND name = ?3 AND undone = 0 AND hlc > ?4
             GROUP BY kind, subject, name
             """,
-            values
+            values + [.integer(try Self.resetTime(event.key, Self.resetName(ofEvents: event.name), in: db))]
         )
     }
 
     /// Forgets the numbers that follow from events, whose events changed otherwise than by one more.
     func forgetEventCounts(in db: Database) throws {
         try db.run("DELETE FROM scenario_count", [])
+    }
+
+    /// Takes note that a visit was undone, for whoever it counts.
+    func undoEvents(ofVisit visit: UUID, in db: Database) throws {
+        try db.run(
+            """
+            DELETE FROM scenario_count WHERE (kind, subject, name) IN
+                (SELECT kind, subject, name FROM scenario_event WHERE visit = ? AND undone = 0)
+            """,
+            [.uuid(visit)]
+        )
+        try db.run("UPDATE scenario_event SET undone = 1 WHERE visit = ? AND undone = 0", [.uuid(visit)])
     }
 
     /// The subject's state.
@@ -95,7 +109,8 @@ extension MemberStore {
         return try addEvent(event, in: db)
     }
 
-    /// Removes what a scenario was charged with, and the events that programs recorded for it, up to now; visits stay.
+    /// Lets what a scenario was charged with, and the events that programs recorded under its name of events, count no
+    /// more, up to now; visits stay.
     func resetScenario(
         _ scenario: String,
         events name: String?,
@@ -116,7 +131,11 @@ extension MemberStore {
 
     private static let resetMark = "\u{1}events:"
 
-    /// Removes what was recorded up to a moment.
+    /// The same in SQL, of a column with the name.
+    static func resetNameSQL(_ column: String) -> String { "(char(1) || 'events:' || \(column))" }
+
+    /// Lets what was recorded up to a moment count no more. The records stay, so that devices that hear of them and of this
+    /// in whatever order come to the same.
     ///
     /// - Returns: whether that is news.
     @discardableResult
@@ -131,24 +150,24 @@ extension MemberStore {
         )
         guard db.changesCount == 1 else { return false }
         if scenario.hasPrefix(Self.resetMark) {
-            try db.run(
-                "DELETE FROM scenario_event WHERE kind = ? AND subject = ? AND name = ? AND hlc <= ?",
-                key.values + [.text(String(scenario.dropFirst(Self.resetMark.count))), .integer(stamp.time)]
-            )
             try forgetEventCounts(in: db)
         } else {
-            let gone = "scenario_execution WHERE kind = ? AND subject = ? AND scenario = ? AND hlc <= ?"
+            let gone = "kind = ? AND subject = ? AND scenario = ? AND hlc <= ?"
             let values = key.values + [.text(scenario), .integer(stamp.time)]
-            for table in ["scenario_settlement", "scenario_undelivered"] {
-                try db.run("DELETE FROM \(table) WHERE execution_id IN (SELECT execution_id FROM \(gone))", values)
-            }
-            try db.run("DELETE FROM \(gone)", values)
+            try db.run(
+                """
+                DELETE FROM scenario_undelivered
+                WHERE execution_id IN (SELECT execution_id FROM scenario_execution WHERE \(gone))
+                """,
+                values
+            )
+            try db.run("UPDATE scenario_execution SET counts = 0 WHERE \(gone)", values)
         }
         return true
     }
 
-    /// Up to when a scenario's state was removed, -1 if it never was.
-    func resetTime(_ key: SubjectKey, _ scenario: String, in db: Database) throws -> Int64 {
+    /// Up to when a scenario's state does not count, -1 if it was never reset.
+    static func resetTime(_ key: SubjectKey, _ scenario: String, in db: Database) throws -> Int64 {
         try db.first(
             "SELECT hlc FROM scenario_reset WHERE kind = ? AND subject = ? AND scenario = ?",
             key.values + [.text(scenario)]

@@ -10,4 +10,6 @@ struct ScenarioEventRow: Sendable, Hashable {
     var at: Int64
     /// The visit that it stands for, with which it ends.
     var visit: UUID?
+    /// Whether the visit was undone, which may be all that is left of the undoing.
+    var isUndone = false
 }

@@ -23,8 +23,14 @@ final class ScenarioState {
     init(_ member: MemberRow, in db: Database) throws {
         self.db = db
         subject = .member(member.member.userId)
-        // Only then are there visits of somebody who was joined to this member.
-        if member.member.numVisits == member.ownVisits, member.mergedInto == nil {
+        // Who was joined may have events and executions and no visits, so their number does not tell.
+        let isJoined: Bool =
+            try member.mergedInto != nil || member.member.numVisits != member.ownVisits
+            || db.first(
+                "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into = ?)",
+                [.text(member.member.userId)]
+            ) { try $0.value(0) } ?? false
+        if !isJoined {
             rows = [member]
         } else {
             let joined = try MemberStore.joined(to: member, in: db)
@@ -168,11 +174,18 @@ final class ScenarioState {
 
     // MARK: Events that programs record, and visits of a group or the kiosk
 
-    /// An event that counts: `?1` to `?4` are kind, subject, name and the time of the latest deletion.
-    private static let countedEvent = """
-        kind = ?1 AND subject = ?2 AND name = ?3 AND born > ?4
-        AND (visit IS NULL OR NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit))
-        """
+    /// An event that counts: `?1` to `?5` are kind, subject, name, the time of the latest deletion, and that of the latest
+    /// reset.
+    private static let countedEvent =
+        "kind = ?1 AND subject = ?2 AND name = ?3 AND born > ?4 AND hlc > ?5 AND undone = 0"
+
+    private func values(_ key: SubjectKey, _ name: String) throws -> [BoundValue] {
+        key.values + [.text(name), .integer(key.ended), .integer(try resetTime(key, name))]
+    }
+
+    private func resetTime(_ key: SubjectKey, _ name: String) throws -> Int64 {
+        try MemberStore.resetTime(key, MemberStore.resetName(ofEvents: name), in: db)
+    }
 
     func allEvents(named name: String) throws -> (count: Int, first: Int64?, last: Int64?) {
         if let found = events[name] { return found }
@@ -200,7 +213,7 @@ final class ScenarioState {
         }
         return try db.first(
             "SELECT count(*), min(at), max(at) FROM scenario_event WHERE \(Self.countedEvent)",
-            key.values + [.text(name), .integer(key.ended)]
+            values(key, name)
         ) { (try $0.value(0), try $0.optional(1), try $0.optional(2)) } ?? (0, nil, nil)
     }
 
@@ -208,8 +221,8 @@ final class ScenarioState {
         try keys.reduce(0) { sum, key in
             try sum
                 + (db.first(
-                    "SELECT count(*) FROM scenario_event WHERE \(Self.countedEvent) AND at > ?5 AND at <= ?6",
-                    key.values + [.text(name), .integer(key.ended), .integer(after), .integer(through)]
+                    "SELECT count(*) FROM scenario_event WHERE \(Self.countedEvent) AND at > ?6 AND at <= ?7",
+                    values(key, name) + [.integer(after), .integer(through)]
                 ) { try $0.value(0) } ?? 0)
         }
     }
@@ -219,11 +232,13 @@ final class ScenarioState {
             try Int64.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        SELECT at FROM scenario_event WHERE \(Self.countedEvent) AND at <= ?5
-                        ORDER BY at DESC LIMIT ?6 OFFSET ?7
+                        SELECT at FROM scenario_event WHERE \(Self.countedEvent) AND at <= ?6
+                        ORDER BY at DESC LIMIT ?7 OFFSET ?8
                         """
                 ),
-                arguments: [key.kind.rawValue, key.text, name, key.ended, through, limit, skipped]
+                arguments: [
+                    key.kind.rawValue, key.text, name, key.ended, try resetTime(key, name), through, limit, skipped,
+                ]
             )
         }
     }
