@@ -100,13 +100,15 @@ extension MemberStore {
             arguments: [identifier, stamp.time]
         )
         try db.execute(sql: "DELETE FROM presented WHERE name = ?", arguments: [identifier])
-        try forgetScenarios(of: identifier, as: stamp, in: db)
+        var last = stamp
         var removed: [Int64] = []
         var target: String?
         if let row = try Self.row(userID: identifier, in: db) {
             target = row.mergedInto
             var facts = try row.facts()
             facts.erase(stamp)
+            // A deletion may have been later.
+            last = facts.end ?? stamp
             if facts.exists {
                 try forgetVisits(of: row.id, facts, in: db)
                 try save(facts, of: row.id, in: db, joined: &joined)
@@ -115,6 +117,7 @@ extension MemberStore {
                 removed.append(row.id)
             }
         }
+        try forgetScenarios(of: identifier, as: last, in: db)
         // Those who were joined to this member, or had a card of theirs, stand for themselves again.
         let others = try Row.fetchAll(
             db,

@@ -108,7 +108,7 @@ extension MemberStore {
         )
         let former: String? = try stored?.optional(0)
         // What ended with an erasure is kept nowhere, also where that is heard of together with a later creation.
-        if let stored, let erasure = facts.erasure, try (stored.optional(1) ?? -1) < erasure.time {
+        if let stored, let erasure = facts.erasure {
             try forgetVisits(of: id, facts, in: db)
             try forgetScenarios(of: try stored.value(2), as: erasure, in: db)
         }

@@ -178,7 +178,11 @@ enum MergeDump {
         ).map { row in row.databaseValues.map(\.description).joined(separator: "|") }
         let counting = try String.fetchAll(
             db,
-            sql: "SELECT hex(execution_id) || counts FROM scenario_execution ORDER BY execution_id"
+            sql: """
+                SELECT kind || ' ' || subject || ' ' || born || ' ' || hlc || ' ' || hex(device_id) || ' '
+                    || hex(execution_id) || ' ' || counts
+                FROM scenario_execution ORDER BY execution_id
+                """
         )
         return records.sorted() + shown + counting
     }
