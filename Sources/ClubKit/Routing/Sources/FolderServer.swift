@@ -5,8 +5,6 @@ import Synchronization
 /// What the thread of a ``MessageFolder`` does.
 final class FolderServer: Sendable {
     static let attempt = "take messages from a directory"
-    /// How many files are taken before the directory is looked at again.
-    private static let portion = 256
     /// How many of the files that were removed last are remembered.
     private static let remembered = 1024
 
@@ -104,7 +102,7 @@ final class FolderServer: Sendable {
         }
         let there = Set(names)
         memory.stuck = memory.stuck.filter { there.contains($0.key) }
-        var rest = Self.portion
+        var rest = pauses.portion
         for name in names {
             switch take(name, folder, &memory) {
             case .left: continue

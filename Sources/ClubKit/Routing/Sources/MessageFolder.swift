@@ -25,7 +25,7 @@ public final class MessageFolder: Sendable {
     private let pauses: Pauses
     private let server = Mutex<FolderServer?>(nil)
 
-    /// How long to wait where nothing tells when to go on.
+    /// How long to wait where nothing tells when to go on, and how much to do before that.
     struct Pauses: Sendable {
         /// After the inbox failed, and twice as long each time after that, up to the last.
         var firstRetry = Duration.milliseconds(250)
@@ -34,6 +34,8 @@ public final class MessageFolder: Sendable {
         var look = Duration.seconds(10)
         /// The same where the system tells nothing at all.
         var blindLook = Duration.seconds(1)
+        /// How many files are taken before the directory is looked at again.
+        var portion = 256
     }
 
     /// A directory, which is not looked at before ``start()``.
