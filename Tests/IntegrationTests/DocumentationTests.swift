@@ -19,9 +19,8 @@ import Testing
     /// built and run by `Scripts/test`.
     @Test func codeInTheReadmeIsBuilt() throws {
         let readme = try Self.text("README.md")
-        let programs = try ["ReadACard", "MembershipKiosk", "TestYourKiosk"].map { name in
-            Self.lines(try Self.text("Examples/Sources/\(name)/main.swift"))
-        }
+        let files = ["ReadACard/main", "MembershipKiosk/main", "FreeCoffee/FreeCoffee", "TestYourKiosk/main"]
+        let programs = try files.map { Self.lines(try Self.text("Examples/Sources/\($0).swift")) }
         let blocks = readme.components(separatedBy: "```swift\n").dropFirst().map { block in
             Self.lines(block.components(separatedBy: "```").first ?? "")
         }
