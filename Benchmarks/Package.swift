@@ -68,6 +68,10 @@ let package = Package(
                 .product(name: "ReaderKit", package: "ClubKit"),
             ]
         ),
+        .executableTarget(
+            name: "message-rate",
+            dependencies: ["BenchmarkSupport", .product(name: "ClubKit", package: "ClubKit")]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

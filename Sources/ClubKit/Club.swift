@@ -205,9 +205,13 @@ public final class Club: Sendable {
     /// A task that is cancelled once its tap waits for its commit gets the receipt all the same: a tap is not given up
     /// half-way.
     ///
+    /// - Parameters:
+    ///   - event: the tap.
+    ///   - messages: what the card brought (``CardMessages/messages(in:)``). They are kept in ``inbox`` in one transaction
+    ///     with the tap, if it is new, whatever becomes of it; ``MessageRouter/resume()`` takes them up.
     /// - Throws: ``ClubError`` if the tap was not recorded. Except for ``ClubError/Kind/notOpen`` and
     ///   ``ClubError/Kind/cancelled``, ``events`` and the delegate are told too.
-    public func receive(_ event: ScanEvent) async throws(ClubError) -> Receipt {
+    public func receive(_ event: ScanEvent, keeping messages: [Message] = []) async throws(ClubError) -> Receipt {
         let store = try openStore("record a tap")
         let (cooldown, userCreation, plan) = state.withLock { ($0.cooldown, $0.userCreation, $0.scenarios) }
         var rules = TapRules(cooldown: Timestamp.microseconds(cooldown))
@@ -225,6 +229,7 @@ public final class Club: Sendable {
                     event,
                     rules: rules,
                     unknown: unknown,
+                    keeping: messages,
                     committed: { self.publish($0, of: event) }
                 )
                 if let receipt {

@@ -67,6 +67,8 @@ public struct ClubError: Error, Sendable, Hashable {
         case alreadySettled
         /// There is no message with that identifier.
         case noSuchMessage
+        /// The application's own code was asked and gave no answer in time.
+        case noAnswer
         /// A value that was given cannot be used.
         case invalidValue
         /// A file that was given cannot be read as what it should be.
@@ -115,6 +117,7 @@ public struct ClubError: Error, Sendable, Hashable {
         case .noSuchExecution: "Check the identifier; a list of what was charged shows all."
         case .alreadySettled: "Nothing has to be done; what was charged is good for once."
         case .noSuchMessage: "Check the identifier; the list of the inbox shows all."
+        case .noAnswer: "Keep the queue of the callbacks free, and let conditions answer at once."
         case .invalidValue: "Correct the value and try again; nothing was changed."
         case .malformedFile: "Check the file, or take another copy of it; it was left as it is."
         case .fileExists: "Choose another name, or move the file away."
@@ -158,6 +161,7 @@ extension ClubError.Kind {
         case .noSuchExecution: "nothing was charged under that identifier"
         case .alreadySettled: "it was settled before"
         case .noSuchMessage: "there is no such message"
+        case .noAnswer: "the application's own code gave no answer in time"
         case .invalidValue: "the value cannot be used"
         case .malformedFile: "the file cannot be read as what it should be"
         case .fileExists: "the file is there already"

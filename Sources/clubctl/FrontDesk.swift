@@ -95,7 +95,8 @@ final class FrontDesk {
         do {
             // A replay with the same ids gives the club taps that it has; they are told as what they were, not counted.
             let isKnown = try await club.hasReceived(tap.id)
-            let receipt = try await insist(tap)
+            let brought = messages?.messages(on: tap) ?? []
+            let receipt = try await insist(tap, keeping: brought)
             counts["taps", default: 0] += 1
             counts[isKnown ? "known" : receipt.outcome.name, default: 0] += 1
             if output.isJSON { try output.result(tap, text: "") }
@@ -104,7 +105,7 @@ final class FrontDesk {
                 text: describe(receipt) + (isKnown ? " (received before)" : "")
             )
             try deliveries?.tell(receipt)
-            try await messages?.take(tap, isKnown: isKnown)
+            try await messages?.takeUp(brought)
         } catch let fault where fault is ClubError || fault is CancellationError {
             let error = fault as? ClubError ?? ClubError(.cancelled, attempting: "record a tap")
             if output.isJSON { try output.result(ClubEvent.error(error, at: tap.at), text: "") }
@@ -113,11 +114,11 @@ final class FrontDesk {
         }
     }
 
-    private func insist(_ tap: ScanEvent) async throws -> Receipt {
+    private func insist(_ tap: ScanEvent, keeping messages: [Message]) async throws -> Receipt {
         var pauses = Self.pauses[...]
         while true {
             do {
-                return try await club.receive(tap)
+                return try await club.receive(tap, keeping: messages)
             } catch {
                 let passes = error.kind == .busy || error.kind == .diskFull || error.kind == .inputOutput
                 guard passes, let pause = pauses.popFirst() else { throw error }

@@ -13,3 +13,11 @@ public enum Timing {
         return "\(Int(tenths) / 10).\(abs(Int(tenths)) % 10)"
     }
 }
+
+extension [Double] {
+    /// The median of some numbers, at least one.
+    public var median: Double {
+        let sorted = sorted()
+        return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
+    }
+}

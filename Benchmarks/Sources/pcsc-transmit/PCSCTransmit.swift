@@ -92,11 +92,3 @@ struct PCSCTransmit {
         return times.map { Double($0) }
     }
 }
-
-extension [Double] {
-    /// The median.
-    var median: Double {
-        let sorted = sorted()
-        return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
-    }
-}

@@ -163,11 +163,3 @@ struct Taps {
         }
     }
 }
-
-extension [Double] {
-    /// The median.
-    var median: Double {
-        let sorted = sorted()
-        return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
-    }
-}

@@ -46,6 +46,8 @@ extension MemberStore {
         var executions: [Entry]
         /// What programs recorded for scenarios.
         var events: [Entry]
+        /// What came on the member's cards, or names the member.
+        var messages: [Entry]
         var audit: [Entry]
     }
 
@@ -120,7 +122,8 @@ extension MemberStore {
                         case .null: .null
                         case .int64(let value): .int(Int(value))
                         case .double(let value): .double(value)
-                        case .string(let value): name == "detail" ? .object(MemberRow.fields(value)) : .string(value)
+                        case .string(let value):
+                            ["detail", "payload"].contains(name) ? .object(MemberRow.fields(value)) : .string(value)
                         case .blob: .null
                         }
                 }
@@ -128,10 +131,12 @@ extension MemberStore {
             }
         }
         let names = rows.map(\.member.userId)
+        let cards = try Self.cards(of: rows, first: row.member.userId, in: db)
+        let content = Self.soundContent
         let disclosure = Disclosure(
             disclosedAt: ISO8601.text(clock()),
             records: records,
-            cards: try Self.cards(of: rows, first: row.member.userId, in: db).map { card in
+            cards: try cards.map { card in
                 let counter = try Int64.fetchOne(
                     db,
                     sql: "SELECT counter FROM presented WHERE name = ?",
@@ -166,6 +171,18 @@ extension MemberStore {
                 """,
                 ["name"],
                 StatementArguments(names)
+            ),
+            messages: try entries(
+                """
+                SELECT received_at, \(content) ->> '$.type', \(content) ->> '$.source.kind', \(content) ->> '$.payload',
+                    coalesce(outcome, state), reason
+                FROM message WHERE \(Self.names(inJSON: "?1")) OR \(Self.cameWithTaps("""
+                    SELECT event_id FROM receipt WHERE member_id IN (\(ids))
+                    UNION SELECT event_id FROM visit WHERE member_id IN (\(ids))
+                    """)) ORDER BY seq
+                """,
+                ["type", "source", "payload", "outcome", "reason"],
+                [try MemberRow.json(names + cards.map(\.id))]
             ),
             audit: try entries(
                 """

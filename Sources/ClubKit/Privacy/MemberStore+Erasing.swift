@@ -135,7 +135,7 @@ extension MemberStore {
 
     /// Takes identifiers out of the entries of the audit log up to then, with one pass over the log for all of them; and
     /// of those on merges whenever they were written, since a device writes them by itself that has not heard of the
-    /// erasure.
+    /// erasure. Messages that name them go.
     func forgetEntries(of erased: [(identifier: String, stamp: Stamp)], in db: Database) throws {
         struct Erased: Encodable {
             var identifier: String
@@ -164,6 +164,18 @@ extension MemberStore {
                 arguments: [list]
             )
         }
+        // The same of messages, which devices do not exchange.
+        try db.execute(
+            sql: """
+                WITH gone (identifier, latest) AS MATERIALIZED (
+                    SELECT value ->> 'identifier', ((value ->> 'time') >> 16) * 1000 + 999 FROM json_each(?))
+                DELETE FROM message WHERE EXISTS (
+                    SELECT 1 FROM json_tree(\(Self.soundContent), '$.payload') AS part CROSS JOIN gone
+                        ON identifier = part.atom AND received_at <= latest
+                    WHERE part.type = 'text')
+                """,
+            arguments: [list]
+        )
     }
 
     /// Removes the row of somebody who was erased once and is gone again.
@@ -181,9 +193,10 @@ extension MemberStore {
     /// Removes the row of somebody who was erased, and what belongs to it.
     private func remove(_ row: MemberRow, _ facts: MemberFacts, in db: Database) throws {
         try forgetVisits(of: row.id, facts, in: db)
-        try db.execute(
-            sql: "UPDATE receipt SET \(Self.forgottenReceipt) WHERE member_id = ?1",
-            arguments: [row.id, Rejection.erased.message]
+        try forgetTaps(
+            "SELECT event_id FROM receipt WHERE member_id = ?1",
+            [row.id, Rejection.erased.message],
+            in: db
         )
         try db.execute(sql: "DELETE FROM member WHERE id = ?", arguments: [row.id])
     }
@@ -193,10 +206,7 @@ extension MemberStore {
         let visits = "SELECT event_id FROM visit WHERE member_id = ?1 AND (born <= ?3 OR born & 65535 = 65535)"
         let arguments: StatementArguments = [id, Rejection.erased.message, facts.end?.time ?? -1]
         try permittingChanges(in: db) {
-            try db.execute(
-                sql: "UPDATE receipt SET \(Self.forgottenReceipt) WHERE event_id IN (\(visits))",
-                arguments: arguments
-            )
+            try forgetTaps(visits, arguments, in: db)
             try db.execute(sql: "DELETE FROM undo WHERE ?2 <> '' AND event_id IN (\(visits))", arguments: arguments)
             try db.execute(
                 sql: "DELETE FROM visit WHERE ?2 <> '' AND event_id IN (\(visits))",
@@ -204,13 +214,30 @@ extension MemberStore {
             )
         }
         // Taps that were not counted have no visit; those of now belong to the member who is here again.
+        try forgetTaps(
+            """
+            SELECT event_id FROM receipt
+            WHERE member_id = ?1 AND at <= ?3
+                AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
+            """,
+            [id, Rejection.erased.message, ((facts.end?.time ?? 0) >> 16) * 1000 + 999],
+            in: db
+        )
+    }
+
+    /// Removes the messages that came with taps of somebody who was erased, and empties the receipts.
+    ///
+    /// - Parameters:
+    ///   - taps: a query for the identifiers of the taps.
+    ///   - arguments: its own, but for the second, which is what the receipts say.
+    private func forgetTaps(_ taps: String, _ arguments: StatementArguments, in db: Database) throws {
         try db.execute(
-            sql: """
-                UPDATE receipt SET \(Self.forgottenReceipt)
-                WHERE member_id = ?1 AND at <= ?3
-                    AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
-                """,
-            arguments: [id, Rejection.erased.message, ((facts.end?.time ?? 0) >> 16) * 1000 + 999]
+            sql: "DELETE FROM message WHERE ?2 <> '' AND \(Self.cameWithTaps(taps))",
+            arguments: arguments
+        )
+        try db.execute(
+            sql: "UPDATE receipt SET \(Self.forgottenReceipt) WHERE event_id IN (\(taps))",
+            arguments: arguments
         )
     }
 

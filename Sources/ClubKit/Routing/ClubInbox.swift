@@ -4,7 +4,8 @@ import GRDB
 /// The inbox of a club: messages are kept in its database, so that what was accepted survives a crash.
 ///
 /// The club must be open; all methods throw ``ClubError/Kind/notOpen`` otherwise. Messages that were done with are
-/// forgotten after ``keptFor``, dead letters never by themselves.
+/// forgotten once ``keptFor`` is over and others come, dead letters never by themselves. With a member who is erased go
+/// those that came on a card with a tap of theirs, and those whose payload has one of their identifiers as a text.
 public struct ClubInbox: MessageInbox {
     /// How long a message that was done with is remembered, so that it is not taken a second time: 30 days.
     public static let keptFor: TimeInterval = 30 * 86_400
@@ -19,20 +20,8 @@ public struct ClubInbox: MessageInbox {
     public func add(_ message: Message) async throws(ClubError) -> Bool {
         let attempt = "keep a message"
         let store = try club.openStore(attempt)
-        return try await store.write(attempt) { db in
-            let text = try MemberRow.json(message)
-            try db.execute(
-                sql: "INSERT OR IGNORE INTO message (id, content, received_at) VALUES (?, ?, ?)",
-                arguments: [message.id, text, Timestamp.microseconds(message.receivedAt) ?? 0]
-            )
-            guard db.changesCount == 1 else { return false }
-            // Now and then.
-            if db.lastInsertedRowID.isMultiple(of: 256) {
-                let end = store.clock().addingTimeInterval(-Self.keptFor)
-                try Self.prune(before: end, state: .done, in: db)
-            }
-            return true
-        }
+        let kept = try KeptMessage(message, attempt)
+        return try await store.write(attempt) { db in try store.keep(kept, in: db) }
     }
 
     /// Notes that processing a message begins.
@@ -40,11 +29,7 @@ public struct ClubInbox: MessageInbox {
         let attempt = "begin to process a message"
         let store = try club.openStore(attempt)
         return try await store.write(attempt) { db in
-            let holder = try String.fetchOne(db, sql: "SELECT holder FROM message WHERE id = ?", arguments: [id])
-            // Another program works on it.
-            if let holder, holder != store.holder.text, WorkHolder.isAlive(holder) {
-                throw ClubError(.noSuchMessage, attempting: attempt, detail: "none that nobody else works on")
-            }
+            try Self.refuseIfHeld(id, by: store, attempt, in: db)
             let attempts = try Int.fetchOne(
                 db,
                 sql: """
@@ -65,6 +50,7 @@ public struct ClubInbox: MessageInbox {
         let attempt = "say what became of a message"
         let store = try club.openStore(attempt)
         try await store.write(attempt) { db in
+            try Self.refuseIfHeld(id, by: store, attempt, in: db)
             try db.execute(
                 sql: "UPDATE message SET state = ?, outcome = ?, reason = ?, settled_at = ? WHERE id = ?",
                 arguments: [
@@ -134,19 +120,27 @@ public struct ClubInbox: MessageInbox {
     public func prune(before date: Date) async throws(ClubError) -> Int {
         let attempt = "forget messages"
         return try await club.openStore(attempt).write(attempt) { db in
-            try Self.prune(before: date, state: nil, in: db)
+            try db.execute(
+                sql: "DELETE FROM message WHERE state <> 'pending' AND settled_at < ?",
+                arguments: [Timestamp.microseconds(date) ?? 0]
+            )
+            return db.changesCount
         }
     }
 
     // MARK: Rows
 
-    @discardableResult
-    private static func prune(before date: Date, state: InboxEntry.State?, in db: Database) throws -> Int {
-        try db.execute(
-            sql: "DELETE FROM message WHERE state <> 'pending' AND (?1 IS NULL OR state = ?1) AND settled_at < ?2",
-            arguments: [state?.rawValue, Timestamp.microseconds(date) ?? 0]
-        )
-        return db.changesCount
+    /// - Throws: ``ClubError/Kind/noSuchMessage`` if another program works on a message.
+    private static func refuseIfHeld(
+        _ id: String,
+        by store: MemberStore,
+        _ attempt: String,
+        in db: Database
+    ) throws {
+        let holder = try String.fetchOne(db, sql: "SELECT holder FROM message WHERE id = ?", arguments: [id])
+        if let holder, holder != store.holder.text, WorkHolder.isAlive(holder) {
+            throw ClubError(.noSuchMessage, attempting: attempt, detail: "none that nobody else works on")
+        }
     }
 
     private func list(

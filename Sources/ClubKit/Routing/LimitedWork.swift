@@ -1,4 +1,5 @@
 import Dispatch
+import ReaderKit
 
 /// Work of the application's that may block, or never end.
 enum LimitedWork {
@@ -6,7 +7,7 @@ enum LimitedWork {
     private final class Executor: TaskExecutor {
         static let shared = Executor()
 
-        private let queue = DispatchQueue(label: "club.routing", attributes: .concurrent)
+        let queue = DispatchQueue(label: "club.routing", attributes: .concurrent)
 
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
@@ -23,12 +24,11 @@ enum LimitedWork {
     ) async -> Value? {
         let answer = OneAnswer<Value?>()
         let task = Task(executorPreference: Executor.shared) { answer.give(await work()) }
-        let timer = Task(executorPreference: Executor.shared) {
-            guard (try? await Task.sleep(for: limit)) != nil else { return }
-            answer.give(nil)
-        }
+        // Not a sleeping task: that would wake up on Swift's pool, which others may keep busy.
+        let end = DispatchWorkItem { answer.give(nil) }
+        Executor.shared.queue.asyncAfter(deadline: .now() + limit.seconds, execute: end)
         let value = await answer.value()
-        timer.cancel()
+        end.cancel()
         if value == nil { task.cancel() }
         return value
     }

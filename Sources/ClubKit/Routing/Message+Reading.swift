@@ -68,6 +68,10 @@ extension Message {
         (1...200).contains(text.unicodeScalars.count) && PlainText.line(text) == text
     }
 
+    /// What an identifier has to be, for a person.
+    static let nameRule =
+        "a message's identifier has 1 to 200 characters, no control characters and no space at its ends"
+
     private static func id(_ value: FieldValue) -> String? {
         switch value {
         case .string(let text): isName(text) ? text : nil

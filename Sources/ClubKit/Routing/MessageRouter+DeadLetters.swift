@@ -6,15 +6,18 @@ extension MessageRouter {
     /// Each attempt was counted before it began. A message with ``RouterConfiguration/maximumAttempts`` attempts that never
     /// ended becomes a dead letter without another one, so that it cannot keep a kiosk down.
     ///
+    /// - Parameter ids: only the messages with these identifiers; all if `nil`.
     /// - Returns: what became of them, in order, once all are settled.
     /// - Throws: the first that the inbox says; the others were tried nevertheless.
     @discardableResult
-    public func resume() async throws(ClubError) -> [RoutingResult] {
+    public func resume(only ids: Set<String>? = nil) async throws(ClubError) -> [RoutingResult] {
         try refuseToWaitForItself("process the messages that are left")
         let jobs = try await storing.inTurn { () async throws(ClubError) -> [Job] in
             // Taken first: what is settled while the inbox is read must not be taken for pending.
             let active = guarded.withLock { $0.active }
-            let entries = try await inbox.pending().filter { !active.contains($0.id) }
+            let entries = try await inbox.pending().filter { entry in
+                !active.contains(entry.id) && ids?.contains(entry.id) ?? true
+            }
             let unfinished = guarded.withLock { $0.unfinished }
             return entries.map { entry in
                 let former = unfinished[entry.id]?.job

@@ -150,9 +150,7 @@ public final class MessageRouter: Sendable {
 
     private func store(_ message: Message) async throws(ClubError) -> (Message, Job?) {
         guard Message.isName(message.id) else {
-            let detail =
-                "a message's identifier has 1 to 200 characters, no control characters and no space at its ends"
-            throw ClubError(.invalidValue, attempting: "route a message", detail: detail)
+            throw ClubError(.invalidValue, attempting: "route a message", detail: Message.nameRule)
         }
         var typed = message
         typed.type = message.type ?? messageType(of: message.payload)

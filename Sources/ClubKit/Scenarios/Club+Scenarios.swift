@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import ReaderKit
 
 /// Rules about when something happens to a member, a group, or the kiosk itself.
 extension Club {
@@ -9,7 +11,8 @@ extension Club {
     /// Looked at are visits of cards; one that is recorded by hand counts, and is no occasion. What is due is charged in one
     /// transaction with the visit, and told by the receipt (``Receipt/executions``), as
     /// ``ClubEvent/scenario(_:)`` and to the delegate. ``Scenario/customConditions`` are asked once per tap, before its
-    /// transaction, on the queue of the callbacks.
+    /// transaction, on the queue of the callbacks; what gives no answer within ``ClubConfiguration/conditionsLimit`` counts
+    /// as no, so that no tap is lost behind it.
     ///
     /// A scenario that cannot be used, or two with one identifier, change nothing, and are reported as
     /// ``ClubError/Kind/invalidScenario`` to the delegate, in ``events`` and in the log.
@@ -153,38 +156,6 @@ extension Club {
         return try await settle(execution, failure, in: store)
     }
 
-    /// The words of an error, which may be the application's.
-    static func reason(of error: any Error) -> String { String(PlainText.line("\(error)").prefix(500)) }
-
-    func settle(
-        _ execution: ScenarioExecution,
-        _ failure: String?,
-        in store: MemberStore
-    ) async throws(ClubError) -> ScenarioExecution {
-        let attempt = "settle an execution"
-        let time = try moment(nil, attempt)
-        // A task of its own: whoever was cancelled meanwhile has done, or not done, it all the same.
-        let result = await Task { () async -> Result<ScenarioExecution, ClubError> in
-            do throws(ClubError) {
-                return .success(
-                    try await store.insist(attempt) { db in
-                        try store.settle(
-                            execution.id,
-                            failure == nil ? .delivered : .refunded,
-                            ActionContext(reason: failure),
-                            at: time,
-                            attempt,
-                            in: db
-                        )
-                    }
-                )
-            } catch {
-                return .failure(error)
-            }
-        }.value
-        return try result.get()
-    }
-
     // MARK: State
 
     /// The numbers of a scenario for somebody.
@@ -211,95 +182,6 @@ extension Club {
         }
     }
 
-    /// What was charged, oldest first.
-    ///
-    /// - Parameters:
-    ///   - subject: only what concerns them.
-    ///   - scenario: only what that scenario was charged with.
-    ///   - limit: the latest so many at most.
-    public func executions(
-        for subject: ScenarioSubject? = nil,
-        of scenario: String? = nil,
-        limit: Int = 1000
-    ) async throws(ClubError) -> [ScenarioExecution] {
-        let attempt = "list executions"
-        let store = try openStore(attempt)
-        return try await store.read(attempt) { db in
-            guard let subject else {
-                return try MemberStore.executions(
-                    where: "(?1 IS NULL OR e.scenario = ?1)",
-                    [scenario],
-                    latest: max(0, limit),
-                    in: db
-                )
-            }
-            var found: [ScenarioExecution] = []
-            for key in try store.scenarioState(for: subject, attempt, in: db).state.keys {
-                found += try MemberStore.executions(
-                    where: "(?1 IS NULL OR e.scenario = ?1) AND e.kind = ?2 AND e.subject = ?3 AND e.born > ?4",
-                    [scenario, key.kind.rawValue, key.text, key.ended],
-                    latest: max(0, limit),
-                    in: db
-                )
-            }
-            return Array(found.sorted { $0.at < $1.at }.suffix(max(0, limit)))
-        }
-    }
-
-    /// How often each scenario was charged, by what became of it.
-    public func executionCounts() async throws(ClubError) -> [String: [ScenarioExecution.State: Int]] {
-        let attempt = "count executions"
-        return try await openStore(attempt).read(attempt) { db in try MemberStore.executionCounts(in: db) }
-    }
-
-    /// What was charged and is yet to be delivered by an application that chose ``ScenarioDelivery/application``, also
-    /// what this program left behind when it was ended the last time; not what another running program has in hand.
-    public func undeliveredExecutions() async throws(ClubError) -> [ScenarioResult] {
-        let attempt = "list what is to be delivered"
-        let store = try openStore(attempt)
-        let time = try moment(nil, attempt)
-        let executions = try await store.write(attempt) { db in
-            try store.takeUndelivered(withOwn: true, at: time, in: db)
-        }
-        var results: [ScenarioResult] = []
-        for execution in executions { results.append(await result(execution, in: store)) }
-        return results
-    }
-
-    /// Says what became of an execution: that it was delivered, that it could not be (then it does not count), or that
-    /// the member has got what it stands for.
-    ///
-    /// - Parameters:
-    ///   - id: ``ScenarioExecution/id``.
-    ///   - newState: ``ScenarioExecution/State/delivered``, ``ScenarioExecution/State/refunded`` or
-    ///     ``ScenarioExecution/State/redeemed``.
-    ///   - context: who says so, and why.
-    /// - Throws: ``ClubError/Kind/noSuchExecution``; ``ClubError/Kind/alreadySettled`` if it was redeemed or refunded
-    ///   before, so that a voucher is good for once.
-    @discardableResult
-    public func settle(
-        _ id: UUID,
-        _ newState: ScenarioExecution.State,
-        by context: ActionContext = ActionContext()
-    ) async throws(ClubError) -> ScenarioExecution {
-        let attempt = "say what became of an execution"
-        let store = try openStore(attempt)
-        let time = try moment(nil, attempt)
-        return try await store.write(attempt) { db in
-            try store.settle(id, newState, context, at: time, attempt, in: db)
-        }
-    }
-
-    /// Records that the member has got what an execution stands for, once.
-    ///
-    /// - Throws: as ``settle(_:_:by:)``.
-    @discardableResult
-    public func redeem(_ id: UUID, by context: ActionContext = ActionContext()) async throws(ClubError)
-        -> ScenarioExecution
-    {
-        try await settle(id, .redeemed, by: context)
-    }
-
     // MARK: Helpers
 
     /// Whether the scenario's own code says yes, asked on the queue of the callbacks.
@@ -310,12 +192,25 @@ extension Club {
     /// The scenarios whose own code says no, asked on the queue of the callbacks.
     func refused(by scenarios: [Scenario]) async -> Set<String> {
         guard scenarios.contains(where: { $0.customConditions != nil }) else { return [] }
-        return await withCheckedContinuation { continuation in
-            callbacks.enqueue {
-                let refused = scenarios.filter { !($0.customConditions?() ?? true) }
-                continuation.resume(returning: Set(refused.map(\.id)))
-            }
+        let answer = OneAnswer<Set<String>?>()
+        callbacks.enqueue {
+            let refused = scenarios.filter { !($0.customConditions?() ?? true) }
+            answer.give(Set(refused.map(\.id)))
         }
+        let limit = configuration.conditionsLimit
+        let end = DispatchWorkItem { answer.give(nil) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + limit.seconds, execute: end)
+        defer { end.cancel() }
+        if let refused = await answer.value() { return refused }
+        let conditional = scenarios.filter { $0.customConditions != nil }.map(\.id)
+        report(
+            ClubError(
+                .noAnswer,
+                attempting: "ask the conditions of \(conditional.joined(separator: ", "))",
+                detail: "\(limit.seconds) s were over, which counts as no"
+            )
+        )
+        return Set(conditional)
     }
 
     /// A time that the store keeps.
@@ -338,22 +233,5 @@ extension Club {
             )
         }
         return name
-    }
-
-    /// What is known of an execution.
-    func result(_ execution: ScenarioExecution, in store: MemberStore) async -> ScenarioResult {
-        var member: Member?
-        if case .member(let userId) = execution.subject { member = try? await store.member(withUserID: userId) }
-        return result(execution, member)
-    }
-
-    func result(_ execution: ScenarioExecution, _ member: Member?) -> ScenarioResult {
-        let scenario = state.withLock { $0.scenarios?[execution.scenario] }
-        return ScenarioResult(
-            execution: execution,
-            member: member,
-            title: scenario?.title,
-            message: scenario?.message
-        )
     }
 }

@@ -13,7 +13,7 @@ public enum ScenarioDelivery: Sendable {
     /// when it throws, it is refunded and does not count. The delegate and ``Club/events`` are told after that.
     case effect(@Sendable (ScenarioResult) async throws -> Void)
 
-    /// The application delivers what receipts and ``Club/undeliveredExecutions()`` tell of, and says so by
+    /// The application delivers what receipts and ``Club/takeUndeliveredExecutions()`` tell of, and says so by
     /// ``Club/settle(_:_:by:)``.
     case application
 }

@@ -14,7 +14,6 @@ enum ScenarioIdentifiers {
         uuid("event", [key.kind.rawValue, key.text], visit)
     }
 
-    /// A UUID of version 8 (RFC 9562): bits of a SHA-256.
     private static func uuid(_ what: String, _ parts: [String], _ visit: UUID) -> UUID {
         var hash = SHA256()
         withUnsafeBytes(of: visit.uuid) { hash.update(bufferPointer: $0) }
@@ -23,9 +22,6 @@ enum ScenarioIdentifiers {
             // No byte of UTF-8, so that two parts are never one.
             hash.update(data: [0xFF])
         }
-        var bytes = Array(hash.finalize().prefix(16))
-        bytes[6] = bytes[6] & 0x0F | 0x80
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        return UUID(hash.finalize())
     }
 }

@@ -11,16 +11,20 @@ extension MemberStore {
     ///   - event: the tap. If its id was seen before, the result is its first receipt and nothing changes.
     ///   - rules: by what it is judged.
     ///   - unknown: what to do with an unknown card.
+    ///   - messages: kept in the inbox in the same transaction, if the tap is new.
     ///   - committed: called once for each receipt that is new, after the commit and in the order of the commits. It is
     ///     called on the writer's queue: it must not wait for anything.
     package func receive(
         _ event: ScanEvent,
         rules: TapRules,
         unknown: UnknownCard,
+        keeping messages: [Message] = [],
         committed: @escaping @Sendable (Receipt) -> Void
     ) async throws(ClubError) -> Receipt? {
         guard !Task.isCancelled else { throw ClubError(CancellationError(), attempting: Self.tapAttempt) }
-        let tap = Tap(event, rules: rules, unknown: unknown, committed: committed)
+        var kept: [KeptMessage] = []
+        for message in messages { kept.append(try KeptMessage(message, Self.tapAttempt)) }
+        let tap = Tap(event, rules: rules, unknown: unknown, messages: kept, committed: committed)
         return try await taps.add(tap) { self.commit($0, answer: $1) }.get()
     }
 
@@ -54,7 +58,11 @@ extension MemberStore {
         try database.writeWithoutTransaction { db in
             var answers: [Tap.Answer] = []
             try db.inTapTransaction {
-                answers = try taps.map { try take($0.event, $0.rules, unknown: $0.unknown, in: db) }
+                answers = try taps.map { tap in
+                    let answer = try take(tap.event, tap.rules, unknown: tap.unknown, in: db)
+                    if answer.isNew { for message in tap.messages { try keep(message, in: db) } }
+                    return answer
+                }
                 return answers.contains(where: \.isNew) ? .commit : .rollback
             }
             if answers.contains(where: { $0.receipt != nil }) {

@@ -23,6 +23,8 @@ final class Tap: Sendable {
     let event: ScanEvent
     let rules: TapRules
     let unknown: UnknownCard
+    /// What is kept in the inbox with it.
+    let messages: [KeptMessage]
     /// Told of the receipt after the commit, if it is new.
     let committed: @Sendable (Receipt) -> Void
 
@@ -30,11 +32,13 @@ final class Tap: Sendable {
         _ event: ScanEvent,
         rules: TapRules,
         unknown: UnknownCard,
+        messages: [KeptMessage],
         committed: @escaping @Sendable (Receipt) -> Void
     ) {
         self.event = event
         self.rules = rules
         self.unknown = unknown
+        self.messages = messages
         self.committed = committed
     }
 }

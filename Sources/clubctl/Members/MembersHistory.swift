@@ -88,17 +88,13 @@ struct MembersHistory: ToolCommand {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
-    @Option(help: "How many of the latest lines at most.")
-    var limit = 1000
+    @OptionGroup var latest: LimitOption
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
 
-    func validate() throws {
-        if limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
-    }
-
     func perform() async throws {
         let out = output.output
+        let limit = latest.limit
         try await out.tellingErrors {
             try await database.withClub { club in
                 guard let found = try await club.heldMember(withUserID: member) else {

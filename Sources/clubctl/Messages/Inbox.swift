@@ -77,20 +77,15 @@ struct InboxList: ToolCommand {
     @OptionGroup var database: DatabaseOptions
     @Option(help: ArgumentHelp("Only those in this state: pending, done or dead.", valueName: "state"))
     var state: InboxEntry.State?
-    @Option(help: "How many of the latest messages at most.")
-    var limit = 1000
+    @OptionGroup var latest: LimitOption
     @Flag(help: "Show people what the messages say, too; JSON always has it.")
     var payload = false
-
-    func validate() throws {
-        if limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
-    }
 
     func perform() async throws {
         let out = output.output
         try await out.tellingErrors {
             try await database.withClub { club in
-                let entries = try await club.inbox.entries(state, limit: limit)
+                let entries = try await club.inbox.entries(state, limit: latest.limit)
                 for entry in entries {
                     let line = InboxLine(entry: entry)
                     let text = try out.isJSON ? "" : line.text(withPayload: payload)

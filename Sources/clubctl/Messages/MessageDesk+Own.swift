@@ -76,22 +76,9 @@ extension MessageDesk {
             for: subject,
             at: context.receivedAt,
             // A message that comes again after a crash is the same event.
-            id: payload.eventId ?? Self.eventID(of: context.messageID)
+            id: payload.eventId ?? UUID(uuidString: context.messageID) ?? UUID(derivedFrom: context.messageID)
         )
         return isNew ? .newData : .noData
-    }
-
-    /// An identifier that follows from that of a message.
-    static func eventID(of messageID: String) -> UUID {
-        if let id = UUID(uuidString: messageID) { return id }
-        // FNV-1a with 128 bits: the same everywhere, which Swift's own hashes are not.
-        var hash: UInt128 = 0x6C62_272E_07BB_0142_62B8_2175_6295_C58D
-        for byte in messageID.utf8 { hash = (hash ^ UInt128(byte)) &* 0x0000_0000_0100_0000_0000_0000_0000_013B }
-        var bytes = withUnsafeBytes(of: hash.bigEndian) { Array($0) }
-        // A UUID made of data of one's own (RFC 9562, version 8).
-        bytes[6] = bytes[6] & 0x0F | 0x80
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 
     private func block(

@@ -91,22 +91,28 @@ final class MessageDesk: Sendable {
 
     // MARK: Cards
 
-    /// Takes the messages on the card of a tap, as far as they are of types that cards may bring.
-    ///
-    /// - Parameter isKnown: whether the tap came before; then messages that came with it are not told again.
-    func take(_ tap: ScanEvent, isKnown: Bool) async throws {
-        guard !options.cardTypes.isEmpty else { return }
-        clock.set(tap.at)
-        for message in CardMessages(router).messages(in: tap) {
-            guard let type = message.type, options.cardTypes.contains(type) else { continue }
-            guard isReplay else {
-                // Processing it may take long, and the next tap is not to wait.
-                try await router.post(message)
-                continue
-            }
-            let result = try await router.accept(message)
+    /// The messages on the card of a tap, as far as they are of types that cards may bring.
+    func messages(on tap: ScanEvent) -> [Message] {
+        guard !options.cardTypes.isEmpty else { return [] }
+        return CardMessages(router).messages(in: tap).filter { message in
+            message.type.map(options.cardTypes.contains) ?? false
+        }
+    }
+
+    /// Has messages processed that were kept in the inbox together with a tap.
+    func takeUp(_ messages: [Message]) async throws {
+        guard let first = messages.first else { return }
+        let ids = Set(messages.map(\.id))
+        guard isReplay else {
+            // Processing them may take long, and the next tap is not to wait. What the inbox says is told by those who
+            // look at it now and then.
+            Task { [router] in try? await router.resume(only: ids) }
+            return
+        }
+        clock.set(first.receivedAt)
+        for result in try await router.resume(only: ids) {
             await inbox.hasTold(result.messageID)
-            if !isKnown || result.outcome != .duplicate { try show(result) }
+            try show(result)
         }
     }
 

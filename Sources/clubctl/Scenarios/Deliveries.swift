@@ -27,7 +27,7 @@ final class Deliveries: Sendable {
 
     /// Shows what earlier runs left behind.
     func tellLeftOver() async throws {
-        for result in try await club.undeliveredExecutions() { try tell(result) }
+        for result in try await club.takeUndeliveredExecutions() { try tell(result) }
     }
 
     /// Shows what a tap was charged with and is yet to be delivered, in the order of its receipt.

@@ -23,14 +23,9 @@ struct ScenariosHistory: ToolCommand {
     @OptionGroup var database: DatabaseOptions
     @Option(help: ArgumentHelp("Only what this scenario was charged with.", valueName: "id"))
     var scenario: String?
-    @Option(help: "How many of the latest lines at most.")
-    var limit = 1000
+    @OptionGroup var latest: LimitOption
     @Argument(help: "The member's userId, or any of their cards; without one, all that happened.")
     var member: String?
-
-    func validate() throws {
-        if limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
-    }
 
     func perform() async throws {
         let out = output.output
@@ -43,7 +38,7 @@ struct ScenariosHistory: ToolCommand {
                     }
                     subject = .member(found.userId)
                 }
-                let executions = try await club.executions(for: subject, of: scenario, limit: limit)
+                let executions = try await club.executions(for: subject, of: scenario, limit: latest.limit)
                 for execution in executions { try out.result(execution, text: ExecutionText.line(execution)) }
                 if executions.isEmpty { out.message("Nothing of this kind has happened.") }
             }

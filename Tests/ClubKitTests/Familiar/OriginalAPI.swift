@@ -1,4 +1,4 @@
-/// What the original library offers, what this one does in its place, and the tests that pin it.
+/// What an original library offers, what this one does in its place, and the tests that pin it.
 struct OriginalItem {
     var name: String
     var ours: String
@@ -11,12 +11,13 @@ struct OriginalItem {
     }
 }
 
-/// Every public item of the original library, part by part.
+/// Every public item of the original libraries, part by part.
 enum OriginalAPI {
     static let parts: [(title: String, items: [OriginalItem])] = [
         ("Session and readers", session), ("Set-up", setUp), ("Configuration", configuration), ("Members", members),
         ("Files", files), ("The record", record), ("The live list", list), ("Debug mode", debug),
-        ("Callbacks", callbacks), ("Errors and results", errors),
+        ("Callbacks", callbacks), ("Errors and results", errors), ("Scenarios", scenarios),
+        ("Routing of messages", routing),
     ]
 
     private static let session = [

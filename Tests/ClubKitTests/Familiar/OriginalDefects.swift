@@ -1,6 +1,10 @@
-/// The defects of the original library, what is so here, and the tests that pin it.
+/// The defects of the original libraries, what is so here, and the tests that pin it.
 enum OriginalDefects {
-    static let all = [
+    static let parts: [(title: String, items: [OriginalItem])] = [
+        ("Defects", members), ("Defects of the scenarios", scenarios), ("Defects of the routing", routing),
+    ]
+
+    static let members = [
         OriginalItem(
             "1. The look-up by pass ignores the pass: every scan credits the first member",
             "Each pass finds its own member, and deletes nobody else",

@@ -270,6 +270,30 @@ struct ClubScenarioTests {
         #expect(elsewhere.count == 0)
     }
 
+    @Test("A condition that gives no answer counts as no: the tap is recorded, and the fault told")
+    func unansweredConditions() async throws {
+        var configuration = ClubConfiguration.test()
+        configuration.conditionsLimit = .milliseconds(50)
+        let club = try await openClub(configuration)
+        let queue = DispatchQueue(label: "test")
+        club.setDispatchQueue(queue)
+        let isFree = DispatchSemaphore(value: 0)
+        queue.async { isFree.wait() }
+        defer { isFree.signal() }
+        club.setScenarios([Scenario("conditional") { $0.customConditions = { true } }, Scenario("plain")])
+        let events = club.events
+        let receipt = try await club.receive(tap("A"))
+        #expect(receipt.outcome == .created)
+        #expect(receipt.executions.map(\.scenario) == ["plain"])
+        let error = await events.first { if case .error = $0 { true } else { false } }
+        guard case .error(let fault, _) = error else {
+            Issue.record("no fault was told")
+            return
+        }
+        #expect(fault.kind == .noAnswer)
+        #expect(fault.description.contains("conditional"))
+    }
+
     @Test("An effect that fails is refunded, and what it stood for is due again")
     func refunded() async throws {
         struct NoCoffee: Error {}
@@ -306,7 +330,7 @@ struct ClubScenarioTests {
         club.setScenarios([Self.coffee(every: 1)], delivery: .application)
         let receipt = try await club.receive(tap("A"))
         #expect(receipt.executions.map(\.state) == [.charged])
-        #expect(try await club.undeliveredExecutions().map(\.execution) == receipt.executions)
+        #expect(try await club.takeUndeliveredExecutions().map(\.execution) == receipt.executions)
         try await club.close()
 
         let delivered = Mutex<[ScenarioResult]>([])
@@ -320,7 +344,7 @@ struct ClubScenarioTests {
         #expect(delivered.withLock { $0.map(\.execution.id) } == receipt.executions.map(\.id))
         #expect(delivered.withLock { $0.map(\.member?.userId) } == ["A"])
         #expect(try await club.executions().map(\.state) == [.delivered])
-        #expect(try await club.undeliveredExecutions().isEmpty)
+        #expect(try await club.takeUndeliveredExecutions().isEmpty)
     }
 
     @Test("A voucher is good for once")

@@ -175,7 +175,7 @@ struct ScenarioPropertyTests {
         let counting = Set(executions.filter { $0.state != .refunded }.map(\.id))
         #expect(counting == Set(model.subjects.values.flatMap { $0.executions.values.flatMap(\.keys) }))
         #expect(
-            Set(try await club.undeliveredExecutions().map(\.execution.id))
+            Set(try await club.takeUndeliveredExecutions().map(\.execution.id))
                 == Set(executions.map(\.id)).subtracting(settled)
         )
         #expect(try await club.check().isEmpty)

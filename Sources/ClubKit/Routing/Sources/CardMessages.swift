@@ -40,6 +40,9 @@ public struct CardMessages: Sendable {
 
     /// Gives the messages on the card of a tap to the router, one after the other.
     ///
+    /// Where the router keeps its messages in ``Club/inbox``, ``Club/receive(_:keeping:)`` keeps them together with the
+    /// tap instead, so that no end of the program comes in between.
+    ///
     /// - Returns: what became of each.
     /// - Throws: what the inbox says; the tap may be given again.
     @discardableResult

@@ -3,7 +3,7 @@ import ReaderKit
 import Synchronization
 
 /// What the thread of a ``MessageFolder`` does.
-final class FolderServer: Sendable {
+final class FolderServer: ThreadServer {
     static let attempt = "take messages from a directory"
     /// How many of the files that were removed last are remembered.
     private static let remembered = 1024

@@ -21,11 +21,7 @@ final class MessageFiles {
             hash.update(data: Array("\(identity.device) \(identity.number) \(number) ".utf8))
             hash.update(data: Array("\(identity.changedSeconds) \(identity.changedNanoseconds) \(name)\n".utf8))
             hash.update(data: bytes)
-            var digest = Array(hash.finalize().prefix(16))
-            // A UUID made of data of one's own (RFC 9562, version 8).
-            digest[6] = digest[6] & 0x0F | 0x80
-            digest[8] = digest[8] & 0x3F | 0x80
-            return digest.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+            return UUID(hash.finalize())
         }
     }
 

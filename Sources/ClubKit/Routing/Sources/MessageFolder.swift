@@ -1,6 +1,5 @@
 import Foundation
 import ReaderKit
-import Synchronization
 
 /// Takes messages from files in a directory.
 ///
@@ -23,7 +22,7 @@ public final class MessageFolder: Sendable {
 
     private let router: MessageRouter
     private let pauses: Pauses
-    private let server = Mutex<FolderServer?>(nil)
+    private let service = Service<FolderServer>()
 
     /// How long to wait where nothing tells when to go on, and how much to do before that.
     struct Pauses: Sendable {
@@ -53,41 +52,22 @@ public final class MessageFolder: Sendable {
         self.pauses = pauses
     }
 
-    deinit {
-        server.withLock { $0 }?.thread.stop()
-    }
-
     /// Takes the files that are there, and those that come, until ``stop()``. The directory is made with mode 0700 if it
     /// is missing. Starting what is started does nothing.
     ///
     /// - Throws: where the directory cannot be used; ``ClubError/Kind/invalidValue`` if everybody on this machine may
     ///   write into it.
     public func start() async throws(ClubError) {
-        let thread = try ServiceThread(FolderServer.attempt)
-        let new = FolderServer(path: path, router: router, pauses: pauses, thread: thread)
-        let isMine = server.withLock { server in
-            guard server == nil else { return false }
-            server = new
-            return true
-        }
-        guard isMine else { return }
-        do throws(ClubError) {
-            try await thread.start(name: "message-folder") { started in new.run(started) }
-        } catch {
-            server.withLock { $0 = nil }
-            throw error
+        try await service.start(name: "message-folder", FolderServer.attempt) { thread in
+            FolderServer(path: path, router: router, pauses: pauses, thread: thread)
         }
     }
 
     /// Ends. A message that is being processed is brought to its end; its file is removed after the next start.
     public func stop() async {
-        let old = server.withLock { server in
-            defer { server = nil }
-            return server
-        }
-        await old?.thread.stopped()
+        await service.stop()
     }
 
     /// How often the thread woke up.
-    var wakeUps: Int { server.withLock { $0 }?.wakeUps ?? 0 }
+    var wakeUps: Int { service.current?.wakeUps ?? 0 }
 }

@@ -1,6 +1,5 @@
 import Foundation
 import ReaderKit
-import Synchronization
 
 /// Takes messages from other programs on this machine, through a Unix stream socket.
 ///
@@ -23,7 +22,7 @@ public final class MessageSocket: Sendable {
 
     private let router: MessageRouter
     private let isAllowed: @Sendable (uid_t) -> Bool
-    private let server = Mutex<SocketServer?>(nil)
+    private let service = Service<SocketServer>()
 
     /// A socket, which is not there before ``start()``.
     ///
@@ -40,45 +39,26 @@ public final class MessageSocket: Sendable {
         self.isAllowed = isAllowed
     }
 
-    deinit {
-        server.withLock { $0 }?.thread.stop()
-    }
-
     /// Makes the socket's file, and serves it until ``stop()``. Directories that are missing are made with mode 0700. A
     /// socket that a killed program left behind is replaced. Starting what is started does nothing.
     ///
     /// - Throws: ``ClubError/Kind/fileExists`` if another program serves that socket, or the path names something else;
     ///   ``ClubError/Kind/invalidValue`` if it is too long.
     public func start() async throws(ClubError) {
-        let thread = try ServiceThread("serve messages on a socket")
-        let new = SocketServer(path: path, router: router, isAllowed: isAllowed, thread: thread)
-        let isMine = server.withLock { server in
-            guard server == nil else { return false }
-            server = new
-            return true
-        }
-        guard isMine else { return }
-        do throws(ClubError) {
-            try await thread.start(name: "message-socket") { started in new.run(started) }
-        } catch {
-            server.withLock { $0 = nil }
-            throw error
+        try await service.start(name: "message-socket", "serve messages on a socket") { thread in
+            SocketServer(path: path, router: router, isAllowed: isAllowed, thread: thread)
         }
     }
 
     /// Ends all connections, and removes the socket's file. What was accepted is processed nevertheless; its answers are
     /// not given any more.
     public func stop() async {
-        let old = server.withLock { server in
-            defer { server = nil }
-            return server
-        }
-        await old?.thread.stopped()
+        await service.stop()
     }
 
     /// How many connections there are.
-    var connections: Int { server.withLock { $0 }?.connections ?? 0 }
+    var connections: Int { service.current?.connections ?? 0 }
 
     /// How often the thread woke up.
-    var wakeUps: Int { server.withLock { $0 }?.wakeUps ?? 0 }
+    var wakeUps: Int { service.current?.wakeUps ?? 0 }
 }

@@ -3,7 +3,7 @@ import ReaderKit
 import Synchronization
 
 /// What the thread of a ``MessageSocket`` does.
-final class SocketServer: Sendable {
+final class SocketServer: ThreadServer {
     let thread: ServiceThread
 
     private let path: String

@@ -28,14 +28,7 @@ enum FamiliarScenarios {
             let time = Timestamp.microseconds(store.clock()) ?? 0
             do throws(ClubError) {
                 _ = try store.writeNow(attempt) { db in
-                    try store.settle(
-                        execution.id,
-                        failure == nil ? .delivered : .refunded,
-                        ActionContext(reason: failure),
-                        at: time,
-                        attempt,
-                        in: db
-                    )
+                    try store.settle(execution.id, failure: failure, at: time, attempt, in: db)
                 }
             } catch {
                 // The scenario was reset meanwhile, perhaps by what was done.

@@ -145,6 +145,20 @@ extension MemberStore {
         try settle(id, state, context, at: time, in: db)
         return try find()
     }
+
+    /// Says whether what an execution was charged for was done.
+    ///
+    /// - Parameter failure: why not; then it is refunded.
+    func settle(
+        _ id: UUID,
+        failure: String?,
+        at time: Int64,
+        _ attempt: String,
+        in db: Database
+    ) throws -> ScenarioExecution {
+        let state = failure == nil ? ScenarioExecution.State.delivered : .refunded
+        return try settle(id, state, ActionContext(reason: failure), at: time, attempt, in: db)
+    }
 }
 
 extension ScenarioAudience {

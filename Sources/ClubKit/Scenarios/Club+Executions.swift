@@ -1,0 +1,141 @@
+import Foundation
+
+/// What scenarios were charged with, and what became of it.
+extension Club {
+    /// What was charged, oldest first.
+    ///
+    /// - Parameters:
+    ///   - subject: only what concerns them.
+    ///   - scenario: only what that scenario was charged with.
+    ///   - limit: the latest so many at most.
+    public func executions(
+        for subject: ScenarioSubject? = nil,
+        of scenario: String? = nil,
+        limit: Int = 1000
+    ) async throws(ClubError) -> [ScenarioExecution] {
+        let attempt = "list executions"
+        let store = try openStore(attempt)
+        return try await store.read(attempt) { db in
+            guard let subject else {
+                return try MemberStore.executions(
+                    where: "(?1 IS NULL OR e.scenario = ?1)",
+                    [scenario],
+                    latest: max(0, limit),
+                    in: db
+                )
+            }
+            var found: [ScenarioExecution] = []
+            for key in try store.scenarioState(for: subject, attempt, in: db).state.keys {
+                found += try MemberStore.executions(
+                    where: "(?1 IS NULL OR e.scenario = ?1) AND e.kind = ?2 AND e.subject = ?3 AND e.born > ?4",
+                    [scenario, key.kind.rawValue, key.text, key.ended],
+                    latest: max(0, limit),
+                    in: db
+                )
+            }
+            return Array(found.sorted { $0.at < $1.at }.suffix(max(0, limit)))
+        }
+    }
+
+    /// How often each scenario was charged, by what became of it.
+    public func executionCounts() async throws(ClubError) -> [String: [ScenarioExecution.State: Int]] {
+        let attempt = "count executions"
+        return try await openStore(attempt).read(attempt) { db in try MemberStore.executionCounts(in: db) }
+    }
+
+    /// Takes in hand what was charged at visits and is yet to be delivered by an application that chose
+    /// ``ScenarioDelivery/application``, also what programs left behind that were ended; not what another running program
+    /// has in hand. Charges that belong to no visit and were left behind are refunded: they were to be done where they were
+    /// charged.
+    ///
+    /// - Returns: what this program has in hand now, oldest first, until it is settled.
+    public func takeUndeliveredExecutions() async throws(ClubError) -> [ScenarioResult] {
+        let attempt = "take what is to be delivered"
+        let store = try openStore(attempt)
+        let time = try moment(nil, attempt)
+        let executions = try await store.write(attempt) { db in
+            try store.takeUndelivered(withOwn: true, at: time, in: db)
+        }
+        var results: [ScenarioResult] = []
+        for execution in executions { results.append(await result(execution, in: store)) }
+        return results
+    }
+
+    /// Says what became of an execution: that it was delivered, that it could not be (then it does not count), or that
+    /// the member has got what it stands for.
+    ///
+    /// - Parameters:
+    ///   - id: ``ScenarioExecution/id``.
+    ///   - newState: ``ScenarioExecution/State/delivered``, ``ScenarioExecution/State/refunded`` or
+    ///     ``ScenarioExecution/State/redeemed``.
+    ///   - context: who says so, and why.
+    /// - Throws: ``ClubError/Kind/noSuchExecution``; ``ClubError/Kind/alreadySettled`` if it was redeemed or refunded
+    ///   before, so that a voucher is good for once.
+    @discardableResult
+    public func settle(
+        _ id: UUID,
+        _ newState: ScenarioExecution.State,
+        by context: ActionContext = ActionContext()
+    ) async throws(ClubError) -> ScenarioExecution {
+        let attempt = "say what became of an execution"
+        let store = try openStore(attempt)
+        let time = try moment(nil, attempt)
+        return try await store.write(attempt) { db in
+            try store.settle(id, newState, context, at: time, attempt, in: db)
+        }
+    }
+
+    /// Records that the member has got what an execution stands for, once.
+    ///
+    /// - Throws: as ``settle(_:_:by:)``.
+    @discardableResult
+    public func redeem(_ id: UUID, by context: ActionContext = ActionContext()) async throws(ClubError)
+        -> ScenarioExecution
+    {
+        try await settle(id, .redeemed, by: context)
+    }
+
+    // MARK: Inside
+
+    /// The words of an error, which may be the application's.
+    static func reason(of error: any Error) -> String { String(PlainText.line("\(error)").prefix(500)) }
+
+    func settle(
+        _ execution: ScenarioExecution,
+        _ failure: String?,
+        in store: MemberStore
+    ) async throws(ClubError) -> ScenarioExecution {
+        let attempt = "settle an execution"
+        let time = try moment(nil, attempt)
+        // A task of its own: whoever was cancelled meanwhile has done, or not done, it all the same.
+        let result = await Task { () async -> Result<ScenarioExecution, ClubError> in
+            do throws(ClubError) {
+                return .success(
+                    try await store.insist(attempt) { db in
+                        try store.settle(execution.id, failure: failure, at: time, attempt, in: db)
+                    }
+                )
+            } catch {
+                return .failure(error)
+            }
+        }.value
+        return try result.get()
+    }
+
+    /// What is known of an execution.
+    func result(_ execution: ScenarioExecution, in store: MemberStore) async -> ScenarioResult {
+        var member: Member?
+        if case .member(let userId) = execution.subject { member = try? await store.member(withUserID: userId) }
+        return result(execution, member)
+    }
+
+    func result(_ execution: ScenarioExecution, _ member: Member?) -> ScenarioResult {
+        let scenario = state.withLock { $0.scenarios?[execution.scenario] }
+        return ScenarioResult(
+            execution: execution,
+            member: member,
+            title: scenario?.title,
+            message: scenario?.message
+        )
+    }
+}
