@@ -20,7 +20,7 @@ struct Kiosk: ToolCommand {
             such as that the membership ends soon; error has code and message. What this process changes otherwise is \
             told too: created, updated and visit (update says why: manualVisit, undo, edit, merge), deleted, imported \
             and merged (report). With --scenarios, what a visit brings follows it as event "scenario": id (to redeem \
-            it by), scenario (its identifier), number (the how many-th time), state, visit (the id of the tap), \
+            it by), scenario (its identifier), number (how many times it counts by then), state, visit (the id of the tap), \
             subject (if it is no member), title, message. Each message that was taken is event "routed": id, type, \
             source, outcome (newData, noData, failed, unhandled, expired, duplicate, timedOut), processor, reason.
 

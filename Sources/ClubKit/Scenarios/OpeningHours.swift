@@ -34,6 +34,9 @@ extension OpeningHours {
 }
 
 extension OpeningHours: CustomStringConvertible {
-    /// Such as `Saturday and Sunday 09:00-17:30`.
-    public var description: String { "\(Weekday.list(weekdays)) \(from)-\(until)" }
+    /// Such as `Saturday and Sunday 09:00-17:30`, or `every day 09:00-17:30`.
+    public var description: String {
+        let days = weekdays.count == Weekday.allCases.count ? "every day" : Weekday.list(weekdays)
+        return "\(days) \(from)-\(until)"
+    }
 }

@@ -34,11 +34,10 @@ extension ScenarioEvaluation {
             guard let count = try countReached(within: window, at: now) else {
                 return "No \(counted.noun) \(words(window)) so far; it happens with number \(limit)."
             }
+            if count == limit { return "It happened with number \(limit) \(words(window)) already." }
             return "\(number(count)) \(words(window)); it happens with number \(limit)."
         case .absence(let seconds):
-            guard let gap = try latestGap(at: now) else { return "There is no earlier \(counted.noun)." }
-            return "\(ScenarioTime.words(gap)) lay between the last two \(counted.noun)s; "
-                + "\(Self.needed(seconds, beyond: gap)) needed."
+            return try absence(seconds, at: now)
         case .weekdays, .openingHours, .birthday, .tagged: return calendarMessage(rule, at: now)
         case .all(let rules), .any(let rules): return try message(of: rules, in: rule, at: now, depth: depth)
         }
@@ -53,7 +52,7 @@ extension ScenarioEvaluation {
             var lines = hours.prefix(Self.listed).map(\.description)
             if hours.count > lines.count { lines.append("\(hours.count - lines.count) more") }
             return "It is \(CivilDate.weekday(local.day).name) \(calendar().text(now).suffix(5)); "
-                + "it happens on \(lines.isEmpty ? "no day" : lines.joined(separator: ", "))."
+                + "the hours are \(lines.isEmpty ? "none" : lines.joined(separator: ", "))."
         case .birthday(let field, let before, _):
             guard let member = attempt.member else { return "Only a member has a birthday." }
             let name = PlainText.line(field)
@@ -93,6 +92,16 @@ extension ScenarioEvaluation {
         }
         let end = until.map { calendar().text(ScenarioTime.microseconds($0)) }
         return "It was valid until \(end ?? "now")."
+    }
+
+    private mutating func absence(_ seconds: TimeInterval, at now: Int64) throws -> String {
+        guard let gap = try latestGap(at: now) else { return "There is no earlier \(counted.noun)." }
+        let length = ScenarioTime.microseconds(seconds)
+        if gap > length { return "It happened after the last absence already." }
+        let last = try history.event(fromLatest: 0, through: now) ?? now
+        return "\(ScenarioTime.words(gap)) lay between the last two \(counted.noun)s; "
+            + "\(Self.needed(seconds, beyond: gap)) needed; "
+            + "\(counted.article) \(counted.noun) after \(calendar().text(ScenarioTime.sum(last, length))) would do."
     }
 
     private mutating func stampCard(_ size: Int, since: Date?) throws -> String {
@@ -154,6 +163,14 @@ extension ScenarioEvents {
         switch self {
         case .visits: "visit"
         case .named: "event"
+        }
+    }
+
+    /// The article of ``noun``.
+    fileprivate var article: String {
+        switch self {
+        case .visits: "a"
+        case .named: "an"
         }
     }
 }

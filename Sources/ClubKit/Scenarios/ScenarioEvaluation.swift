@@ -62,10 +62,11 @@ struct ScenarioEvaluation {
             guard size > 0 else { return false }
             let (events, executions) = try stamps(since: since)
             return executions < events / size
-        case .reaches(let number, let window): return try countReached(within: window, at: now) == number
+        case .reaches(let number, let window):
+            return try countReached(within: window, at: now) == number && !isUsed(at: now)
         case .absence(let seconds):
-            guard let gap = try latestGap(at: now) else { return false }
-            return gap > ScenarioTime.microseconds(seconds)
+            guard let gap = try latestGap(at: now), gap > ScenarioTime.microseconds(seconds) else { return false }
+            return try !isUsed(at: now)
         case .weekdays(let weekdays): return weekdays.contains(CivilDate.weekday(calendar().local(now).day))
         case .openingHours(let hours): return isOpen(hours, at: now)
         case .birthday(let field, let before, let after):
@@ -119,6 +120,17 @@ struct ScenarioEvaluation {
             let former = try history.event(fromLatest: 1, through: now)
         else { return nil }
         return ScenarioTime.difference(latest, former)
+    }
+
+    /// Whether it happened at the latest event already, or after it.
+    ///
+    /// Visits are looked at when they come. What a program recorded is still the latest event at each visit after it, and
+    /// brings something once.
+    mutating func isUsed(at now: Int64) throws -> Bool {
+        guard case .named = counted, let latest = try history.event(fromLatest: 0, through: now),
+            let last = try executions().last
+        else { return false }
+        return last >= latest
     }
 
     /// How many events there were in the window of the latest event when it came; `nil` if it lies in none that now

@@ -27,9 +27,11 @@ public indirect enum ScenarioRule: Sendable, Hashable {
     case executions(atMost: Int, within: ScenarioWindow)
     /// A stamp card: one execution for each so many events. With `since`, events and executions from then on count.
     case every(Int, since: Date?)
-    /// The latest event, which is in the window, made it exactly so many there.
+    /// The latest event, which is in the window, made it exactly so many there. If it is one that a program recorded, this
+    /// holds until it happened.
     case reaches(Int, within: ScenarioWindow)
-    /// More than so many seconds lay between the latest event and the one before it.
+    /// More than so many seconds lay between the latest event and the one before it. If they are events that a program
+    /// recorded, this holds until it happened.
     case absence(TimeInterval)
     /// Today is one of these.
     case weekdays(Set<Weekday>)

@@ -168,7 +168,7 @@ struct MembersVisit: ToolCommand {
         abstract: "Counts a visit that no card told of.",
         discussion: """
             It counts whatever the cooldown, a block or the end of the membership say, and is marked as recorded by \
-            hand. It wants a reason.
+            hand. It wants a reason. Scenarios count it, and are looked at with the next card.
 
             \(MemberLine.keys)
 

@@ -123,7 +123,7 @@ struct InboxReplay: ToolCommand {
     var ids: [String] = []
 
     func validate() throws {
-        if ids.isEmpty != all { throw ValidationError("Name the messages, or give --all.") }
+        if ids.isEmpty != all { throw ValidationError("Name the messages, or give --all, and not both.") }
     }
 
     func perform() async throws {

@@ -6,10 +6,13 @@ import ToolSupport
 extension MessageDesk {
     /// The types of messages, for help texts.
     static let ownTypes = """
-        announcement ({"message":"…"}: shown), trigger ({"event":"purchase","userId":"…"}, or "group" in place of \
-        "userId", or neither for the kiosk; "eventId", a UUID, records it once: an event for scenarios), block and \
-        unblock ({"userId":"…"} or {"card":"…"}, and "reason"), scenarios ({}: reads the file of --scenarios again)
+        announcement ({"message":"…"}: shown, with --json on standard error), trigger ({"event":"purchase",\
+        "userId":"…"}, or "group" in place of "userId", or neither for the kiosk; "eventId", a UUID, records it once: \
+        an event for scenarios, which are looked at when a member comes the next time), block and unblock ({"userId":"…"} or {"card":"…"}, and "reason"), scenarios ({}: reads the file of --scenarios again)
         """
+
+    /// Their names.
+    static let ownNames: Set = ["announcement", "trigger", "block", "unblock", "scenarios"]
 
     /// Everything but cards. What the application says itself has other ways.
     private static let sources: Set<MessageSource.Kind> = [.socket, .directory, .hub, .command]

@@ -56,6 +56,11 @@ final class MessageDesk: Sendable {
     ///
     /// - Throws: ``ClubError`` where the socket or the directory cannot be used.
     func open() async throws {
+        for program in options.programs where Self.ownNames.contains(program.type) {
+            output.message(
+                "Messages of the type '\(program.type)' go to \(program.name), and to the kiosk where that declines."
+            )
+        }
         guard !isReplay else { return }
         let told = Task { [results = router.results] in
             for await result in results { await tell(result) }
@@ -128,7 +133,7 @@ final class MessageDesk: Sendable {
                     lastFault = nil
                 } catch {
                     // Once, and not each time.
-                    if error.kind != .notOpen, error != lastFault { tell(error) }
+                    if error.kind != .notOpen, error.kind != .cancelled, error != lastFault { tell(error) }
                     lastFault = error
                 }
             }

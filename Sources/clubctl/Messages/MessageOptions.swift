@@ -16,7 +16,14 @@ struct MessageOptions: ParsableArguments, Sendable {
 
     @Option(
         name: .customLong("messages"),
-        help: ArgumentHelp("Take messages from the .json files of this directory.", valueName: "directory"),
+        help: ArgumentHelp(
+            "Take messages from the .json files of this directory.",
+            discussion: """
+                One message a file, which is removed once the message is processed, or is moved to 'rejected' in the \
+                directory if it is none. A directory that is not there is made.
+                """,
+            valueName: "directory"
+        ),
         completion: .directory
     )
     var folder: String?
@@ -29,8 +36,10 @@ struct MessageOptions: ParsableArguments, Sendable {
                 It gets the payload as JSON on standard input, and CLUBKIT_MESSAGE_ID, CLUBKIT_MESSAGE_TYPE and \
                 CLUBKIT_MESSAGE_SOURCE in its environment. Its exit status says what became of the message: 0 there is \
                 something new, 3 nothing is new, 4 it declines, which lets the next take it; anything else failed, for \
-                the reason in the last line of its standard error. Where the program is killed with the kiosk, the \
-                message comes again.
+                the reason in the last line of its standard error. A program for a type that the kiosk knows by itself \
+                takes the kiosk's place, which has its turn only where the program declines. If the kiosk is killed, the \
+                message comes again, perhaps while the program that nobody ended still works on it: \
+                CLUBKIT_MESSAGE_ID is the same then.
                 """,
             valueName: "type=program"
         ),
@@ -42,7 +51,10 @@ struct MessageOptions: ParsableArguments, Sendable {
         name: .customLong("card-messages"),
         help: ArgumentHelp(
             "Take messages of this type from cards too, for a program of --on; repeatable.",
-            discussion: "Off by default: anybody can write a card. The kiosk's own types are never taken from cards.",
+            discussion: """
+                Off by default: anybody can write a card. What the kiosk does by itself it never does at a card's \
+                message. Each presentation of the card brings its messages anew, whatever messageId they have.
+                """,
             valueName: "type"
         )
     )
@@ -59,7 +71,7 @@ struct MessageOptions: ParsableArguments, Sendable {
         }
         for type in cardTypes where !programs.contains(where: { $0.type == type }) {
             throw ValidationError(
-                "--card-messages \(type) goes with --on \(type)=PROGRAM: the kiosk's own types are not taken from cards."
+                "--card-messages \(type) goes with --on \(type)=PROGRAM: the kiosk itself does nothing at a card's message."
             )
         }
     }

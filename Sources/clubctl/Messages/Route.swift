@@ -152,12 +152,12 @@ struct Route: ToolCommand {
 
     /// Waits until a kiosk has processed them.
     private func waited(for messages: [Message], _ club: Club, _ out: Output) async throws -> Bool {
-        var left = Set(messages.map(\.id))
+        var left = messages.map(\.id)
         var isWell = true
         while !left.isEmpty {
             for id in left {
                 guard let entry = try await club.inbox.entry(id), let outcome = entry.outcome else { continue }
-                left.remove(entry.id)
+                left.removeAll { $0 == id }
                 let result = RoutingResult(
                     messageID: entry.id,
                     type: entry.message.type,

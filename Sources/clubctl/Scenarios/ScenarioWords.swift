@@ -42,8 +42,8 @@ struct ScenarioWords {
         case .executions(let most, let window): "\(Self.times(most)) at most \(words(window))"
         case .every(let count, let since):
             "once for each \(events(count))" + (since.map { " since \(time($0))" } ?? "")
-        case .reaches(let count, let window): "when a \(noun) is number \(count) \(words(window))"
-        case .absence(let seconds): "after an absence of more than \(Self.span(seconds))"
+        case .reaches(let count, let window): "with \(noun) number \(count) \(words(window))"
+        case .absence(let seconds): "after more than \(Self.span(seconds)) without \(nouns)"
         case .weekdays(let days): "on \(Self.list(days))"
         case .openingHours(let hours): "in the hours \(hours.map(\.description).joined(separator: ", "))"
         case .birthday(let field, let before, let after):

@@ -45,7 +45,7 @@ struct ScenariosExplain: ToolCommand {
                 for scenario in configuration.scenarios {
                     guard let subject = scenario.subject(for: details) else { continue }
                     let decision = try await club.decide(scenario, for: subject, at: time)
-                    let line = DecisionLine(decision: decision, title: scenario.title)
+                    let line = DecisionLine(decision: decision, scenario: scenario)
                     try out.result(line, text: line.text)
                     shown += 1
                 }
@@ -74,9 +74,12 @@ extension Scenario {
 /// A decision as the tool shows it.
 struct DecisionLine: Encodable, Sendable {
     var decision: ScenarioDecision
-    var title: String?
+    /// `nil` where the file has it no more.
+    var scenario: Scenario?
     /// At whose visit.
     var userId: String?
+
+    private var title: String? { scenario?.title }
 
     private enum CodingKeys: String, CodingKey {
         case title, userId
@@ -89,26 +92,26 @@ struct DecisionLine: Encodable, Sendable {
         try container.encodeIfPresent(userId, forKey: .userId)
     }
 
-    /// All of it, for people.
+    /// All of it, for people. Times are in the zone of the scenario, which its days and hours are those of.
     var text: String {
         let name = title.map { "\(decision.scenario)  \($0)" } ?? decision.scenario
         var lines = ["\(name)  (\(ExecutionText.subject(decision.subject)))".onOneLine]
         let counters = decision.counters
         var counted = "happened \(Count.text(counters.executionsCount, "time"))"
-        if let last = counters.lastExecutionDate { counted += ", last \(Self.time(last))" }
+        if let last = counters.lastExecutionDate { counted += ", last \(time(last))" }
         counted += "; \(Count.text(counters.eventsCount, "event")) so far"
-        if let last = counters.lastEventDate { counted += ", last \(Self.time(last))" }
+        if let last = counters.lastEventDate { counted += ", last \(time(last))" }
         lines.append("  " + counted)
         if decision.isDue {
             lines.append("  due now")
         } else {
             lines += decision.failures.map { "  not due: \($0.message.onOneLine)" }
             lines.append(
-                decision.nextPossible.map { "  possible from \(Self.time($0)) on" } ?? "  not without further events"
+                decision.nextPossible.map { "  possible from \(time($0)) on" } ?? "  not without further events"
             )
         }
         return lines.joined(separator: "\n")
     }
 
-    private static func time(_ date: Date) -> String { LocalTime.text(date.timeIntervalSince1970) }
+    private func time(_ date: Date) -> String { LocalTime.named(date, in: scenario?.timeZone ?? .current) }
 }

@@ -50,8 +50,8 @@ struct ScenariosHistory: ToolCommand {
 enum ExecutionText {
     /// The keys, for help texts.
     static let keys = """
-        id, scenario, subject (member, group or kiosk), at, visit (the id of the tap), number (the how many-th time \
-        for the subject), state (charged, delivered, redeemed, refunded), settledAt, actor (who said so) and reason.
+        id, scenario, subject (member, group or kiosk), at, visit (the id of the tap), number (how many times it \
+        counted by then for the subject), state (charged, delivered, redeemed, refunded), settledAt, actor (who said so) and reason.
         """
 
     static func line(_ execution: ScenarioExecution) -> String {

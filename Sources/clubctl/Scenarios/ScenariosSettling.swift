@@ -10,7 +10,7 @@ struct ScenariosRedeem: ToolCommand {
         abstract: "Records that a member has got what a scenario promised; once.",
         discussion: """
             A second time exits with 1, and says when and by whom it was redeemed. 'scenarios history' shows the \
-            identifiers; 'kiosk --json' has them too.
+            identifiers, and who redeemed what; 'kiosk --json' has the identifiers too.
 
             JSON keys: \(ExecutionText.keys)
 
@@ -37,7 +37,8 @@ struct ScenariosRefund: ToolCommand {
         commandName: "refund",
         abstract: "Takes back what a scenario was charged with: it counts no more.",
         discussion: """
-            For what could not be handed out. The next visit may bring it again. It wants a reason. What was redeemed \
+            For what could not be handed out, or came with a visit that was undone. The next visit may bring it again. It \
+            wants a reason, which 'scenarios history' shows. What was redeemed \
             or refunded before stays so, and exits with 1.
 
             JSON keys: \(ExecutionText.keys)

@@ -32,7 +32,7 @@ struct ScenariosTest: ToolCommand {
     var member: String?
 
     func validate() throws {
-        if (member == nil) != all { throw ValidationError("Name a member, or give --all.") }
+        if (member == nil) != all { throw ValidationError("Name a member, or give --all, and not both.") }
     }
 
     func perform() async throws {
@@ -59,7 +59,7 @@ struct ScenariosTest: ToolCommand {
                     for decision in decisions where decision.isDue {
                         let scenario = configuration.scenarios.first { $0.id == decision.scenario }
                         if let group = scenario?.exclusiveGroup, !taken.insert(group).inserted { continue }
-                        let line = DecisionLine(decision: decision, title: scenario?.title, userId: userId)
+                        let line = DecisionLine(decision: decision, scenario: scenario, userId: userId)
                         try out.result(line, text: Self.text(userId, decision, scenario))
                         happens += 1
                     }

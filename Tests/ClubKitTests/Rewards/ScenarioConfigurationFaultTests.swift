@@ -41,6 +41,7 @@ struct ScenarioConfigurationFaultTests {
         Fault("reward: stampCard\nsince: 2026-01-01\nevery:", 5, 11, "every", "found nothing"),
         Fault("reward: stampCard\nsince: 2026-01-01\nevery: [1]", 5, 12, "every", "found a list"),
         Fault("reward: stampCard\nsince: 2026-01-01\nevery: { n: 1 }", 5, 12, "every", "found keys with values"),
+        Fault("atMost: 1 per week", 3, 13, "atMost", "\"1 per week\"", hint: "{ times: 1, within: week }"),
         Fault("atMost: 99999999999999999999", 3, 13, "atMost", "found \"99999999999999999999\""),
         // Texts.
         Fault("title: [a]", 3, 12, "title", "expected a title, found a list"),
@@ -161,6 +162,7 @@ struct ScenarioConfigurationFaultTests {
             ("scenarios: [{}]", 1, 13, "'id' is missing"),
             ("scenarios: []\nzone: UTC", 2, 1, "nothing has the name \"zone\""),
             ("timeZone: Europe/Berln\nscenarios: []", 1, 11, "no time zone \"Europe/Berln\""),
+            ("timeZone: CET\nscenarios: []", 1, 11, "\"CET\" is an abbreviation"),
             ("timeZone: [x]\nscenarios: []", 1, 11, "found a list"),
             ("scenarios: [{ id: a }, { id: b }, { id: a }]", 1, 41, "that of line 1 already"),
             (

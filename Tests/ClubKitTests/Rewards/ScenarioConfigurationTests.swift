@@ -192,6 +192,7 @@ struct ScenarioConfigurationTests {
             ("atMost: 0", 3, 13, "never"), ("atMost: { times: 0, within: day }", 3, 22, "never"),
             ("when: [executions: { atMost: 0 }]", 3, 34, "never"),
             ("when: [events: { atMost: 0 }]", 3, 30, "never"),
+            ("events: visit", 3, 13, "record as 'visit'"), ("events: Visits", 3, 13, "'events: visits'"),
         ]
     )
     func warnings(_ lines: String, _ line: Int, _ column: Int, _ part: String) throws {

@@ -24,8 +24,8 @@ struct ScenarioFileTextTests {
             ("scenarios:\n  - id: @a", 2, 9, "cannot start", "quotes"),
             ("scenarios:\n  - id: *a", 2, 9, "undefined alias", "quotes"),
             ("scenarios: []\n---\nscenarios: []", 2, 1, "another document", "---"),
-            ("scenarios: [}", 1, 13, "this is no YAML", "brackets"),
-            ("scenarios:\n  - id: a\n   title: b", 3, 4, "this is no YAML", "indentation"),
+            ("scenarios: [}", 1, 13, "this is neither YAML nor JSON", "brackets"),
+            ("scenarios:\n  - id: a\n   title: b", 3, 4, "this is neither YAML nor JSON", "indentation"),
             ("scenarios:\n  - id: \"a\\q\"", 2, 11, "escape", "backslash"),
             ("a: \"\\ud83c\\udf89\"", 1, 7, "escape", "character itself"),
         ]

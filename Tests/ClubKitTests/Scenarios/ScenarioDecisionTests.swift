@@ -48,7 +48,11 @@ import Testing
         Sentence(.every(10, since: nil), "3 visits and 2 executions so far; 10 are needed for each."),
         Sentence(.reaches(10, within: .week), "3 visits this week; it happens with number 10."),
         Sentence(.reaches(10, within: .day), "No visit today so far; it happens with number 10."),
-        Sentence(.absence(1.5e6), "1 day lay between the last two visits; 17 days and 8 hours are needed."),
+        Sentence(
+            .absence(1.5e6),
+            "1 day lay between the last two visits; 17 days and 8 hours are needed; "
+                + "a visit after 2026-12-08 20:40 would do."
+        ),
         Sentence(.weekdays([.saturday, .monday]), "Today is Sunday; it happens on Monday and Saturday."),
         Sentence(
             .openingHours([
@@ -58,7 +62,7 @@ import Testing
                     until: TimeOfDay("12:00")!
                 )
             ]),
-            "It is Sunday 12:00; it happens on Monday, Tuesday and Sunday 09:00-12:00."
+            "It is Sunday 12:00; the hours are Monday, Tuesday and Sunday 09:00-12:00."
         ),
         Sentence(.tagged("v\u{7}ip"), "The tag \"v ip\" is missing."),
         Sentence(
@@ -82,7 +86,7 @@ import Testing
         #expect(try tried.message(Self.now) == sentence.text)
         #expect(try !tried.isDue(Self.now))
         tried.scenario.events = .named("cups")
-        let text = sentence.text.replacing("visit", with: "event")
+        let text = sentence.text.replacing("a visit", with: "an event").replacing("visit", with: "event")
         #expect(try tried.message(Self.now) == text)
     }
 

@@ -166,7 +166,9 @@ import Testing
         tried.history.eventTimes = [now, now - .days(1)]
         #expect(try !tried.isDue(now))
         #expect(
-            try tried.message(now) == "1 day lay between the last two visits; more than 1 day is needed."
+            try tried.message(now)
+                == "1 day lay between the last two visits; more than 1 day is needed; "
+                + "a visit after 2026-11-23 12:00 would do."
         )
         tried.history.eventTimes = [now, now - .days(1) - 1]
         #expect(try tried.isDue(now))
@@ -174,6 +176,29 @@ import Testing
         tried.history.eventTimes = [now, now - 1, now + .days(2)]
         #expect(try !tried.isDue(now))
         #expect(try tried.next(now) == now + .days(2))
+    }
+
+    @Test("What a program recorded brings something once, and again with the next one")
+    func usedEvents() throws {
+        let now = Int64.at("2026-11-22T12:00:00Z")
+        var reaching = TriedScenario {
+            $0.events = .named("purchase")
+            $0.rules = [.reaches(2, within: .year)]
+        }
+        reaching.history.eventTimes = [now - .days(90), now]
+        var returning = reaching
+        returning.scenario.rules = [.absence(86_400)]
+        #expect(try reaching.isDue(now + .days(1)))
+        #expect(try returning.isDue(now + .days(1)))
+        reaching.history.executionTimes = [now + .days(1)]
+        returning.history.executionTimes = [now]
+        #expect(try reaching.message(now + .days(2)) == "It happened with number 2 this year already.")
+        #expect(try returning.message(now + .days(2)) == "It happened after the last absence already.")
+        returning.history.eventTimes.append(now + .days(3))
+        #expect(try returning.isDue(now + .days(4)))
+        // A visit is looked at when it comes, and then alone.
+        reaching.scenario.events = .visits
+        #expect(try reaching.isDue(now + .days(2)))
     }
 
     @Test("Lists hold by all or by any of their rules")

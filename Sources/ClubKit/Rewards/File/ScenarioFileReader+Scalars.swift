@@ -45,13 +45,13 @@ extension ScenarioFileReader {
     }
 
     /// A whole number, in decimal whatever its zeros in front.
-    mutating func number(_ value: ScenarioFileValue, _ range: ClosedRange<Int>) -> Int? {
+    mutating func number(_ value: ScenarioFileValue, _ range: ClosedRange<Int>, _ hint: String? = nil) -> Int? {
         guard !value.isUnusable else { return nil }
         if let text = value.text, let number = Int(text), range.contains(number) { return number }
         fault(
             value,
             "expected a whole number from \(range.lowerBound) to \(range.upperBound), found \(value.found)",
-            "Write the number alone, as \(range.contains(10) ? 10 : range.lowerBound)."
+            hint ?? "Write the number alone, as \(range.contains(10) ? 10 : range.lowerBound)."
         )
         return nil
     }

@@ -19,6 +19,13 @@ extension ScenarioFileReader {
         if let value = fields["for"], let audience = audience(value) { draft.audience = audience }
         if let value = fields["events"], let name = text(value, "the name of events") {
             draft.events = name == "visits" ? .visits : .named(name)
+            if name != "visits", ["visit", "visits", "tap", "taps"].contains(name.lowercased()) {
+                warn(
+                    value,
+                    "visits are counted by 'events: visits'; this counts what programs record as '\(name)'",
+                    "Leave 'events' out to count visits."
+                )
+            }
         }
         let reward = reward(fields)
         limits(fields, &draft)
@@ -116,7 +123,7 @@ extension ScenarioFileReader {
                     continue
                 }
             } else {
-                times = executions(value)
+                times = executions(value, "Write the number alone, as 10, or as { times: 1, within: week }.")
             }
             guard let times else { continue }
             draft.maxExecutionsPermitted = min(times, draft.maxExecutionsPermitted ?? times)
@@ -127,8 +134,8 @@ extension ScenarioFileReader {
     }
 
     /// How often something may happen.
-    mutating func executions(_ value: ScenarioFileValue) -> Int? {
-        let times = number(value, 0...1_000_000)
+    mutating func executions(_ value: ScenarioFileValue, _ hint: String? = nil) -> Int? {
+        let times = number(value, 0...1_000_000, hint)
         if times == 0 { warn(value, "at most 0 times is never", "Write at least 1, or remove the scenario.") }
         return times
     }

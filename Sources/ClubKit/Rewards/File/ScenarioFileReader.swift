@@ -122,9 +122,11 @@ struct ScenarioFileReader {
         }
         if let zone = TimeZoneName.zone(text) { return zone }
         let nearest = TimeZoneName.nearest(text)
+        let name = ScenarioFileValue.quoted(text)
+        let isKnown = !text.contains("/") && TimeZone(identifier: text) != nil
         fault(
             value,
-            "there is no time zone \(ScenarioFileValue.quoted(text))",
+            isKnown ? "\(name) is an abbreviation or an offset of time zones" : "there is no time zone \(name)",
             nearest.map { "Did you mean '\($0)'?" } ?? "Take the IANA name of a city in it, as Europe/Berlin."
         )
         return nil

@@ -80,7 +80,7 @@ enum ScenarioFileYAML {
                     hint: "Indent with spaces."
                 )
             }
-            var message = "this is no YAML: \(PlainText.line(problem))"
+            var message = "this is neither YAML nor JSON: \(PlainText.line(problem))"
             if let context, context.mark.line > 0, context.mark.line != mark.line {
                 message += ", \(PlainText.line(context.text)) from line \(context.mark.line)"
             }
@@ -94,7 +94,8 @@ enum ScenarioFileYAML {
             let (line, column) = source.place(context.mark.line, context.mark.column)
             return .repeated(line: line, column: column, key: duplicates.first ?? "")
         case .reader(let problem, _, _, _):
-            return .syntax(line: 0, column: 0, message: "this is no YAML: \(problem)", hint: "Save the file as UTF-8.")
+            let message = "this is neither YAML nor JSON: \(problem)"
+            return .syntax(line: 0, column: 0, message: message, hint: "Save the file as UTF-8.")
         default:
             return .syntax(line: 0, column: 0, message: "this cannot be read as YAML", hint: "Check the file.")
         }

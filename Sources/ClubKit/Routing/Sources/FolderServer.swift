@@ -158,7 +158,9 @@ final class FolderServer: ThreadServer {
         case .success:
             memory.retry = pauses.firstRetry
             guard folder.remove(name, identity) else {
-                router.configuration.logger.error("a message was processed, and its file cannot be removed")
+                router.configuration.logger.error(
+                    "the message in the file '\(PlainText.line(name))' was processed, and the file cannot be removed"
+                )
                 memory.stuck[name] = identity
                 return .next
             }
@@ -175,9 +177,10 @@ final class FolderServer: ThreadServer {
         _ folder: MessageFiles,
         _ memory: inout Memory
     ) -> Step {
-        router.configuration.logger.warning("a file is no message: \(reason)")
+        let file = "the file '\(PlainText.line(name))'"
+        router.configuration.logger.warning("\(file) is no message: \(reason)")
         if !folder.reject(name, reason) {
-            router.configuration.logger.error("what is no message cannot be moved away")
+            router.configuration.logger.error("\(file) is no message and cannot be moved away")
             memory.stuck[name] = identity
         }
         return .next
