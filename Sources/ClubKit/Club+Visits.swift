@@ -14,7 +14,8 @@ extension Club {
         try await openStore("look up a visit").member(ofVisit: id)
     }
 
-    /// Counts a visit that no card told of, whatever the cooldown, the end of the membership or a block say.
+    /// Counts a visit that no card told of, whatever the cooldown, the end of the membership or a block say. The club's
+    /// scenarios are looked at as at a tap, as of the time of the visit; what is charged is told and delivered likewise.
     ///
     /// - Parameters:
     ///   - key: the member's ``Member/userId`` or any of their cards.
@@ -28,9 +29,31 @@ extension Club {
         at date: Date? = nil,
         by context: ActionContext
     ) async throws(ClubError) -> Member {
+        try await recordManualVisit(of: key, at: date, by: context).member
+    }
+
+    /// The same, and says what scenarios were charged with.
+    package func recordManualVisit(
+        of key: String,
+        at date: Date?,
+        by context: ActionContext
+    ) async throws(ClubError) -> (member: Member, executions: [ScenarioExecution]) {
         let store = try openStore("record a visit")
-        let id = configuration.makeUUID()
-        return try await store.recordVisit(of: key, at: date, id: id, context, committed: updated(.manualVisit))
+        var scenarios: MemberStore.ScenarioTap?
+        if let plan = state.withLock({ $0.scenarios }) {
+            scenarios = MemberStore.ScenarioTap(plan: plan, refused: await refused(by: plan.conditional))
+        }
+        let visit = try await store.recordVisit(
+            of: key,
+            at: date,
+            id: configuration.makeUUID(),
+            context,
+            scenarios: scenarios
+        ) { visit in
+            self.updated(.manualVisit)(visit.changed)
+            self.deliver(visit.executions, of: visit.changed.member)
+        }
+        return (visit.changed.member, visit.executions)
     }
 
     /// Makes a visit count no more, however it was recorded. It stays in the ledger, with the reason.

@@ -311,7 +311,7 @@ public final class Club: Sendable {
         case .visit: tell(member) { $0.club($1, didUpdateMembership: $2) }
         case .repeat, .ignored, .rejected: break
         }
-        deliver(receipt)
+        deliver(receipt.executions, of: receipt.member)
     }
 
     /// Called on the writer's queue, right after the commit.

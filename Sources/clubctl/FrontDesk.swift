@@ -104,7 +104,7 @@ final class FrontDesk {
                 ClubEvent.received(receipt),
                 text: describe(receipt) + (isKnown ? " (received before)" : "")
             )
-            try deliveries?.tell(receipt)
+            try deliveries?.tell(receipt.executions, of: receipt.member)
             try await messages?.takeUp(brought)
         } catch let fault where fault is ClubError || fault is CancellationError {
             let error = fault as? ClubError ?? ClubError(.cancelled, attempting: "record a tap")

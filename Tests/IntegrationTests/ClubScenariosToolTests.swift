@@ -114,6 +114,15 @@ struct ClubScenariosToolTests {
         let lines = try await club.json("scenarios", "test", member, "--scenarios", Self.file)
         #expect(Set(lines.compactMap { $0["scenario"] as? String }) == ["free-coffee", "loyalty/bronze"])
         #expect(try await club.json("scenarios", "history").isEmpty)
+        let visit = try await club.json("members", "visit", member, "--reason", "test", "--scenarios", Self.file)
+        #expect(visit.first?["numVisits"] as? Int == 2)
+        let brought = visit.filter { $0["event"] as? String == "scenario" }
+        #expect(Set(brought.compactMap { $0["scenario"] as? String }) == ["free-coffee", "loyalty/bronze"])
+        let states = try await club.json("scenarios", "history").map { $0["state"] as? String }
+        #expect(states == ["delivered", "delivered"])
+        let broken = try await club.run("members", "visit", member, "--reason", "test", "--scenarios", "/dev/null")
+        #expect(broken.status == 65)
+        #expect(try await club.json("members", "show", member).first?["numVisits"] as? Int == 2)
     }
 
     @Test("Redeemed once, refunded with a reason")

@@ -3,10 +3,10 @@ import Synchronization
 
 /// Delivering what scenarios were charged with at taps.
 extension Club {
-    /// Called on the writer's queue, right after the commit of a tap.
-    func deliver(_ receipt: Receipt) {
-        guard !receipt.executions.isEmpty else { return }
-        let results = receipt.executions.map { result($0, receipt.member) }
+    /// Called on the writer's queue, right after the commit of a visit.
+    func deliver(_ executions: [ScenarioExecution], of member: Member?) {
+        guard !executions.isEmpty else { return }
+        let results = executions.map { result($0, member) }
         switch state.withLock({ $0.delivery }) {
         case .telling, .application, nil: for result in results { publish(.scenario(result)) }
         case .effect: for result in results { delivering.add(result, to: self) }

@@ -6,10 +6,9 @@ import ReaderKit
 extension Club {
     // MARK: Set-up
 
-    /// Sets the scenarios by which every tap is looked at that counts as a visit.
+    /// Sets the scenarios by which every visit is looked at: each tap that counts as one, and each that is recorded by hand.
     ///
-    /// Looked at are visits of cards; one that is recorded by hand counts, and is no occasion. What is due is charged in one
-    /// transaction with the visit, and told by the receipt (``Receipt/executions``), as
+    /// What is due is charged in one transaction with the visit, and told by the receipt of a tap (``Receipt/executions``), as
     /// ``ClubEvent/scenario(_:)`` and to the delegate. ``Scenario/customConditions`` are asked once per tap, before its
     /// transaction, on the queue of the callbacks; what gives no answer within ``ClubConfiguration/conditionsLimit`` counts
     /// as no, so that no tap is lost behind it.

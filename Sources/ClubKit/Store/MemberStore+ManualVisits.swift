@@ -3,14 +3,24 @@ import GRDB
 
 /// Visits that a person records or undoes.
 extension MemberStore {
+    /// What a visit by hand came to.
+    package struct ManualVisit: Sendable {
+        var changed: Changed
+        /// What scenarios were charged with.
+        var executions: [ScenarioExecution]
+    }
+
     /// Counts a visit that no card told of.
+    ///
+    /// - Parameter scenarios: what it may be charged with.
     package func recordVisit(
         of key: String,
         at date: Date?,
         id: UUID,
         _ context: ActionContext,
-        committed: @escaping @Sendable (Changed) -> Void
-    ) async throws(ClubError) -> Member {
+        scenarios: ScenarioTap? = nil,
+        committed: @escaping @Sendable (ManualVisit) -> Void
+    ) async throws(ClubError) -> ManualVisit {
         let attempt = "record a visit"
         let key = identifiers(key)
         guard let time = Timestamp.microseconds(date ?? clock()) else {
@@ -43,8 +53,12 @@ extension MemberStore {
                 detail: ["visit": .string(id.uuidString)],
                 in: db
             )
-            return try self.changed(row.id, attempt, in: db)
-        }.member
+            var executions: [ScenarioExecution] = []
+            if let scenarios, let counted = try Self.row(id: row.id, in: db) {
+                executions = try self.charge(scenarios, for: counted, owner: counted, visit: id, at: time, in: db)
+            }
+            return ManualVisit(changed: try self.changed(row.id, attempt, in: db), executions: executions)
+        }
     }
 
     /// Makes a visit count no more.

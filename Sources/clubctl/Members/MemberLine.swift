@@ -155,7 +155,8 @@ extension DatabaseOptions {
         _ message: (Member) -> String,
         more: (MemberDetails) -> String = { _ in "" },
         unchanged: ((Member) -> String)? = nil,
-        _ work: (Club) async throws -> Member
+        _ work: (Club) async throws -> Member,
+        then: (Club, Member) async throws -> Void = { _, _ in }
     ) async throws {
         try await out.tellingErrors {
             try await withClub { club in
@@ -170,6 +171,7 @@ extension DatabaseOptions {
                 var said = message(member)
                 if let unchanged, before == details { said = unchanged(member) }
                 try out.result(MemberLine(details: details), text: said + more(details))
+                try await then(club, member)
             }
         }
     }

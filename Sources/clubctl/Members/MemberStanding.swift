@@ -168,9 +168,11 @@ struct MembersVisit: ToolCommand {
         abstract: "Counts a visit that no card told of.",
         discussion: """
             It counts whatever the cooldown, a block or the end of the membership say, and is marked as recorded by \
-            hand. It wants a reason. Scenarios count it, and are looked at with the next card.
+            hand. It wants a reason. With --scenarios it brings what a visit of the card would have brought at that time; \
+            without, scenarios count it for the member, and it brings nothing by itself.
 
-            \(MemberLine.keys)
+            \(MemberLine.keys) With --scenarios, what it brings follows as with 'clubctl kiosk': a line with event \
+            "scenario".
 
             EXAMPLES
               clubctl members visit M-1042 --reason 'forgot the card'
@@ -183,6 +185,11 @@ struct MembersVisit: ToolCommand {
     @OptionGroup var action: ActionOptions
     @Option(help: ArgumentHelp("When it was; now by default.", discussion: DateArgument.form, valueName: "date"))
     var at: DateArgument?
+    @Option(
+        help: ArgumentHelp("Let the visit bring what this file says: YAML or JSON.", valueName: "file"),
+        completion: .file(extensions: ["yaml", "yml", "json"])
+    )
+    var scenarios: String?
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
 
@@ -192,12 +199,24 @@ struct MembersVisit: ToolCommand {
 
     func perform() async throws {
         let context = try action.contextWithReason()
+        let out = output.output
+        var executions: [ScenarioExecution] = []
         try await database.change(
             member,
-            output.output,
+            out,
             { "Counted a visit of \($0.caption), who has \(Count.text($0.numVisits, "visit")) now." }
         ) { club in
-            try await club.recordVisit(of: member, at: at?.start, by: context)
+            if let scenarios {
+                let file = try ScenarioFile(path: scenarios).load(out)
+                club.setScenarios(file.scenarios, delivery: .application)
+            }
+            let visit = try await club.recordManualVisit(of: member, at: at?.start, by: context)
+            executions = visit.executions
+            return visit.member
+        } then: { club, member in
+            let deliveries = Deliveries(club: club, output: out)
+            try deliveries.tell(executions, of: member)
+            await deliveries.finish()
         }
     }
 }

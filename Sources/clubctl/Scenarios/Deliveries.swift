@@ -30,9 +30,9 @@ final class Deliveries: Sendable {
         for result in try await club.takeUndeliveredExecutions() { try tell(result) }
     }
 
-    /// Shows what a tap was charged with and is yet to be delivered, in the order of its receipt.
-    func tell(_ receipt: Receipt) throws {
-        let due = receipt.executions.filter { $0.state == .charged }
+    /// Shows what a visit was charged with and is yet to be delivered, in that order.
+    func tell(_ executions: [ScenarioExecution], of member: Member?) throws {
+        let due = executions.filter { $0.state == .charged }
         guard !due.isEmpty else { return }
         let scenarios = club.scenarios
         for execution in due {
@@ -40,7 +40,7 @@ final class Deliveries: Sendable {
             try tell(
                 ScenarioResult(
                     execution: execution,
-                    member: receipt.member,
+                    member: member,
                     title: scenario?.title,
                     message: scenario?.message
                 )

@@ -294,6 +294,39 @@ struct ClubScenarioTests {
         #expect(fault.description.contains("conditional"))
     }
 
+    @Test("A visit by hand brings what a tap would have brought at that time, once, and is told")
+    func byHand() async throws {
+        let club = try await openClub(.test(cooldown: .zero))
+        club.setScenarios([
+            Scenario("second") { $0.rules = [.reaches(2, within: .since(start))] },
+            Scenario("group") {
+                $0.audience = .group("staff")
+                $0.minEventsRequired = 1
+                $0.maxExecutionsPermitted = 1
+            },
+            Scenario("asked") { $0.customConditions = { false } },
+        ])
+        let events = club.events
+        _ = try await club.receive(tap("A"))
+        try await club.setTags(["staff"], of: "A")
+        let visit = try await club.recordManualVisit(
+            of: "A",
+            at: start.addingTimeInterval(60),
+            by: ActionContext(actor: "desk", reason: "forgot the card")
+        )
+        #expect(visit.executions.map(\.scenario) == ["second", "group"])
+        #expect(visit.executions.map(\.state) == [.delivered, .delivered])
+        #expect(visit.executions.map(\.at) == [start.addingTimeInterval(60), start.addingTimeInterval(60)])
+        #expect(visit.member.numVisits == 2)
+        #expect(try await club.receive(tap("A", at: 120)).executions.isEmpty)
+        try await club.close()
+        var told: [String] = []
+        for await event in events {
+            if case .scenario(let result) = event { told.append(result.execution.scenario) }
+        }
+        #expect(told == ["second", "group"])
+    }
+
     @Test("An effect that fails is refunded, and what it stood for is due again")
     func refunded() async throws {
         struct NoCoffee: Error {}

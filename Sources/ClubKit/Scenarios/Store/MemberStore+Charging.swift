@@ -2,14 +2,13 @@ import Foundation
 import GRDB
 import ReaderKit
 
-/// Scenarios at a tap, in the transaction of its visit: what is charged is on disk together with the visit, or neither is.
+/// Scenarios at a tap, or a visit by hand, in the transaction of the visit: what is charged is on disk together with the visit, or neither is.
 extension MemberStore {
-    /// What a tap's scenarios are judged by.
-    struct ScenarioTap {
+    /// What the scenarios at a visit are judged by.
+    package struct ScenarioTap: Sendable {
         var plan: ScenarioPlan
         /// The scenarios whose own code said no, which was asked before the transaction.
         var refused: Set<String>
-        var calendars = ScenarioCalendars()
     }
 
     /// Charges what is due at a visit that was just counted.
@@ -65,6 +64,7 @@ extension MemberStore {
         in db: Database
     ) throws -> [ScenarioLook] {
         let plan = tap.plan
+        let calendars = ScenarioCalendars()
         let member = try ScenarioState(shown, in: db)
         let tags = plan.needsTags ? try member.tags() : []
         for tag in tags where plan.groups.contains(tag) {
@@ -94,7 +94,7 @@ extension MemberStore {
                 member: shown.member,
                 tags: tags,
                 customConditionsHold: !tap.refused.contains(scenario.id),
-                calendars: tap.calendars
+                calendars: calendars
             )
             return ScenarioLook(scenario: scenario, attempt: attempt, state: state)
         }
