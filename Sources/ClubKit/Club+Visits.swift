@@ -14,8 +14,10 @@ extension Club {
         try await openStore("look up a visit").member(ofVisit: id)
     }
 
-    /// Counts a visit that no card told of, whatever the cooldown, the end of the membership or a block say. The club's
-    /// scenarios are looked at as at a tap, as of the time of the visit; what is charged is told and delivered likewise.
+    /// Counts a visit that no card told of, whatever the cooldown, the end of the membership or a block say.
+    ///
+    /// If it is the member's latest, the club's scenarios are looked at as at a tap, as of the time of the visit; what is
+    /// charged is told and delivered likewise. For groups and the kiosk a visit by hand counts only then.
     ///
     /// - Parameters:
     ///   - key: the member's ``Member/userId`` or any of their cards.
@@ -32,15 +34,16 @@ extension Club {
         try await recordManualVisit(of: key, at: date, by: context).member
     }
 
-    /// The same, and says what scenarios were charged with.
+    /// The same, and says what scenarios were charged with, if they are looked at.
     package func recordManualVisit(
         of key: String,
         at date: Date?,
-        by context: ActionContext
+        by context: ActionContext,
+        withScenarios: Bool = true
     ) async throws(ClubError) -> (member: Member, executions: [ScenarioExecution]) {
         let store = try openStore("record a visit")
         var scenarios: MemberStore.ScenarioTap?
-        if let plan = state.withLock({ $0.scenarios }) {
+        if withScenarios, let plan = state.withLock({ $0.scenarios }) {
             scenarios = MemberStore.ScenarioTap(plan: plan, refused: await refused(by: plan.conditional))
         }
         let visit = try await store.recordVisit(

@@ -208,7 +208,9 @@ public final class Club: Sendable {
     /// - Parameters:
     ///   - event: the tap.
     ///   - messages: what the card brought (``CardMessages/messages(in:)``). They are kept in ``inbox`` in one transaction
-    ///     with the tap, if it is new, whatever becomes of it; ``MessageRouter/resume()`` takes them up.
+    ///     with the tap, if it is new, whatever becomes of it, and known as the member's by an identifier that begins with
+    ///     the tap's; ``MessageRouter/takeUp(_:)`` has them processed. One whose identifier is known is not kept; one whose
+    ///     identifier is none throws, and the tap is not recorded.
     /// - Throws: ``ClubError`` if the tap was not recorded. Except for ``ClubError/Kind/notOpen`` and
     ///   ``ClubError/Kind/cancelled``, ``events`` and the delegate are told too.
     public func receive(_ event: ScanEvent, keeping messages: [Message] = []) async throws(ClubError) -> Receipt {

@@ -28,6 +28,16 @@ final class OneAnswer<Value: Sendable>: Sendable {
         waiting?.resume(returning: value)
     }
 
+    /// Whether an answer was given.
+    var isGiven: Bool {
+        state.withLock { state in
+            switch state {
+            case .open, .awaited: false
+            case .given, .over: true
+            }
+        }
+    }
+
     /// Waits for the answer, also in a cancelled task. To be called once.
     func value() async -> Value {
         await withCheckedContinuation { continuation in

@@ -120,7 +120,15 @@ extension Club {
             }
         }
         if edit.visits > 0 {
-            for _ in 0..<edit.visits { try await recordVisit(of: edit.userId, at: edit.visitTime, by: context) }
+            // A number that is corrected brings nothing, and the queue of the conditions may wait for this.
+            for _ in 0..<edit.visits {
+                _ = try await recordManualVisit(
+                    of: edit.userId,
+                    at: edit.visitTime,
+                    by: context,
+                    withScenarios: false
+                )
+            }
         }
         for visit in undone { try await undoVisit(visit.id, by: context) }
     }

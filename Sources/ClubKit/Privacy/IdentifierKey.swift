@@ -6,7 +6,7 @@ import ReaderKit
 ///
 /// The store, exports and the audit log then hold `id:` followed by four characters that tell keys apart, a dash, and
 /// 40 hexadecimal characters of an HMAC-SHA-256, from which nobody without the key can tell the number of a card, or
-/// try out which one it might be. Names and custom fields are not hidden.
+/// try out which one it might be. Names, custom fields and what messages say are not hidden.
 public struct IdentifierKey: Sendable, Hashable {
     /// The shortest key, in bytes.
     public static let shortest = 16

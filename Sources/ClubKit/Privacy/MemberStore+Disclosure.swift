@@ -132,7 +132,7 @@ extension MemberStore {
         }
         let names = rows.map(\.member.userId)
         let cards = try Self.cards(of: rows, first: row.member.userId, in: db)
-        let content = Self.soundContent
+        let naming = try messages(naming: Set(names + cards.map(\.id)), in: db).map(String.init)
         let disclosure = Disclosure(
             disclosedAt: ISO8601.text(clock()),
             records: records,
@@ -174,15 +174,14 @@ extension MemberStore {
             ),
             messages: try entries(
                 """
-                SELECT received_at, \(content) ->> '$.type', \(content) ->> '$.source.kind', \(content) ->> '$.payload',
+                SELECT received_at, content ->> '$.type', content ->> '$.source.kind', content ->> '$.payload',
                     coalesce(outcome, state), reason
-                FROM message WHERE \(Self.names(inJSON: "?1")) OR \(Self.cameWithTaps("""
+                FROM message WHERE seq IN (\(naming.joined(separator: ","))) OR seq IN (\(Self.messages(ofTaps: """
                     SELECT event_id FROM receipt WHERE member_id IN (\(ids))
                     UNION SELECT event_id FROM visit WHERE member_id IN (\(ids))
-                    """)) ORDER BY seq
+                    """))) ORDER BY seq
                 """,
-                ["type", "source", "payload", "outcome", "reason"],
-                [try MemberRow.json(names + cards.map(\.id))]
+                ["type", "source", "payload", "outcome", "reason"]
             ),
             audit: try entries(
                 """

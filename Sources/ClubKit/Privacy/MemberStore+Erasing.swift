@@ -135,7 +135,7 @@ extension MemberStore {
 
     /// Takes identifiers out of the entries of the audit log up to then, with one pass over the log for all of them; and
     /// of those on merges whenever they were written, since a device writes them by itself that has not heard of the
-    /// erasure. Messages that name them go.
+    /// erasure. Messages that name them are emptied.
     func forgetEntries(of erased: [(identifier: String, stamp: Stamp)], in db: Database) throws {
         struct Erased: Encodable {
             var identifier: String
@@ -164,18 +164,7 @@ extension MemberStore {
                 arguments: [list]
             )
         }
-        // The same of messages, which devices do not exchange.
-        try db.execute(
-            sql: """
-                WITH gone (identifier, latest) AS MATERIALIZED (
-                    SELECT value ->> 'identifier', ((value ->> 'time') >> 16) * 1000 + 999 FROM json_each(?))
-                DELETE FROM message WHERE EXISTS (
-                    SELECT 1 FROM json_tree(\(Self.soundContent), '$.payload') AS part CROSS JOIN gone
-                        ON identifier = part.atom AND received_at <= latest
-                    WHERE part.type = 'text')
-                """,
-            arguments: [list]
-        )
+        try emptyMessages(naming: erased, in: db)
     }
 
     /// Removes the row of somebody who was erased once and is gone again.
@@ -225,16 +214,13 @@ extension MemberStore {
         )
     }
 
-    /// Removes the messages that came with taps of somebody who was erased, and empties the receipts.
+    /// Empties the receipts of somebody who was erased, and the messages that came with those taps.
     ///
     /// - Parameters:
     ///   - taps: a query for the identifiers of the taps.
     ///   - arguments: its own, but for the second, which is what the receipts say.
     private func forgetTaps(_ taps: String, _ arguments: StatementArguments, in db: Database) throws {
-        try db.execute(
-            sql: "DELETE FROM message WHERE ?2 <> '' AND \(Self.cameWithTaps(taps))",
-            arguments: arguments
-        )
+        try emptyMessages(Self.messages(ofTaps: taps), where: "?2 <> ''", arguments, in: db)
         try db.execute(
             sql: "UPDATE receipt SET \(Self.forgottenReceipt) WHERE event_id IN (\(taps))",
             arguments: arguments

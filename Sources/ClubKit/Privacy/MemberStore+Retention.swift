@@ -156,6 +156,7 @@ extension MemberStore {
         guard !ids.isEmpty else { return }
         try permittingChanges(in: db) {
             for id in ids {
+                try emptyMessages(ofTap: id, in: db)
                 try db.cachedStatement(
                     sql: "UPDATE receipt SET \(Self.emptiedReceipt) WHERE event_id = ?1"
                 ).execute(arguments: [id, Rejection.erased.message])
@@ -187,6 +188,7 @@ extension MemberStore {
                     arguments: [start.at, start.id, limit, count]
                 )
                 for row in rows where try row.value(2) {
+                    try self.emptyMessages(ofTap: try row.value(1), in: db)
                     try db.cachedStatement(sql: "UPDATE receipt SET \(Self.emptiedReceipt) WHERE event_id = ?1")
                         .execute(arguments: [row.value(1) as Data, Rejection.erased.message])
                 }

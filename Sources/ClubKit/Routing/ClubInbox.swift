@@ -4,8 +4,9 @@ import GRDB
 /// The inbox of a club: messages are kept in its database, so that what was accepted survives a crash.
 ///
 /// The club must be open; all methods throw ``ClubError/Kind/notOpen`` otherwise. Messages that were done with are
-/// forgotten once ``keptFor`` is over and others come, dead letters never by themselves. With a member who is erased go
-/// those that came on a card with a tap of theirs, and those whose payload has one of their identifiers as a text.
+/// forgotten once ``keptFor`` is over and others come, dead letters never by themselves. With a member who is erased
+/// those are emptied that came on a card with a tap of theirs, and those whose payload has one of their identifiers as a
+/// text. They are kept as they were sent, also in a club that hides identifiers (``IdentifierKey``).
 public struct ClubInbox: MessageInbox {
     /// How long a message that was done with is remembered, so that it is not taken a second time: 30 days.
     public static let keptFor: TimeInterval = 30 * 86_400

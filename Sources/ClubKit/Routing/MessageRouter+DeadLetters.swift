@@ -12,7 +12,19 @@ extension MessageRouter {
     @discardableResult
     public func resume(only ids: Set<String>? = nil) async throws(ClubError) -> [RoutingResult] {
         try refuseToWaitForItself("process the messages that are left")
-        let jobs = try await storing.inTurn { () async throws(ClubError) -> [Job] in
+        return try await results(of: enqueuePending(ids))
+    }
+
+    /// Puts messages into the queue that are pending in the inbox, such as those that were kept with a tap, and does not
+    /// wait for them: ``results`` tells.
+    ///
+    /// - Parameter ids: their identifiers. Those that are not pending, or in the queue already, are passed over.
+    public func takeUp(_ ids: Set<String>) async throws(ClubError) {
+        _ = try await enqueuePending(ids)
+    }
+
+    private func enqueuePending(_ ids: Set<String>?) async throws(ClubError) -> [Job] {
+        try await storing.inTurn { () async throws(ClubError) -> [Job] in
             // Taken first: what is settled while the inbox is read must not be taken for pending.
             let active = guarded.withLock { $0.active }
             let entries = try await inbox.pending().filter { entry in
@@ -31,7 +43,6 @@ extension MessageRouter {
                 return job
             }
         }
-        return try await results(of: jobs)
     }
 
     /// What could not be processed, in the order of arrival or of opening again: of more than `limit` the latest ones.

@@ -11,7 +11,7 @@ extension Club {
     /// What is due is charged in one transaction with the visit, and told by the receipt of a tap (``Receipt/executions``), as
     /// ``ClubEvent/scenario(_:)`` and to the delegate. ``Scenario/customConditions`` are asked once per tap, before its
     /// transaction, on the queue of the callbacks; what gives no answer within ``ClubConfiguration/conditionsLimit`` counts
-    /// as no, so that no tap is lost behind it.
+    /// as no, so that no tap waits for them for ever.
     ///
     /// A scenario that cannot be used, or two with one identifier, change nothing, and are reported as
     /// ``ClubError/Kind/invalidScenario`` to the delegate, in ``events`` and in the log.
@@ -193,6 +193,8 @@ extension Club {
         guard scenarios.contains(where: { $0.customConditions != nil }) else { return [] }
         let answer = OneAnswer<Set<String>?>()
         callbacks.enqueue {
+            // Nobody waits any more.
+            guard !answer.isGiven else { return }
             let refused = scenarios.filter { !($0.customConditions?() ?? true) }
             answer.give(Set(refused.map(\.id)))
         }

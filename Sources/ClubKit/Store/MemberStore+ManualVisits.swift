@@ -12,7 +12,8 @@ extension MemberStore {
 
     /// Counts a visit that no card told of.
     ///
-    /// - Parameter scenarios: what it may be charged with.
+    /// - Parameter scenarios: what it may be charged with if it is the latest of the member: at an earlier one, what later
+    ///   ones brought would come again.
     package func recordVisit(
         of key: String,
         at date: Date?,
@@ -54,7 +55,7 @@ extension MemberStore {
                 in: db
             )
             var executions: [ScenarioExecution] = []
-            if let scenarios, let counted = try Self.row(id: row.id, in: db) {
+            if let scenarios, time >= row.latest, let counted = try Self.row(id: row.id, in: db) {
                 executions = try self.charge(scenarios, for: counted, owner: counted, visit: id, at: time, in: db)
             }
             return ManualVisit(changed: try self.changed(row.id, attempt, in: db), executions: executions)

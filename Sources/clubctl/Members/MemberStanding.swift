@@ -168,8 +168,8 @@ struct MembersVisit: ToolCommand {
         abstract: "Counts a visit that no card told of.",
         discussion: """
             It counts whatever the cooldown, a block or the end of the membership say, and is marked as recorded by \
-            hand. It wants a reason. With --scenarios it brings what a visit of the card would have brought at that time; \
-            without, scenarios count it for the member, and it brings nothing by itself.
+            hand. It wants a reason. With --scenarios it brings what a visit of the card would have brought, if it is \
+            the latest of the member; else scenarios count it for the member, and it brings nothing by itself.
 
             \(MemberLine.keys) With --scenarios, what it brings follows as with 'clubctl kiosk': a line with event \
             "scenario".

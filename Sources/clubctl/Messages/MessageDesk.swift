@@ -111,14 +111,17 @@ final class MessageDesk: Sendable {
         guard isReplay else {
             // Processing them may take long, and the next tap is not to wait. What the inbox says is told by those who
             // look at it now and then.
-            Task { [router] in try? await router.resume(only: ids) }
+            try? await router.takeUp(ids)
             return
         }
         clock.set(first.receivedAt)
-        for result in try await router.resume(only: ids) {
-            await inbox.hasTold(result.messageID)
-            try show(result)
+        do throws(ClubError) {
+            for result in try await router.resume(only: ids) { try? show(result) }
+        } catch {
+            for id in ids { await inbox.hasTold(id) }
+            throw error
         }
+        for id in ids { await inbox.hasTold(id) }
     }
 
     // MARK: The inbox

@@ -156,7 +156,13 @@ struct Route: ToolCommand {
         var isWell = true
         while !left.isEmpty {
             for id in left {
-                guard let entry = try await club.inbox.entry(id), let outcome = entry.outcome else { continue }
+                guard let entry = try await club.inbox.entry(id) else {
+                    left.removeAll { $0 == id }
+                    out.message("\(id.onOneLine): it was removed from the inbox meanwhile.")
+                    isWell = false
+                    continue
+                }
+                guard let outcome = entry.outcome else { continue }
                 left.removeAll { $0 == id }
                 let result = RoutingResult(
                     messageID: entry.id,

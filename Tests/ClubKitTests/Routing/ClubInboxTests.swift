@@ -134,6 +134,7 @@ struct ClubInboxTests {
 
     @Test("Messages of a member are disclosed, and go when the member is erased; those of others stay")
     func erased() async throws {
+        let empty = FieldValue.object([:])
         let directory = try TemporaryDirectory()
         let club = try await openClub(.test(.file(path: directory.file())))
         let (of, other) = (tap("A"), tap("B"))
@@ -160,8 +161,68 @@ struct ClubInboxTests {
         #expect(payloads == [.object(["secret": .string("one")]), naming])
 
         try await club.erase("A")
-        #expect(try await club.inbox.entries(nil, limit: 10).map(\.id) == [cardMessage(other).id, "A"])
+        let left = try await club.inbox.entries(nil, limit: 10)
+        #expect(left.map(\.message.payload) == [empty, .object(["a": .int(1)]), empty, .object(["A": .int(1)])])
+        #expect(left.map(\.state) == [.done, .pending, .done, .pending])
+        // It is not taken again.
+        #expect(try await !club.inbox.add(cardMessage(of)))
         #expect(try await club.check().isEmpty)
+    }
+
+    @Test("Messages are found however they spell a card, also in a club that hides identifiers")
+    func erasedInOtherWords() async throws {
+        for key in [nil, IdentifierKey([UInt8](repeating: 7, count: 32))] {
+            var configuration = ClubConfiguration.test()
+            configuration.identifierKey = key
+            let club = try await openClub(configuration)
+            let card = FieldValue.object(["card": .string("04:a1:b2:c3:d4:e5:f6")])
+            _ = try await club.inbox.add(Message(id: "1", type: "block", payload: card, receivedAt: start))
+            _ = try await club.receive(tap("04A1B2C3D4E5F6"))
+            try await club.erase("04A1B2C3D4E5F6")
+            #expect(try await club.inbox.entry("1")?.message.payload == .object([:]))
+        }
+    }
+
+    @Test("An erasure that another kiosk tells of takes messages along, also of somebody who is known by them alone")
+    func erasedElsewhere() async throws {
+        let directory = try TemporaryDirectory()
+        var configuration = ClubConfiguration.test()
+        configuration.makeUUID = { UUID() }
+        let (here, there) = (try await openClub(configuration), try await openClub(configuration))
+        let naming = FieldValue.object(["userId": .string("A")])
+        _ = try await here.inbox.add(Message(id: "1", type: "block", payload: naming, receivedAt: start))
+        _ = try await there.receive(tap("A"))
+        try await there.erase("A")
+        let path = directory.file("there.clubkit")
+        _ = try await there.exportMembers(to: path, options: ExportOptions(format: .clubkit))
+        _ = try await here.importMembers(from: path)
+        #expect(try await here.inbox.entry("1")?.message.payload == .object([:]))
+    }
+
+    @Test("A message that is emptied while it is processed is settled all the same")
+    func erasedMeanwhile() async throws {
+        let club = try await openClub()
+        _ = try await club.receive(tap("A"))
+        let router = MessageRouter(inbox: club.inbox, configuration: .test())
+        router.register(type: "t") { (_: FieldValue, _) in
+            try await club.erase("A")
+            return .newData
+        }
+        let naming = Message(id: "1", type: "t", payload: .object(["userId": .string("A")]), receivedAt: start)
+        #expect(try await router.accept(naming).outcome == .newData)
+        #expect(try await router.accept(naming).outcome == .duplicate)
+        #expect(try await club.inbox.entry("1")?.message.payload == .object([:]))
+    }
+
+    @Test("With old visits go the messages that came with their taps")
+    func retained() async throws {
+        let club = try await openClub()
+        let (old, new) = (tap("A"), tap("A", at: 10 * 86_400))
+        for event in [old, new] { _ = try await club.receive(event, keeping: [cardMessage(event)]) }
+        try await club.inbox.settle(cardMessage(old).id, outcome: .failed("no paper"), at: start)
+        _ = try await club.removeVisits(before: start.addingTimeInterval(86_400))
+        let entries = try await club.inbox.entries(nil, limit: 10)
+        #expect(entries.map(\.message.payload) == [.object([:]), .object(["a": .int(1)])])
     }
 
     @Test("A damaged message keeps nobody from being erased")

@@ -319,6 +319,10 @@ struct ClubScenarioTests {
         #expect(visit.executions.map(\.at) == [start.addingTimeInterval(60), start.addingTimeInterval(60)])
         #expect(visit.member.numVisits == 2)
         #expect(try await club.receive(tap("A", at: 120)).executions.isEmpty)
+        // An earlier one moves the others on, which brought what they brought.
+        let earlier = try await club.recordManualVisit(of: "A", at: start.addingTimeInterval(30), by: ActionContext())
+        #expect(earlier.executions.isEmpty)
+        #expect(earlier.member.numVisits == 4)
         try await club.close()
         var told: [String] = []
         for await event in events {

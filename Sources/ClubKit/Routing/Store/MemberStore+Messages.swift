@@ -49,28 +49,103 @@ extension MemberStore {
         return true
     }
 
-    /// The JSON of a message; what is damaged must not keep anybody from being erased.
-    static let soundContent = "iif(json_valid(content), content, '{}')"
+    // MARK: Forgetting
 
-    /// Whether the payload of a message has one of some texts, wherever it stands.
+    /// The JSON of a message; what is damaged must not keep anybody from being erased.
+    private static let soundContent = "iif(json_valid(content), content, '{}')"
+
+    /// A query for the messages (`seq`) that came on cards with some taps: their identifiers begin with the tap's, which
+    /// an index finds.
     ///
-    /// - Parameter list: an array of JSON, as an expression.
-    static func names(inJSON list: String) -> String {
+    /// - Parameter taps: a query for the identifiers of the taps, as `event_id`.
+    static func messages(ofTaps taps: String) -> String {
         """
-        EXISTS (
-            SELECT 1 FROM json_tree(\(soundContent), '$.payload') AS part CROSS JOIN json_each(\(list)) AS name
-                ON part.atom = name.value
-            WHERE part.type = 'text')
+        SELECT seq FROM (
+            SELECT substr(digits, 1, 8) || '-' || substr(digits, 9, 4) || '-' || substr(digits, 13, 4) || '-'
+                || substr(digits, 17, 4) || '-' || substr(digits, 21) AS name
+            FROM (SELECT hex(event_id) AS digits FROM (\(taps))))
+            CROSS JOIN message ON message.id > name || '/' AND message.id < name || '0'
+        WHERE \(soundContent) ->> '$.source.kind' = 'card'
         """
     }
 
-    /// Whether a message came on a card, with one of some taps: its identifier begins with the tap's.
+    /// Empties messages. Their identifiers stay, so that none is taken again, also while it is being processed.
     ///
-    /// - Parameter taps: a query for the identifiers of the taps.
-    static func cameWithTaps(_ taps: String) -> String {
-        """
-        \(soundContent) ->> '$.source.kind' = 'card'
-            AND replace(substr(message.id, 1, 36), '-', '') IN (SELECT hex(event_id) FROM (\(taps)))
-        """
+    /// - Parameters:
+    ///   - chosen: a query for their `seq`, or a list.
+    ///   - condition: another one, which may have arguments that the query has not.
+    func emptyMessages(
+        _ chosen: String,
+        where condition: String = "TRUE",
+        _ arguments: StatementArguments = StatementArguments(),
+        in db: Database
+    ) throws {
+        try db.execute(
+            sql: """
+                UPDATE message SET state = 'done', outcome = '\(RoutingResult.Outcome.noData.name)', reason = NULL,
+                    received_at = 0, settled_at = \(Timestamp.microseconds(clock()) ?? 0),
+                    content = json_object('id', id, 'payload', json('{}'),
+                        'source', json_object('kind', \(Self.soundContent) ->> '$.source.kind'),
+                        'receivedAt', '1970-01-01T00:00:00.000Z')
+                WHERE \(condition) AND seq IN (\(chosen))
+                """,
+            arguments: arguments
+        )
+    }
+
+    /// Empties the messages that came on a card with a tap, of which there are most often none.
+    func emptyMessages(ofTap id: UUID, in db: Database) throws {
+        let isThere = try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM message WHERE id > ? AND id < ?)"),
+            arguments: ["\(id.uuidString)/", "\(id.uuidString)0"]
+        )
+        guard isThere == true else { return }
+        try emptyMessages(Self.messages(ofTaps: "SELECT ?1 AS event_id"), [id], in: db)
+    }
+
+    /// Empties the messages that name somebody who was erased, as of then.
+    func emptyMessages(naming erased: [(identifier: String, stamp: Stamp)], in db: Database) throws {
+        var latest: [String: Int64] = [:]
+        for (identifier, stamp) in erased {
+            latest[identifier] = max(latest[identifier] ?? .min, (stamp.time >> 16) * 1000 + 999)
+        }
+        let found = try messages(in: db) { name, received in latest[name].map { received <= $0 } ?? false }
+        guard !found.isEmpty else { return }
+        try emptyMessages(found.map(String.init).joined(separator: ","), in: db)
+    }
+
+    /// The messages (`seq`) whose payload has one of these identifiers, however a person spells it, as a text of its own.
+    func messages(naming identifiers: Set<String>, in db: Database) throws -> [Int64] {
+        try messages(in: db) { name, _ in identifiers.contains(name) }
+    }
+
+    private func messages(
+        in db: Database,
+        where isMeant: (_ identifier: String, _ receivedAt: Int64) -> Bool
+    ) throws -> [Int64] {
+        var found: [Int64] = []
+        let rows = try Row.fetchCursor(db, sql: "SELECT seq, received_at, content FROM message")
+        while let row = try rows.next() {
+            let received: Int64 = try row.value(1)
+            let text: String = try row.value(2)
+            guard let message = try? JSONDecoder().decode(Message.self, from: Data(text.utf8)) else { continue }
+            let isNamed = message.payload.containsText { text in
+                identifiers(text).contains { isMeant($0, received) }
+            }
+            if isNamed { found.append(try row.value(0)) }
+        }
+        return found
+    }
+}
+
+extension FieldValue {
+    /// Whether one of the texts in it, wherever it stands, is meant.
+    fileprivate func containsText(_ isMeant: (String) -> Bool) -> Bool {
+        switch self {
+        case .string(let text): isMeant(text)
+        case .array(let values): values.contains { $0.containsText(isMeant) }
+        case .object(let fields): fields.values.contains { $0.containsText(isMeant) }
+        case .null, .bool, .int, .double: false
+        }
     }
 }
