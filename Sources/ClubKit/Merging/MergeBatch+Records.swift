@@ -204,7 +204,7 @@ extension MergeBatch {
                 UNION SELECT subject FROM scenario_execution WHERE kind = 'member'
                 UNION SELECT subject FROM scenario_reset WHERE kind = 'member'
                 UNION SELECT part.atom FROM message
-                    CROSS JOIN json_tree(iif(json_valid(content), content, '{}'), '$.payload') AS part
+                    CROSS JOIN json_tree(\(MemberStore.soundContent), '$.payload') AS part
                 WHERE part.type = 'text'
                 """
         )

@@ -6,7 +6,8 @@ import ReaderKit
 extension Club {
     // MARK: Set-up
 
-    /// Sets the scenarios by which every visit is looked at: each tap that counts as one, and each that is recorded by hand.
+    /// Sets the scenarios by which every visit is looked at: each tap that counts as one, and one by hand that is the
+    /// member's latest.
     ///
     /// What is due is charged in one transaction with the visit, and told by the receipt of a tap (``Receipt/executions``), as
     /// ``ClubEvent/scenario(_:)`` and to the delegate. ``Scenario/customConditions`` are asked once per tap, before its

@@ -115,13 +115,15 @@ final class MessageDesk: Sendable {
             return
         }
         clock.set(first.receivedAt)
+        let results: Result<[RoutingResult], ClubError>
         do throws(ClubError) {
-            for result in try await router.resume(only: ids) { try? show(result) }
+            results = .success(try await router.resume(only: ids))
         } catch {
-            for id in ids { await inbox.hasTold(id) }
-            throw error
+            results = .failure(error)
         }
+        // Whatever came of it, the end is not to wait for them.
         for id in ids { await inbox.hasTold(id) }
+        for result in try results.get() { try show(result) }
     }
 
     // MARK: The inbox

@@ -52,7 +52,7 @@ extension MemberStore {
     // MARK: Forgetting
 
     /// The JSON of a message; what is damaged must not keep anybody from being erased.
-    private static let soundContent = "iif(json_valid(content), content, '{}')"
+    static let soundContent = "iif(json_valid(content), content, '{}')"
 
     /// A query for the messages (`seq`) that came on cards with some taps: their identifiers begin with the tap's, which
     /// an index finds.
