@@ -58,7 +58,7 @@ public final class Club: Sendable {
     let retention = Mutex<Task<Void, Never>?>(nil)
 
     /// Opening and closing block, so they have a queue of their own, which also keeps them in order.
-    private let opening = DispatchQueue(label: "club.opening")
+    let opening = DispatchQueue(label: "club.opening")
 
     /// A club that is not open yet.
     public init(configuration: ClubConfiguration = ClubConfiguration()) {
@@ -141,6 +141,7 @@ public final class Club: Sendable {
             guard !self.isOpen else { return }
             let store = try self.makeStore()
             self.state.withLock { $0.store = store }
+            self.keepSpans(in: store)
             self.keepRetention(in: store)
             self.deliverLeftOver()
             self.configuration.logger.info("The club is open.", metadata: ["device": "\(store.deviceID)"])
@@ -179,7 +180,7 @@ public final class Club: Sendable {
         }
     }
 
-    private func onOpeningQueue(_ work: @escaping @Sendable () throws(ClubError) -> Void) async throws(ClubError) {
+    func onOpeningQueue(_ work: @escaping @Sendable () throws(ClubError) -> Void) async throws(ClubError) {
         let result: Result<Void, ClubError> = await withCheckedContinuation { continuation in
             opening.async {
                 let result = Result { () throws(ClubError) in try work() }

@@ -95,7 +95,8 @@ extension MemberFacts.Removal: Codable {
             born: try container.decode(Int64.self),
             visits: try container.decode(Int.self),
             bought: try container.decode(Int.self),
-            latest: try container.decode(Int64.self)
+            latest: try container.decode(Int64.self),
+            tallies: try container.isAtEnd ? [] : container.decode([Tally].self)
         )
     }
 
@@ -106,6 +107,23 @@ extension MemberFacts.Removal: Codable {
         try container.encode(visits)
         try container.encode(bought)
         try container.encode(latest)
+        if !tallies.isEmpty { try container.encode(tallies) }
+    }
+}
+
+extension MemberFacts.Removal.Tally: Codable {
+    package init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        from = try container.decode(Int64.self)
+        until = try container.decode(Int64.self)
+        visits = try container.decode(Int.self)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        try container.encode(from)
+        try container.encode(until)
+        try container.encode(visits)
     }
 }
 

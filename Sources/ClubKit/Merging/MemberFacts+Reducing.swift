@@ -71,11 +71,31 @@ extension MemberFacts.Removal {
         var born: Int64
     }
 
-    /// The greatest of each device and creation, in order.
+    /// The greatest of each device and creation, in order, with the tallies of all of them.
     static func latest(of removals: [Self]) -> [Self] {
         guard removals.count > 1 else { return removals }
-        return Dictionary(removals.map { (Key(device: $0.stamp.device, born: $0.born), $0) }, uniquingKeysWith: max)
-            .values.sorted()
+        let greatest = Dictionary(removals.map { (Key(device: $0.stamp.device, born: $0.born), $0) }) { one, other in
+            var greatest = max(one, other)
+            if one.tallies != other.tallies { greatest.tallies = Tally.joined(one.tallies + other.tallies) }
+            return greatest
+        }
+        return greatest.values.sorted()
+    }
+}
+
+extension MemberFacts.Removal.Tally {
+    /// The greatest number of each moment, in order. None is no number.
+    static func joined(_ tallies: [Self]) -> [Self] {
+        var joined: [Int64: Self] = [:]
+        for tally in tallies where tally.visits > 0 {
+            let former = joined[tally.from] ?? tally
+            joined[tally.from] = Self(
+                from: tally.from,
+                until: max(former.until, tally.until),
+                visits: max(former.visits, tally.visits)
+            )
+        }
+        return joined.values.sorted { $0.from < $1.from }
     }
 }
 

@@ -101,13 +101,45 @@ package struct MemberFacts: Sendable, Hashable {
         package var bought: Int
         /// When the latest of them was, in microseconds since 1970; 0 if none counted.
         package var latest: Int64
+        /// How many of those that counted lie at or after the moments from which scenarios count, the earliest moment
+        /// first. Of several removals each moment keeps its greatest number: of a longer prefix there are more.
+        package var tallies: [Tally]
 
-        package init(_ stamp: Stamp, born: Int64, visits: Int, bought: Int, latest: Int64) {
+        package init(
+            _ stamp: Stamp,
+            born: Int64,
+            visits: Int,
+            bought: Int,
+            latest: Int64,
+            tallies: [Tally] = []
+        ) {
             self.stamp = stamp
             self.born = born
             self.visits = visits
             self.bought = bought
             self.latest = latest
+            self.tallies = Tally.joined(tallies)
+        }
+
+        /// Visits that were removed, from a moment on.
+        package struct Tally: Sendable, Hashable {
+            /// The moment, which is included, in microseconds since 1970.
+            package var from: Int64
+            /// When nobody asks for it any more: the end of the period that begins then.
+            package var until: Int64
+            package var visits: Int
+
+            package init(from: Int64, until: Int64, visits: Int) {
+                self.from = from
+                self.until = until
+                self.visits = visits
+            }
+        }
+
+        /// How many of those that counted lie at or after a moment. Where no number is kept for it, it is that of the next
+        /// moment that has one: so many there are at least.
+        package func visits(since moment: Int64) -> Int {
+            moment <= 0 ? visits : tallies.lazy.filter { $0.from >= moment }.map(\.visits).max() ?? 0
         }
 
         package static func < (left: Removal, right: Removal) -> Bool {
@@ -185,6 +217,16 @@ package struct MemberFacts: Sendable, Hashable {
 
     /// How many visits were removed that counted.
     package var removedVisits: Int { sumOfRemovals(\.visits) }
+
+    /// How many of the visits that were removed lie after a moment, up to another.
+    func removedVisits(after: Int64, through: Int64) -> Int {
+        guard after < through else { return 0 }
+        return sumOfRemovals { removal in
+            // Nothing lies behind the latest.
+            let later = through < removal.latest ? removal.visits(since: through + 1) : 0
+            return max(0, removal.visits(since: max(after, -1) + 1) - later)
+        }
+    }
 
     /// When the latest of the visits that were removed was.
     var latestRemovedVisit: Int64? {
@@ -318,6 +360,15 @@ package struct MemberFacts: Sendable, Hashable {
         }
         guard !usable.isEmpty else { return }
         self.removals = Removal.latest(of: self.removals + usable)
+    }
+
+    /// Removes the numbers of removed visits that nobody asks for any more.
+    mutating func forgetTallies(until now: Int64) {
+        removals = removals.map { removal in
+            var removal = removal
+            removal.tallies.removeAll { $0.until <= now }
+            return removal
+        }
     }
 
     private mutating func prune() {

@@ -34,7 +34,7 @@ extension MergeBatch {
         ) ?? false
     }
 
-    fileprivate static func sum(_ one: Int, _ other: Int) -> Int {
+    static func sum(_ one: Int, _ other: Int) -> Int {
         let (sum, overflow) = one.addingReportingOverflow(other)
         return overflow ? Int.max : sum
     }

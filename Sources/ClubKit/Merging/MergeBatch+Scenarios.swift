@@ -80,12 +80,12 @@ extension MergeBatch {
             let at: Int64 = try former.value(6)
             let stored = Precedence(
                 born: try former.value(0),
-                stamp: Stamp(time: try former.value(1), device: try former.value(2)),
+                rounding: Stamp(time: try former.value(1), device: try former.value(2)),
                 texts: [try former.value(3), try former.value(4), try former.value(5), String(at)]
             )
             let told = Precedence(
                 born: key.born,
-                stamp: row.stamp,
+                rounding: row.stamp,
                 texts: [key.kind.rawValue, key.text, name, String(row.at)]
             )
             let isUndone: Bool = try former.value(7)
@@ -126,14 +126,14 @@ extension MergeBatch {
             let (at, number): (Int64, Int) = (try former.value(6), try former.value(7))
             let stored = Precedence(
                 born: try former.value(0),
-                stamp: Stamp(time: try former.value(1), device: try former.value(2)),
+                rounding: Stamp(time: try former.value(1), device: try former.value(2)),
                 texts: [
                     try former.value(3), try former.value(4), try former.value(5), String(at), String(number),
                 ]
             )
             let told = Precedence(
                 born: key.born,
-                stamp: execution.stamp,
+                rounding: execution.stamp,
                 texts: [
                     key.kind.rawValue, key.text, execution.scenario, String(execution.at), String(execution.number),
                 ]
@@ -194,11 +194,11 @@ extension MergeBatch {
         if let former {
             let at: Int64 = try former.value(2)
             let stored = Precedence(
-                stamp: Stamp(time: try former.value(0), device: try former.value(1)),
+                rounding: Stamp(time: try former.value(0), device: try former.value(1)),
                 texts: [String(at), try former.optional(3), try former.optional(4)]
             )
             // Of two devices that said so, the first did.
-            let told = Precedence(stamp: row.stamp, texts: [String(row.at), row.reason, row.actor])
+            let told = Precedence(rounding: row.stamp, texts: [String(row.at), row.reason, row.actor])
             guard told.precedes(stored) else { return .kept }
         }
         _ = try store.settle(row, in: db, replacing: true)

@@ -70,6 +70,12 @@ extension Club {
     /// Removes visits that are older, with what became of their taps. Members keep their totals and the time of their
     /// latest visit.
     ///
+    /// Scenarios go on where they are: the numbers since the moments from which those count that were set for this
+    /// database are kept, so that no reward is lost or comes twice. Windows that slide along with the present
+    /// (``ScenarioWindow/days(_:)``, ``ScenarioWindow/seconds(_:)``) have no such moment: where they reach back beyond that
+    /// time they count what is left, which the log says. What was given stays; its time, and that of events, is rounded to
+    /// the end of the day (UTC), but for what is yet to be delivered.
+    ///
     /// A visit is old if it was made, or recorded, before that time; of each member and device what was recorded first
     /// goes first, so one that was recorded later than it was made may stay until its recording is that old. Devices
     /// that have merged count a visit once, whoever removed it: what comes again with a file is not taken in, and goes
@@ -81,6 +87,6 @@ extension Club {
         before date: Date,
         by context: ActionContext = ActionContext()
     ) async throws(ClubError) -> Int {
-        try await openStore("remove old visits").removeVisits(before: date, context)
+        try await removeVisits(before: date, context, in: openStore("remove old visits"))
     }
 }

@@ -227,15 +227,13 @@ extension MemberStore {
         )
     }
 
-    /// What a receipt says of a tap whose visit is not kept any more. A tap that is given again must add nothing, so its
-    /// identifier stays; `?2` is the message.
-    static let emptiedReceipt = """
-        outcome = 'ignored', reason_code = '\(Rejection.erased.code.rawValue)', reason = ?2, notices = NULL, \
-        member_id = NULL, num_visits = NULL, last_visit_at = NULL
+    /// What a receipt says of a tap whose visit is not kept any more, by an erasure or the retention period: neither of whom
+    /// it was nor its time and place. A tap that is given again must add nothing, so its identifier stays; `?2` is the
+    /// message.
+    static let forgottenReceipt = """
+        at = 0, reader = '', outcome = 'ignored', reason_code = '\(Rejection.erased.code.rawValue)', reason = ?2, \
+        notices = NULL, member_id = NULL, num_visits = NULL, last_visit_at = NULL
         """
-
-    /// The same of somebody who was erased, of whose taps neither time nor place is kept.
-    static let forgottenReceipt = "at = 0, reader = '', \(emptiedReceipt)"
 
     /// Whether a receipt was not emptied by an erasure or the retention period: what is left tells of no tap that was
     /// ignored.

@@ -10,43 +10,51 @@ import ReaderKit
 /// once, and removes them when the facts reach it. A visit that was undone is not counted, and undoing a visit that was
 /// removed changes nothing any more.
 extension MemberStore {
-    /// How many members are dealt with in one transaction, so that taps can go on in between.
-    private static let membersAtOnce = 200
+    /// How many members, and how many of their visits, are dealt with in one transaction: a tap waits no longer than for
+    /// one of them.
+    private static let membersAtOnce = 100
+    private static let visitsAtOnce = 400
 
-    /// Removes old visits.
+    /// What a removal goes by.
+    private struct Retention: Sendable {
+        /// What is older goes, in microseconds since 1970.
+        var limit: Int64
+        var now: Int64
+        /// The moments from which scenarios count, with the end of the time in which they do.
+        var anchors: [(from: Int64, until: Int64)]
+
+        var limitOfClock: Int64 { limit / 1000 << 16 }
+    }
+
+    /// Removes old visits. What is old is looked for outside of all transactions, so that taps go on.
     ///
-    /// - Parameter receiptsAtOnce: how many receipts are looked at in one transaction.
+    /// - Parameter receiptsAtOnce: how many receipts are changed in one transaction.
     /// - Returns: how many.
     package func removeVisits(
         before date: Date,
         _ context: ActionContext,
-        receiptsAtOnce: Int = 5000
+        receiptsAtOnce: Int = 400
     ) async throws(ClubError) -> Int {
         let attempt = "remove old visits"
         guard let limit = Timestamp.microseconds(date) else {
             throw ClubError(.invalidValue, attempting: attempt, detail: "the time is outside the years 1970 to 9999")
         }
+        let now = Timestamp.microseconds(clock()) ?? 0
+        let (retention, ids) = try await read(attempt) { db in
+            let retention = Retention(limit: limit, now: now, anchors: try Self.anchors(at: now, in: db))
+            return (retention, try Self.members(withVisitsBefore: retention, in: db))
+        }
         var removed = 0
-        var last: Int64 = 0
-        while true {
-            let start = last
-            let part = try await write(attempt) { db in
-                let ids = try Int64.fetchAll(
-                    db,
-                    sql: """
-                        SELECT DISTINCT member_id FROM visit
-                        WHERE member_id > ?1 AND (at < ?2 OR hlc < ?3) ORDER BY member_id LIMIT ?4
-                        """,
-                    arguments: [start, limit, limit / 1000 << 16, Self.membersAtOnce]
-                )
-                let count = try ids.reduce(0) { try $0 + self.removeVisits(of: $1, before: limit, in: db) }
-                return (count: count, last: ids.last)
-            }
-            removed += part.count
-            guard let next = part.last else { break }
-            last = next
+        var rest = ids[...]
+        while !rest.isEmpty {
+            let part = rest
+            let done = try await writePortion(attempt) { db in try self.removeVisits(of: part, retention, in: db) }
+            removed += done.visits
+            rest = rest.dropFirst(done.members)
         }
         try await removeReceipts(before: limit, atOnce: receiptsAtOnce, attempt)
+        try await blurScenarios(before: min(limit, now), retention.anchors.map(\.from), attempt)
+        try await forgetChanges(before: limit, attempt)
         if removed > 0 {
             let count = removed
             try await write(attempt) { db in
@@ -63,35 +71,115 @@ extension MemberStore {
         return removed
     }
 
-    /// Removes old visits of a member.
-    private func removeVisits(of id: Int64, before limit: Int64, in db: Database) throws -> Int {
-        guard let row = try Self.row(id: id, in: db) else { return 0 }
-        let before = try row.facts()
-        var facts = before
-        let first = SystemValues(before).packs.first?.stamp.time ?? Int64.max
-        // What is kept is looked at once for each device, not for each old visit.
-        let old = """
-            FROM visit LEFT JOIN (
-                SELECT device_id AS device, min(hlc) AS first FROM visit INDEXED BY visit_by_member
-                WHERE member_id = ?1 AND at >= ?2 AND hlc >= ?3 GROUP BY +device_id
-            ) AS kept ON kept.device = visit.device_id
-            WHERE member_id = ?1 AND (at < ?2 OR hlc < ?3) AND hlc < coalesce(kept.first, 9223372036854775807)
-            """
-        let arguments: StatementArguments = [id, limit, limit / 1000 << 16]
-        let groups = try Row.fetchAll(
+    /// Changes a part of much, and leaves the database to others for as long as that took: another program that waits for
+    /// its turn looks for it only now and then.
+    func writePortion<Value: Sendable>(
+        _ attempt: String,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(ClubError) -> Value {
+        let start = ContinuousClock.now
+        let value = try await write(attempt, body)
+        try? await Task.sleep(for: min(ContinuousClock.now - start, .seconds(1)))
+        return value
+    }
+
+    /// Who has visits that are old, found by indexes.
+    private static func members(withVisitsBefore retention: Retention, in db: Database) throws -> [Int64] {
+        try Int64.fetchAll(
             db,
             sql: """
-                SELECT device_id, born, max(hlc), count(*), total(counts), total(counts AND hlc > ?4),
-                    max(CASE WHEN counts THEN at ELSE 0 END), max(at)
-                FROM (SELECT device_id, born, hlc, at,
-                    NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id) AS counts \(old))
-                GROUP BY device_id, born
+                WITH RECURSIVE device (id) AS (
+                    SELECT min(device_id) FROM visit
+                    UNION ALL SELECT (SELECT min(device_id) FROM visit WHERE device_id > device.id)
+                    FROM device WHERE device.id IS NOT NULL
+                )
+                SELECT member_id FROM visit INDEXED BY visit_by_time WHERE at < ?1
+                UNION SELECT member_id FROM device CROSS JOIN visit INDEXED BY visit_by_device
+                    ON visit.device_id = device.id AND hlc < ?2
                 """,
-            arguments: arguments + [first]
+            arguments: [retention.limit, retention.limitOfClock]
         )
-        guard !groups.isEmpty else { return 0 }
+    }
+
+    /// Removes old visits of members, as many as are dealt with at once.
+    ///
+    /// - Returns: how many visits, and of how many members there are no more to remove.
+    private func removeVisits(
+        of ids: ArraySlice<Int64>,
+        _ retention: Retention,
+        in db: Database
+    ) throws -> (visits: Int, members: Int) {
+        var done = (visits: 0, members: 0)
+        for id in ids.prefix(Self.membersAtOnce) {
+            let left = Self.visitsAtOnce - done.visits
+            guard left > 0 else { break }
+            let count = try removeVisits(of: id, retention, atMost: left, in: db)
+            done.visits += count
+            if count < left { done.members += 1 }
+        }
+        return done
+    }
+
+    /// An old visit.
+    private struct OldVisit {
+        var id: UUID
+        var hlc: Int64
+        var at: Int64
+        var counts: Bool
+    }
+
+    /// Visits of one device and creation.
+    private struct Creation: Hashable {
+        var device: UUID
+        var born: Int64
+    }
+
+    /// Removes the first so many old visits of a member, and those of the same moments.
+    private func removeVisits(
+        of id: Int64,
+        _ retention: Retention,
+        atMost most: Int,
+        in db: Database
+    ) throws -> Int {
+        guard let row = try Self.row(id: id, in: db) else { return 0 }
+        // What is kept is looked at once for each device, not for each old visit.
+        let old = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    WITH old AS MATERIALIZED (
+                        SELECT event_id, device_id, born, hlc, at,
+                            NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id) AS counts
+                        FROM visit LEFT JOIN (
+                            SELECT device_id AS device, min(hlc) AS first FROM visit INDEXED BY visit_by_member
+                            WHERE member_id = ?1 AND at >= ?2 AND hlc >= ?3 GROUP BY +device_id
+                        ) AS kept ON kept.device = visit.device_id
+                        WHERE member_id = ?1 AND (at < ?2 OR hlc < ?3) AND hlc < coalesce(kept.first, \(Int64.max))
+                    )
+                    SELECT * FROM old
+                    WHERE hlc <= coalesce((SELECT hlc FROM old ORDER BY hlc LIMIT 1 OFFSET ?4), \(Int64.max))
+                    """
+            ),
+            arguments: [id, retention.limit, retention.limitOfClock, most - 1]
+        )
+        guard !old.isEmpty else { return 0 }
+        var groups: [Creation: [OldVisit]] = [:]
+        for visit in old {
+            let creation = Creation(device: try visit.value(1), born: try visit.value(2))
+            groups[creation, default: []].append(
+                OldVisit(
+                    id: try visit.value(0),
+                    hlc: try visit.value(3),
+                    at: try visit.value(4),
+                    counts: try visit.value(5)
+                )
+            )
+        }
+        let before = try row.facts()
+        var facts = before
+        facts.forgetTallies(until: retention.now)
+        let first = SystemValues(before).packs.first?.stamp.time ?? Int64.max
         // What files counted, and what came on top by then, stays as a claim of its own.
-        let latest: Int64 = try groups.map { try $0.value(7) }.max() ?? 0
+        let latest = groups.values.joined().map(\.at).max() ?? 0
         for claim in before.claims where claim.at < latest {
             let more = try Int.fetchOne(
                 db,
@@ -105,35 +193,34 @@ extension MemberStore {
             guard !overflow, visits > claim.visits else { continue }
             facts.add(MemberFacts.Claim(visits: visits, at: latest, stamp: claim.stamp))
         }
-        var count = 0
-        for group in groups {
-            let stamp = Stamp(time: try group.value(2), device: try group.value(0))
-            let born: Int64 = try group.value(1)
-            let rows: Int = try group.value(3)
-            let former = before.removals.first { $0.stamp.device == stamp.device && $0.born == born }
-            let (visits, overflow) = (former?.visits ?? 0).addingReportingOverflow(Int(try group.value(4) as Double))
+        // Also the moments from which other devices' scenarios count.
+        let anchors = retention.anchors + facts.removals.flatMap(\.tallies).map { ($0.from, $0.until) }
+        for (creation, visits) in groups {
+            let former = facts.removals.first { $0.stamp.device == creation.device && $0.born == creation.born }
+            let counted = visits.filter(\.counts)
+            let total = MergeBatch.sum(former?.visits ?? 0, counted.count)
             facts.add(
                 MemberFacts.Removal(
-                    stamp,
-                    born: born,
-                    visits: overflow ? Int.max : visits,
-                    bought: min(former?.bought ?? 0, visits) + Int(try group.value(5) as Double),
-                    latest: max(former?.latest ?? 0, try group.value(6))
+                    Stamp(time: visits.map(\.hlc).max() ?? 0, device: creation.device),
+                    born: creation.born,
+                    visits: total,
+                    bought: min(former?.bought ?? 0, total) + counted.count { $0.hlc > first },
+                    latest: max(former?.latest ?? 0, counted.map(\.at).max() ?? 0),
+                    tallies: anchors.map { from, until in
+                        let more = counted.count { $0.at >= from }
+                        let visits = MergeBatch.sum(former?.visits(since: from) ?? 0, more)
+                        return MemberFacts.Removal.Tally(from: from, until: until, visits: visits)
+                    }
                 )
             )
-            count += rows
         }
-        try remove(UUID.fetchAll(db, sql: "SELECT event_id \(old)", arguments: arguments), in: db)
+        try remove(groups.values.joined().map(\.id), in: db)
         try save(facts, of: id, in: db)
-        return count
+        return old.count
     }
 
     /// Removes visits that another device has removed and counted.
     func removeCounted(of id: Int64, _ facts: MemberFacts, in db: Database) throws {
-        struct Creation: Hashable {
-            var device: UUID
-            var born: Int64
-        }
         let removed = Dictionary(
             facts.removals.map { (Creation(device: $0.stamp.device, born: $0.born), $0.stamp.time) },
             uniquingKeysWith: max
@@ -157,45 +244,75 @@ extension MemberStore {
         try permittingChanges(in: db) {
             for id in ids {
                 try emptyMessages(ofTap: id, in: db)
-                try db.cachedStatement(
-                    sql: "UPDATE receipt SET \(Self.emptiedReceipt) WHERE event_id = ?1"
-                ).execute(arguments: [id, Rejection.erased.message])
+                try forgetReceipt(of: id, in: db)
                 try db.cachedStatement(sql: "DELETE FROM visit WHERE event_id = ?").execute(arguments: [id])
                 try db.cachedStatement(sql: "DELETE FROM undo WHERE event_id = ?").execute(arguments: [id])
             }
         }
     }
 
-    /// Forgets to whom old taps belonged that were not counted.
+    /// Leaves of a tap only that it was there, so that it adds nothing when it is given again.
+    private func forgetReceipt(of tap: UUID, in db: Database) throws {
+        try db.cachedStatement(sql: "UPDATE receipt SET \(Self.forgottenReceipt) WHERE event_id = ?1")
+            .execute(arguments: [tap, Rejection.erased.message])
+    }
+
+    /// Forgets old taps of members that were not counted.
     private func removeReceipts(
         before limit: Int64,
         atOnce count: Int,
         _ attempt: String
     ) async throws(ClubError) {
-        // The last receipt of one round is where the next begins.
-        var last: (at: Int64, id: Data) = (-1, Data())
-        while true {
-            let start = last
-            let next = try await write(attempt) { db -> (at: Int64, id: Data)? in
-                let rows = try Row.fetchAll(
+        // The last receipt of one round is where the next begins. Those at 0 are forgotten.
+        var last: (at: Int64, id: UUID)? = (
+            0, UUID(uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255))
+        )
+        let condition = """
+            member_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
+            """
+        while let start = last {
+            let found = try await read(attempt) { db in
+                try Row.fetchAll(
                     db.cachedStatement(
                         sql: """
-                            SELECT at, event_id, member_id IS NOT NULL
-                                AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
-                            FROM receipt WHERE (at, event_id) > (?, ?) AND at < ? ORDER BY at, event_id LIMIT ?
+                            SELECT at, event_id FROM receipt INDEXED BY receipt_by_time
+                            WHERE (at, event_id) > (?, ?) AND at < ? AND \(condition) ORDER BY at, event_id LIMIT ?
                             """
                     ),
                     arguments: [start.at, start.id, limit, count]
-                )
-                for row in rows where try row.value(2) {
-                    try self.emptyMessages(ofTap: try row.value(1), in: db)
-                    try db.cachedStatement(sql: "UPDATE receipt SET \(Self.emptiedReceipt) WHERE event_id = ?1")
-                        .execute(arguments: [row.value(1) as Data, Rejection.erased.message])
-                }
-                return try rows.last.map { row in (at: try row.value(0), id: try row.value(1)) }
+                ).map { row -> (at: Int64, id: UUID) in (try row.value(0), try row.value(1)) }
             }
-            guard let next else { return }
-            last = next
+            last = found.last
+            guard !found.isEmpty else { return }
+            try await writePortion(attempt) { db in
+                for receipt in found {
+                    let stands = try db.first(
+                        "SELECT 1 FROM receipt WHERE event_id = ? AND \(condition)",
+                        [.uuid(receipt.id)]
+                    ) { _ in true }
+                    guard stands == true else { continue }
+                    try self.emptyMessages(ofTap: receipt.id, in: db)
+                    try self.forgetReceipt(of: receipt.id, in: db)
+                }
+            }
+        }
+    }
+
+    /// Removes from the list of changes what tells of old visits: the values that members showed before. Who follows the
+    /// list has read them, or reads everything anew.
+    private func forgetChanges(before limit: Int64, _ attempt: String) async throws(ClubError) {
+        let last = try await read(attempt) { db in
+            try Int64.fetchOne(
+                db,
+                sql: "SELECT max(seq) FROM change WHERE json_valid(before) AND before ->> '$[4]' < ?",
+                arguments: [limit]
+            )
+        }
+        guard let last else { return }
+        try await writePortion(attempt) { db in
+            // The numbers go on, although nothing is left.
+            _ = try self.noteCreations(in: db)
+            try db.execute(sql: "DELETE FROM change WHERE seq <= ?", arguments: [last])
         }
     }
 }

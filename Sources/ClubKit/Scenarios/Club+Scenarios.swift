@@ -30,6 +30,7 @@ extension Club {
             state.scenarios = plan.isEmpty ? nil : plan
             state.delivery = delivery
         }
+        if let store = state.withLock({ $0.store }) { opening.async { self.keepSpans(in: store) } }
         deliverLeftOver()
         return self
     }
@@ -121,7 +122,8 @@ extension Club {
         let holds = await conditionsHold(of: scenario)
         let id = configuration.makeUUID()
         var outcome = try await store.write(attempt) { db in
-            try store.tryToExecute(
+            try store.keep(ScenarioSpan.all(of: [scenario]), in: db)
+            return try store.tryToExecute(
                 scenario,
                 for: subject,
                 at: time,

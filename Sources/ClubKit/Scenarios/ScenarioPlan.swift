@@ -18,6 +18,9 @@ package struct ScenarioPlan: Sendable {
     /// Whether a tap has to know the member's tags.
     let needsTags: Bool
 
+    /// The windows in which they count.
+    let spans: Set<ScenarioSpan>
+
     /// The scenarios with code of the application.
     let conditional: [Scenario]
 
@@ -37,6 +40,7 @@ package struct ScenarioPlan: Sendable {
             if case .group = scenario.audience { return true }
             return scenario.allRules.contains(where: \.asksForTags)
         }
+        spans = ScenarioSpan.all(of: scenarios)
         conditional = scenarios.filter { $0.customConditions != nil }
     }
 

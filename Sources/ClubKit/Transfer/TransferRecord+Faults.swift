@@ -126,7 +126,10 @@ extension TransferRecord {
             if !MemberID.isUsable(person.userId) { return .badIdentifier }
             let facts = person.facts
             if let name = facts.overfull { return RowFault(name, "expected at most \(ClubFile.mostParts)") }
-            let times = facts.births.map(\.at) + facts.claims.map(\.at) + facts.removals.map(\.latest)
+            let tallies = facts.removals.flatMap(\.tallies)
+            let times =
+                facts.births.map(\.at) + facts.claims.map(\.at) + facts.removals.map(\.latest)
+                + tallies.flatMap { [$0.from, $0.until] }
             if !times.allSatisfy(isTime) { return time }
             // What the club keeps among the values as numbers, in all versions, since each may become the latest.
             func isMoment(_ time: Int64) -> Bool { (0..<Stamp.latestTime).contains(time) }
@@ -139,7 +142,7 @@ extension TransferRecord {
             where !isMoment(Int64(value)) {
                 return RowFault(SystemValues.Name.packsFrom, "expected a moment of a clock")
             }
-            let removed = facts.removals.flatMap { [$0.visits, $0.bought] }
+            let removed = facts.removals.flatMap { [$0.visits, $0.bought] } + tallies.map(\.visits)
             let carried = facts.values.filter { SystemValues.Name.isCarried($0.key) }.values.joined()
                 .compactMap { if case .int(let visits) = $0.value { visits } else { nil } }
             let counts = facts.claims.map(\.visits) + facts.packs.map(\.visits) + removed + carried

@@ -69,7 +69,14 @@ struct MemberFactsReducingTests {
             let stamps = Self.stamps(60, &random)
             let packs = stamps.map { MemberFacts.Pack($0, visits: Int.random(in: 1...3, using: &random)) }
             let removals = stamps.map {
-                MemberFacts.Removal($0, born: $0.time % 3, visits: 1, bought: Int($0.time % 2), latest: $0.time % 7)
+                MemberFacts.Removal(
+                    $0,
+                    born: $0.time % 3,
+                    visits: 1,
+                    bought: Int($0.time % 2),
+                    latest: $0.time % 7,
+                    tallies: RandomFacts.tallies(&random)
+                )
             }
             let versions = stamps.map { MemberFacts.Version($0, RandomFacts.value(&random)) }
             var whole = MemberFacts()

@@ -184,6 +184,44 @@ struct MemberFactsTests {
         #expect(facts.hasRemoved(Self.device(2, 4), born: born))
     }
 
+    @Test(
+        "Of removed visits the greatest number since each moment is kept, and of a moment without one that of the next"
+    )
+    func tallies() throws {
+        let born = Self.device(1, 1).time
+        func removal(_ time: Int64, visits: Int, _ tallies: [(Int64, Int)]) -> MemberFacts.Removal {
+            MemberFacts.Removal(
+                Self.device(2, time),
+                born: born,
+                visits: visits,
+                bought: 0,
+                latest: 50,
+                tallies: tallies.map { .init(from: $0, until: 100 + $0, visits: $1) }
+            )
+        }
+        var facts = MemberFacts()
+        facts.add(MemberFacts.Birth(Self.device(1, 1), at: 1))
+        facts.add(removal(5, visits: 9, [(20, 4), (30, 0), (40, 1)]))
+        facts.add(removal(4, visits: 8, [(10, 6), (20, 3)]))
+        func count(_ after: Int64, _ through: Int64 = .max) -> Int {
+            facts.removedVisits(after: after, through: through)
+        }
+        #expect(count(-1) == 9 && count(.min) == 9)
+        #expect(count(9) == 6 && count(0) == 6)
+        #expect(count(19) == 4 && count(10) == 4)
+        #expect(count(20) == 1 && count(39) == 1 && count(40) == 0)
+        #expect(count(9, 19) == 2 && count(9, 50) == 6 && count(9, 9) == 0)
+        let text = try MemberRow.json(facts)
+        #expect(try JSONDecoder().decode(MemberFacts.self, from: Data(text.utf8)) == facts)
+        // A form without them is that of a former version.
+        let plain = #"[[[1],1,1,0,1]]"#
+        #expect(try JSONDecoder().decode([MemberFacts.Removal].self, from: Data(plain.utf8)).first?.tallies == [])
+        facts.forgetTallies(until: 120)
+        #expect(count(9) == 1)
+        facts.delete(Self.device(1, 9))
+        #expect(count(-1) == 0)
+    }
+
     @Test("Stamps of files are told by their time alone, and no clock gives such a time")
     func legacyTimes() {
         for at in [0, 1, 999, 1000, 1_788_256_800_000_000, Timestamp.latest] as [Int64] {

@@ -50,6 +50,16 @@ enum RandomFacts {
         }
     }
 
+    static func tallies(_ random: inout MergeRandom) -> [MemberFacts.Removal.Tally] {
+        (0..<Int.random(in: 0...2, using: &random)).map { _ in
+            MemberFacts.Removal.Tally(
+                from: Int64.random(in: 1...3, using: &random),
+                until: Int64.random(in: 4...6, using: &random),
+                visits: Int.random(in: 0...3, using: &random)
+            )
+        }
+    }
+
     static func facts(_ random: inout MergeRandom) -> MemberFacts {
         var facts = MemberFacts()
         for _ in 0..<Int.random(in: 0...14, using: &random) {
@@ -76,7 +86,8 @@ enum RandomFacts {
                         born: self.stamp(&random).time,
                         visits: Int.random(in: 0...3, using: &random),
                         bought: Int.random(in: 0...2, using: &random),
-                        latest: Int64.random(in: 0...5, using: &random)
+                        latest: Int64.random(in: 0...5, using: &random),
+                        tallies: tallies(&random)
                     )
                 )
             default:

@@ -64,7 +64,7 @@ struct RetentionCostTests {
                             INSERT INTO receipt (event_id, at, reader, backend, outcome, member_id)
                             VALUES (?, ?, '', '', 'repeat', CASE WHEN ? THEN 1 END)
                             """,
-                        arguments: [UUIDSource.uuid(UInt64(1000 + number)), number / 3, number % 7 > 0]
+                        arguments: [UUIDSource.uuid(UInt64(1000 + number)), 1 + number / 3, number % 7 > 0]
                     )
                 }
             }

@@ -121,10 +121,11 @@ struct RetentionScenarioTests {
         let directory = try TemporaryDirectory()
         let (first, second, third) = (try await Kiosk(1), try await Kiosk(2), try await Kiosk(3))
         _ = try await first.come(1...25)
+        second.clock.advance(by: 25.5 * Self.day)
         try await merge(first, into: second, directory)
         #expect(try await second.come(26...50) == ["coffee": [30, 40, 50]])
-        try await merge(second, into: first, directory)
         first.clock.advance(by: 26 * Self.day)
+        try await merge(second, into: first, directory)
         let before = try await decisions(first)
         #expect(try await first.prune(before: 36) == 35)
         for kiosk in [second, third] {

@@ -137,8 +137,10 @@ extension MemberStore {
         latest limit: Int? = nil,
         in db: Database
     ) throws -> [ScenarioExecution] {
+        // Those that were rounded to one moment come by their numbers.
         let order =
-            limit.map { "ORDER BY e.hlc DESC, e.execution_id DESC LIMIT \($0)" } ?? "ORDER BY e.hlc, e.execution_id"
+            ["e.hlc", "e.number", "e.execution_id"].map { limit == nil ? $0 : $0 + " DESC" }
+            .joined(separator: ", ") + (limit.map { " LIMIT \($0)" } ?? "")
         let rows = try Row.fetchCursor(
             db.cachedStatement(
                 sql: """
@@ -147,7 +149,7 @@ extension MemberStore {
                     FROM scenario_execution AS e LEFT JOIN scenario_settlement AS s
                         ON s.execution_id = e.execution_id AND s.state = \(standingState)
                     WHERE (\(condition)) AND \(IntegrityQuestion.isNotReset)
-                    \(order)
+                    ORDER BY \(order)
                     """
             ),
             arguments: arguments

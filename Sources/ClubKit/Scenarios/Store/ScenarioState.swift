@@ -16,6 +16,7 @@ final class ScenarioState {
     private var visits: (count: Int, first: Int64?, last: Int64?)?
     private var events: [String: (count: Int, first: Int64?, last: Int64?)] = [:]
     private var foundTags: [String]?
+    private var foundFacts: [Int64: MemberFacts] = [:]
 
     /// The name under which visits stand among the events of a group or the kiosk.
     static let visitsName = "$visits"
@@ -133,7 +134,7 @@ final class ScenarioState {
                 "SELECT at FROM visit WHERE \(Self.countedVisit) ORDER BY at LIMIT 1",
                 [.integer(row.id), .integer(row.ended)]
             ) { try $0.value(0) }
-            let unlisted = try row.unlistedVisits()
+            let unlisted = try unlistedVisits(of: row)
             let earliest = [listed, unlisted?.first].compactMap(\.self).min()
             first = [first, earliest].compactMap(\.self).min()
         }
@@ -142,21 +143,41 @@ final class ScenarioState {
         return all
     }
 
+    /// How many visits lie after a moment, up to another. Of those that were removed, the numbers since the moments are
+    /// kept from which scenarios count.
     func countVisits(after: Int64, through: Int64) throws -> Int {
         try rows.filter(\.exists).reduce(0) { sum, row in
-            try sum
-                + (db.first(
-                    "SELECT count(*) FROM visit WHERE \(Self.countedVisit) AND at > ?3 AND at <= ?4",
-                    [.integer(row.id), .integer(row.ended), .integer(after), .integer(through)]
-                ) { try $0.value(0) } ?? 0)
+            let listed: Int? = try db.first(
+                "SELECT count(*) FROM visit WHERE \(Self.countedVisit) AND at > ?3 AND at <= ?4",
+                [.integer(row.id), .integer(row.ended), .integer(after), .integer(through)]
+            ) { try $0.value(0) }
+            let removed = try facts(of: row)?.removedVisits(after: after, through: through) ?? 0
+            return MergeBatch.sum(sum, MergeBatch.sum(listed ?? 0, removed))
         }
+    }
+
+    /// What is kept of a member beyond the row, decoded once.
+    private func facts(of row: MemberRow) throws -> MemberFacts? {
+        guard row.hasFacts else { return nil }
+        if let found = foundFacts[row.id] { return found }
+        let facts = try row.facts()
+        foundFacts[row.id] = facts
+        return facts
+    }
+
+    /// When visits were that are in the ledger no more, or never were: as far as that is known.
+    private func unlistedVisits(of row: MemberRow) throws -> (first: Int64?, last: Int64?)? {
+        let facts = try facts(of: row)
+        let last = [row.claim?.at, facts?.claims.map(\.at).max(), facts?.latestRemovedVisit].compactMap(\.self).max()
+        guard let last else { return nil }
+        return (row.addedAt == 0 ? nil : row.addedAt, last)
     }
 
     func visit(fromLatest k: Int, through: Int64) throws -> Int64? {
         var times: [Int64] = []
         let isAlone = rows.count == 1
         for row in rows where row.exists {
-            let unlisted = try row.unlistedVisits()?.last
+            let unlisted = try unlistedVisits(of: row)?.last
             let skipped = isAlone && unlisted == nil ? k : 0
             times += try Int64.fetchAll(
                 db.cachedStatement(
@@ -251,16 +272,6 @@ final class ScenarioState {
         if keys.count == 1 { return try times(keys[0], k, 1).first }
         let all = try keys.flatMap { try times($0, 0, k + 1) }.sorted(by: >)
         return all.indices.contains(k) ? all[k] : nil
-    }
-}
-
-extension MemberRow {
-    /// When visits were that are in the ledger no more, or never were: as far as that is known.
-    fileprivate func unlistedVisits() throws -> (first: Int64?, last: Int64?)? {
-        let facts = hasFacts ? try facts() : nil
-        let last = [claim?.at, facts?.claims.map(\.at).max(), facts?.latestRemovedVisit].compactMap(\.self).max()
-        guard let last else { return nil }
-        return (addedAt == 0 ? nil : addedAt, last)
     }
 }
 

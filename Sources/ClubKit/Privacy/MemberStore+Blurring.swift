@@ -1,0 +1,168 @@
+import Foundation
+import GRDB
+
+/// Rounding the times of what scenarios did and counted, once it is older than what is kept.
+///
+/// That something was given stays, with its number and what became of it, so that it is not given twice. When it was is
+/// rounded up, so that nothing is due earlier: to the end of its day (UTC), but not beyond a moment from which scenarios
+/// count. The visit is not named any more. What concerns the kiosk alone names nobody and stays as it is; so does what was
+/// not settled, since it is yet to be delivered.
+///
+/// The moment of the logical clock is rounded as well: up, so that it stays later than a reset before it; down if a reset
+/// came after it. A rounded record is put before one that is not (see ``Precedence/init(born:rounding:texts:)``), so
+/// that devices that have rounded and such that have not come to the same.
+extension MemberStore {
+    /// Milliseconds in a day.
+    private static let day: Int64 = 86_400_000
+
+    /// How many records are changed in one transaction.
+    private static let recordsAtOnce = 400
+
+    /// Whether a moment of a logical clock is a rounded one.
+    static func isRounded(_ time: Int64) -> Bool {
+        time & 0xFFFF == 0 && [0, day - 1].contains((time >> 16) % day)
+    }
+
+    /// The same of a column.
+    private static func isRounded(_ column: String) -> String {
+        "(\(column) & 65535 = 0 AND (\(column) >> 16) % \(day) IN (0, \(day - 1)))"
+    }
+
+    /// The number of a day since 1970 in which a moment of a logical clock lies.
+    static func dayNumber(_ time: Int64) -> Int64 { (time >> 16) / day }
+
+    /// A moment of a logical clock, rounded up or down within its day.
+    private static func rounded(_ column: String, up: String) -> String {
+        "((\(column) >> 16) / \(day) * \(day) + iif(\(up), \(day - 1), 0) << 16)"
+    }
+
+    /// A time in microseconds, rounded up within its day, up to the next of the moments in `?2`.
+    private static let roundedTime = """
+        min((at / \(day * 1000) + 1) * \(day * 1000) - 1,
+            coalesce((SELECT min(value) - 1 FROM json_each(?2) WHERE value > at), \(Int64.max)))
+        """
+
+    /// What is rounded in a table.
+    private struct Rounding: Sendable {
+        var table: String
+        var key: String
+        /// Which rows are, beside those that are old: a condition of the table.
+        var condition: String
+        /// What else is changed.
+        var changes: String
+        /// Whether a row came after the latest reset.
+        var stands = "TRUE"
+    }
+
+    private static let roundings = [
+        Rounding(
+            table: "scenario_execution",
+            key: "execution_id",
+            condition: """
+                kind <> 'kiosk'
+                AND EXISTS (SELECT 1 FROM scenario_settlement AS s WHERE s.execution_id = e.execution_id)
+                """,
+            changes: ", visit = NULL",
+            stands: IntegrityQuestion.isNotReset
+        ),
+        Rounding(
+            table: "scenario_event",
+            key: "event_id",
+            condition: "kind <> 'kiosk'",
+            changes: ", visit = NULL",
+            stands: """
+                e.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r WHERE r.kind = e.kind AND r.subject = e.subject
+                    AND r.scenario = \(resetNameSQL("e.name"))), -1)
+                """
+        ),
+        Rounding(
+            table: "scenario_settlement",
+            key: "execution_id",
+            condition: """
+                EXISTS (SELECT 1 FROM scenario_execution AS x WHERE x.execution_id = e.execution_id AND x.kind <> 'kiosk')
+                """,
+            changes: ""
+        ),
+    ]
+
+    /// Rounds the times of days that lie wholly before a limit.
+    ///
+    /// - Parameters:
+    ///   - limit: in microseconds since 1970, no later than the present.
+    ///   - anchors: the moments from which scenarios count.
+    func blurScenarios(before limit: Int64, _ anchors: [Int64], _ attempt: String) async throws(ClubError) {
+        let end = limit / (Self.day * 1000) * Self.day
+        let moments = "[\(anchors.map(String.init).joined(separator: ","))]"
+        for rounding in Self.roundings {
+            let (table, key) = (rounding.table, rounding.key)
+            let isOld = """
+                at < \(end * 1000) AND hlc < \(end << 16) AND NOT \(Self.isRounded("hlc")) AND \(rounding.condition)
+                """
+            var last = Data()
+            while true {
+                let start = last
+                let ids = try await read(attempt) { db in
+                    try Data.fetchAll(
+                        db.cachedStatement(
+                            sql: """
+                                SELECT DISTINCT \(key) FROM \(table) AS e WHERE \(key) > ? AND \(isOld)
+                                ORDER BY \(key) LIMIT \(Self.recordsAtOnce)
+                                """
+                        ),
+                        arguments: [start]
+                    )
+                }
+                guard let next = ids.last else { break }
+                try await writePortion(attempt) { db in
+                    // What is rounded up is no later than this device's clock.
+                    _ = try self.nextStamp(in: db)
+                    for id in ids {
+                        try db.cachedStatement(
+                            sql: """
+                                UPDATE \(table) AS e SET hlc = \(Self.rounded("hlc", up: rounding.stands)),
+                                    at = \(Self.roundedTime)\(rounding.changes)
+                                WHERE \(key) = ?1 AND \(isOld)
+                                """
+                        ).execute(arguments: [id, moments])
+                    }
+                    if table == "scenario_event" { try self.refreshEventTimes(of: ids, in: db) }
+                }
+                last = next
+            }
+        }
+    }
+
+    /// Puts the first and the last time of those who have some of these events right.
+    private func refreshEventTimes(of ids: [Data], in db: Database) throws {
+        let event = """
+            FROM scenario_event AS e WHERE e.kind = c.kind AND e.subject = c.subject AND e.name = c.name AND undone = 0
+                AND \(Self.roundings[1].stands)
+            """
+        try db.execute(
+            sql: """
+                UPDATE scenario_count AS c SET
+                    first_at = (SELECT e.at \(event) ORDER BY e.at LIMIT 1),
+                    last_at = (SELECT e.at \(event) ORDER BY e.at DESC LIMIT 1)
+                WHERE (kind, subject, name) IN (SELECT kind, subject, name FROM scenario_event
+                    WHERE event_id IN (\(databaseQuestionMarks(count: ids.count))))
+                """,
+            arguments: StatementArguments(ids)
+        )
+    }
+}
+
+extension Precedence {
+    /// Of records of which one may be rounded: that comes before all of its day, which come by their moments.
+    init(born: Int64 = 0, rounding stamp: Stamp, texts: [String?]) {
+        let isRounded = MemberStore.isRounded(stamp.time)
+        let moment = String(stamp.time)
+        self.init(
+            born: born,
+            stamp: Stamp(
+                time: MemberStore.dayNumber(stamp.time) << 1 | (isRounded ? 0 : 1),
+                device: Stamp.legacyDevice
+            ),
+            texts: [String(repeating: "0", count: max(0, 19 - moment.count)) + moment, stamp.device.uuidString] + texts
+        )
+    }
+}
