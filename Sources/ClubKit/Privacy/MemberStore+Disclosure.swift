@@ -28,6 +28,8 @@ extension MemberStore {
             var visitsBought: [Entry]
             /// Visits that were removed because they are old.
             var visitsRemoved: Int
+            /// How many of these are kept for scenarios as having been since then.
+            var visitsRemovedSince: [Entry]
         }
 
         struct Card: Encodable {
@@ -107,7 +109,11 @@ extension MemberStore {
                 deleted: one.exists ? nil : facts.end.map { time($0) },
                 claims: facts.claims.map { .init(at: time($0.at), values: ["visits": .int($0.visits)]) },
                 visitsBought: facts.allPacks.map { .init(at: time($0.stamp), values: ["visits": .int($0.visits)]) },
-                visitsRemoved: facts.removedVisits
+                visitsRemoved: facts.removedVisits,
+                visitsRemovedSince: Set(facts.removals.flatMap(\.tallies).map(\.from)).sorted().map { from in
+                    let visits = facts.removedVisits(after: from - 1, through: .max)
+                    return .init(at: time(from), values: ["visits": .int(visits)])
+                }
             )
         }
         func entries(_ sql: String, _ names: [String], _ arguments: StatementArguments = []) throws -> [Disclosure

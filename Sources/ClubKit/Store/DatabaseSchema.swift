@@ -3,7 +3,7 @@ import GRDB
 
 /// The tables of a member database, and how older ones become today's.
 ///
-/// - `meta`: this store's device identifier. `clock`: its hybrid logical clock, one row.
+/// - `meta`: this store's device identifier, and the windows in which scenarios count. `clock`: its hybrid logical clock, one row.
 /// - `member`: one row a member, also of those who are gone (`status` 1) or were joined to another (2). `facts` holds
 ///   what was said of them (``MemberFacts``), or NULL where `origin_…` (the newest creation), `claim_…` and the shown
 ///   values tell all of it. `ended_hlc` is the latest deletion, -1 without one.

@@ -76,7 +76,8 @@ struct VisitsPrune: ToolCommand {
         commandName: "prune",
         abstract: "Removes visits that are older than a retention period allows.",
         discussion: """
-            Members keep their totals; when they came is no longer known, also not to statistics. It cannot be undone.
+            Members keep their totals, and scenarios what they have counted; when members came is no longer known, also \
+            not to statistics. It cannot be undone.
 
             JSON keys: removed (visits), before.
 

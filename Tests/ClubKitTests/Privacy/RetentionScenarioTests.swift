@@ -144,6 +144,23 @@ struct RetentionScenarioTests {
         for kiosk in [first, second, third] { try await kiosk.club.close() }
     }
 
+    @Test("Who asks gets the numbers that are kept, and nothing is left of them after an erasure")
+    func disclosed() async throws {
+        let directory = try TemporaryDirectory()
+        let kiosk = try await Kiosk()
+        _ = try await kiosk.come(1...12)
+        #expect(try await kiosk.prune(before: 11) == 10)
+        let files = try await kiosk.club.disclose("A", to: URL(fileURLWithPath: directory.file("A")))
+        let json = try JSONSerialization.jsonObject(with: Data(contentsOf: files[0])) as? [String: Any]
+        let record = try #require((json?["records"] as? [[String: Any]])?.first)
+        let numbers = try #require(record["visitsRemovedSince"] as? [[String: Any]])
+        // Since the beginning of the year, and since the start.
+        #expect(numbers.map { $0["visits"] as? Int } == [10, 10])
+        try await kiosk.club.erase("A")
+        #expect(try await kiosk.come(13...22) == ["coffee": [22]])
+        try await kiosk.club.close()
+    }
+
     // MARK: Dates
 
     /// All numbers that a database holds, in columns and in texts, with the table.
