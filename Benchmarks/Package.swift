@@ -69,6 +69,14 @@ let package = Package(
             ]
         ),
         .executableTarget(
+            name: "retention-cost",
+            dependencies: [
+                "BenchmarkSupport", "CVisits",
+                .product(name: "ClubKit", package: "ClubKit"),
+                .product(name: "ReaderKit", package: "ClubKit"),
+            ]
+        ),
+        .executableTarget(
             name: "message-rate",
             dependencies: ["BenchmarkSupport", .product(name: "ClubKit", package: "ClubKit")]
         ),
