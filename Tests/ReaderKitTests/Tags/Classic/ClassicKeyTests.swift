@@ -1,4 +1,4 @@
-import ReaderKit
+@testable import ReaderKit
 import Testing
 
 @Suite struct ClassicKeyTests {
@@ -41,12 +41,29 @@ import Testing
     @Test(
         arguments: [
             (0x09, ClassicSize.mini), (0x08, .oneK), (0x88, .oneK), (0x28, .oneK), (0x18, .fourK), (0x38, .fourK),
-            (0x00, nil), (0x20, nil),
+            (0x19, .twoK), (0x98, .fourK), (0x00, nil), (0x01, nil), (0x10, nil), (0x11, nil), (0x20, nil),
         ] as [(UInt8, ClassicSize?)]
     )
     func sizeFromSAK(_ sak: UInt8, _ size: ClassicSize?) {
         #expect(ClassicSize(sak: sak) == size)
         #expect(ClassicSize(facts: CardFacts(values: [.init("sak", [sak])])) == size)
+    }
+
+    /// Whatever is asked which card shows a SAK, the answer is the same: a Classic for none or for all.
+    @Test(arguments: UInt8.min...UInt8.max)
+    func tablesAgree(sak: UInt8) throws {
+        let facts = CardFacts(technology: .iso14443a, values: [.init("sak", [sak])])
+        let standing = CardFacts(atr: try #require(facts.standingATR))
+        let isClassic = TagReader.type(of: facts) == .mifareClassic
+        #expect(TagReader.type(of: standing) == TagReader.type(of: facts))
+        #expect(ClassicSize(facts: standing) == (sak & 0x20 == 0 ? ClassicSize(sak: sak) : nil))
+        // A smart card with a Classic inside is spoken to as a smart card.
+        #expect((ClassicSize(sak: sak) != nil && sak & 0x20 == 0) == isClassic)
+        let product = CardTables.iso14443a(sak: sak, atqa: nil)?.product
+        #expect((product?.family == .classic) == isClassic)
+        if isClassic, let product { #expect(ClassicSize(sak: sak).map { $0.blocks * 16 } == product.memory) }
+        let conversation = RedactionConversation(Capture.Presentation(at: .zero, facts: facts))
+        #expect(conversation.isClassic == (ClassicSize(sak: sak) != nil))
     }
 
     @Test(
