@@ -248,22 +248,5 @@ package struct CardOnReader {
 
 extension CardOnReader {
     /// The card's identifier, if it can be told.
-    package var uid: CardUID? { try? readUID() }
-
-    /// The card's identifier, from anticollision or from the reader (`FF CA 00 00 00`); `nil` if neither tells.
-    ///
-    /// - Throws: ``ReaderError`` if the link to the card fails.
-    package func readUID() throws(ReaderError) -> CardUID? {
-        let facts = channel.facts
-        let technology = facts.technology ?? facts.atr.flatMap { try? ATR($0) }?.technology
-        if let bytes = facts["uid"] ?? facts["idm"] ?? facts["pupi"], !bytes.isEmpty {
-            return CardUID(readerBytes: bytes, technology: technology)
-        }
-        guard channel.capabilities.hasPseudoAPDUs else { return nil }
-        let answer = try channel.exchange(.getUID)
-        // 6282: the identifier is shorter than asked for, and complete.
-        guard answer.isSuccess || answer.statusWord.rawValue == 0x6282, [4, 7, 8, 10].contains(answer.data.count)
-        else { return nil }
-        return CardUID(readerBytes: answer.data, technology: technology)
-    }
+    package var uid: CardUID? { (try? channel.identifier()) ?? nil }
 }

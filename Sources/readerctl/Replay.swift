@@ -11,16 +11,23 @@ struct Replay: ToolCommand {
         discussion: """
             With --expect the taps are compared with NAME.expected.jsonl beside each capture: exit code 0 if they are \
             the same, 1 if they differ (the first line that differs is told), 65 if a file is malformed. A sidecar is \
-            what 'readerctl replay --json --start 1970-01-01T00:00:00Z --seed 0 NAME.capture' prints.
+            what 'readerctl replay --json --start 1970-01-01T00:00:00Z --seed 0 NAME.capture' prints; of a capture \
+            with the header 'started', the same without --start.
+
+            With --passes the passes of phones, signing tags and tokens are read too. How old they are is judged by the \
+            time of the recording: --start, or the header 'started'. What was presented before is forgotten with each \
+            run, and with --expect with each file.
 
             EXAMPLES
               readerctl replay tap.capture
               readerctl replay --expect Fixtures/cards
+              readerctl replay --expect --passes Fixtures/passes/passes.json Fixtures/passes
             """
     )
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var replay: ReplayOptions
+    @OptionGroup var passes: PassOptions
     @Flag(help: "Compare with the expected taps beside each capture.")
     var expect = false
     @Argument(
@@ -32,9 +39,10 @@ struct Replay: ToolCommand {
     func perform() async throws {
         let out = output.output
         try await out.tellingErrors {
-            if expect { return try await compare(out) }
+            let site = try await passes.site()
+            if expect { return try await compare(out, site) }
             let backend = try replay.backend(CaptureFiles.load(files)) { $0.started ?? Date() }
-            let scanner = CardScanner(backend, configuration: ScannerConfiguration(makeID: replay.makeID()))
+            let scanner = CardScanner(backend, configuration: ScannerConfiguration(site: site, makeID: replay.makeID()))
             for await case .scan(let tap) in scanner.events() {
                 try out.result(tap, text: TapText.describe(tap))
             }
@@ -51,11 +59,17 @@ struct Replay: ToolCommand {
         var message: String?
     }
 
-    private func compare(_ out: Output) async throws {
+    private func compare(_ out: Output, _ site: PassSite?) async throws {
         var worst = ToolExit.success
         for file in try CaptureFiles.expand(files) {
             do {
-                let difference = try await CaptureExpectation(file: file, mode: replay.mode).firstDifference()
+                let difference = try await CaptureExpectation(
+                    file: file,
+                    mode: replay.mode,
+                    site: site,
+                    start: replay.start
+                )
+                .firstDifference()
                 if let difference {
                     if worst == ToolExit.success { worst = ToolExit.failure }
                     try out.result(

@@ -256,6 +256,41 @@ import Testing
         #expect(over.status == 1 && over.output.contains("passNotAccepted"))
     }
 
+    /// A replay reads passes too, by the time of the recording, and remembers nothing from one run to the next.
+    @Test func replayOfPasses() async throws {
+        let fixtures = Fixtures.path + "/passes"
+        for name in ["vas.pem", "tag.key", "issuer.jwks", "passes.json"] {
+            try key(try String(contentsOfFile: fixtures + "/" + name, encoding: .utf8), name)
+        }
+        func replay(_ arguments: String...) async throws -> Tool.Outcome {
+            try await Tool.readerctl.run(
+                ["replay", "--passes", folder.file("passes.json"), "--json"] + arguments,
+                input: []
+            )
+        }
+        for _ in 0..<2 {
+            let same = try await replay("--expect", fixtures)
+            #expect(same.status == 0 && Set(same.objects.compactMap { $0["event"] as? String }) == ["same"])
+            let tap = try await replay("--seed", "0", fixtures + "/apple-vas.capture")
+            #expect(tap.objects.first?["memberKey"] as? String == "MEMBER-000042")
+            #expect(tap.objects.first?["at"] as? String == "2025-06-16T07:32:16.000Z")
+        }
+        // At another time the pass is too old; without the passes nobody is named.
+        let late = try await replay("--start", "2026-01-01T00:00:00Z", "--expect", fixtures + "/apple-vas.capture")
+        #expect(late.status == 1 && late.objects.first?["event"] as? String == "different")
+        let without = try await Tool.readerctl.run(["replay", "--expect", fixtures + "/apple-vas.capture"], input: [])
+        #expect(without.status == 1)
+        _ = try folder.write("{", to: "broken.json")
+        let broken = folder.file("broken.json")
+        #expect(
+            try await Tool.readerctl.run(["replay", "--passes", broken, "--expect", fixtures], input: []).status == 65
+        )
+        #expect(
+            try await Tool.readerctl.run(["replay", "--passes", "/no/such", "--expect", fixtures], input: []).status
+                == 66
+        )
+    }
+
     @Test func sdm() async throws {
         _ = try writeConfiguration()
         let sun = "https://club.example/t?e=EF963FF7828658A599F3041510671E88&c=94EED9EE65337086"

@@ -44,13 +44,9 @@ extension CardFacts {
     private static func name(sak: UInt8) -> UInt16 {
         switch sak {
         case 0x00: 0x0003
-        case 0x08, 0x88, 0x01: 0x0001
-        case 0x18: 0x0002
-        case 0x09: 0x0026
         case 0x10: 0x0038
         case 0x11: 0x0039
-        case 0x19: 0x0036
-        default: 0x0000
+        default: ClassicSize(sak: sak)?.standing.code ?? 0x0000
         }
     }
 }

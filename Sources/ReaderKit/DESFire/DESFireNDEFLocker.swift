@@ -74,19 +74,15 @@ struct DESFireNDEFLocker {
 
     /// Whether the card shows that identifier in anticollision; another may be a random one.
     private func readerShows(_ uid: CardUID) throws(DESFireNDEFFailure) -> Bool {
-        if let shown = channel.facts["uid"] { return shown == uid.bytes }
-        let answer: ResponseAPDU
+        let shown: CardUID?
         do {
-            answer = try channel.exchange(.getUID)
+            shown = try channel.identifier()
         } catch {
             throw .card(.link(error))
         }
-        guard answer.isSuccess || answer.statusWord == .endReached, !answer.data.isEmpty else {
-            throw .tag(.wrongCard(expected: uid))
-        }
-        if answer.data == uid.bytes { return true }
+        if shown?.bytes == uid.bytes { return true }
         // Only a random identifier leaves open which card it is; the card itself then tells, to who knows the key.
-        guard answer.data.count == 4, answer.data[0] == 0x08 else { throw .tag(.wrongCard(expected: uid)) }
+        guard shown?.kind == .random else { throw .tag(.wrongCard(expected: uid)) }
         return false
     }
 

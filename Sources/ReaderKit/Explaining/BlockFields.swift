@@ -100,13 +100,15 @@ enum BlockFields {
         var reader = FieldReader(content, at: offset)
         var block = first
         while reader.left > 0 {
-            if RememberedMemory.isTrailer(block), reader.left >= 16 {
+            if ClassicSize.isTrailer(block), reader.left >= 16 {
                 reader.take("key A of block \(block)", 6) { _ in "a key; a card gives zeros in its place" }
                 reader.take("access bits", 3)
                 reader.take("general purpose byte", 1)
                 reader.take("key B of block \(block)", 6) { _ in "a key, or data" }
             } else if block == 0, reader.left >= 16 {
                 reader.take("block 0", 16) { _ in "the identifier, and what the maker wrote" }
+            } else if ClassicSize.directorySectors.contains(ClassicSize.sector(ofBlock: block)) {
+                reader.take("block \(block)", min(16, reader.left)) { _ in "the directory of applications" }
             } else {
                 reader.take("block \(block)", min(16, reader.left))
             }

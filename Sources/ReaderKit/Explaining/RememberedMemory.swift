@@ -41,15 +41,8 @@ struct RememberedMemory: TagMemory, Sendable {
     /// Where a block begins, in addresses of the message's area for MIFARE Classic; `nil` for what is outside.
     private func address(ofBlock block: Int) -> Int? {
         guard tagType == .mifareClassic else { return block * unit }
-        let isLarge = block >= 128
-        guard !Self.isTrailer(block) else { return nil }
-        // Data blocks in a row, from sector 1 on, where an NDEF application begins.
-        let row = isLarge ? 96 + (block - 128) / 16 * 15 + (block - 128) % 16 : block / 4 * 3 + block % 4
-        return row < 3 ? nil : 16 * (row - 3)
+        return ClassicSize.dataAddress(ofBlock: block)
     }
-
-    /// Whether the block holds the keys of its sector.
-    static func isTrailer(_ block: Int) -> Bool { block < 128 ? block % 4 == 3 : block % 16 == 15 }
 
     /// Where a message can be.
     private var firstOfMessage: Int {
@@ -131,11 +124,8 @@ struct RememberedMemory: TagMemory, Sendable {
             guard size == 0 else { return TLVArea(type: .type5, start: 4, end: 4 + 8 * Int(size)) }
             guard let high = bytes[6], let low = bytes[7] else { return nil }
             return TLVArea(type: .type5, start: 8, end: 8 + 8 * (Int(high) << 8 | Int(low)))
-        case .mifareClassic: return TLVArea(type: .mifareClassic, start: 0, end: Self.classicEnd)
+        case .mifareClassic: return TLVArea(type: .mifareClassic, start: 0, end: ClassicSize.endOfData)
         case .type1, .type3, .type4: return nil
         }
     }
-
-    /// The data blocks of a 4K card behind sector 0.
-    private static let classicEnd = 16 * 213
 }

@@ -28,7 +28,7 @@ enum ReportText {
             text.map { ExplainedField(name, length: $0.utf8.count, text: $0, meaning: meaning) }
         }
         let uid = tag.identifierBytes.map { CardUID(readerBytes: $0, technology: tag.technology) }
-        let kind = uid.flatMap { [4, 7, 8, 10].contains($0.bytes.count) ? ReaderExplainer.text(of: $0.kind) : nil }
+        let kind = uid.flatMap { CardUID.lengths.contains($0.bytes.count) ? ReaderExplainer.text(of: $0.kind) : nil }
         return [
             field("interface", tag.interface), field("protocol", tag.radioProtocol, tag.technology?.rawValue),
             field("template", tag.template.map { [$0].hex }, tag.template.map(template)),

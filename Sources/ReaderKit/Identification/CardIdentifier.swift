@@ -4,7 +4,7 @@ public enum CardIdentifier {
     ///
     /// - Parameters:
     ///   - facts: what the reader knows.
-    ///   - uid: the identifier, where it was read; else the fact `uid`, or `idm` of a FeliCa card, is used.
+    ///   - uid: the identifier, where it was read; else the facts' own is used.
     public static func identify(facts: CardFacts, uid: CardUID? = nil) -> Card {
         dossier(facts: facts, uid: uid ?? CardUID(facts: facts)).card
     }
@@ -94,14 +94,5 @@ public enum CardIdentifier {
             dossier.note(.uid, "7 bytes, maker \(uid.manufacturer ?? "unknown")")
         case .iso14443a, .iso14443b, .felica, nil: break
         }
-    }
-}
-
-extension CardUID {
-    /// The identifier among the facts of a card, or `nil`.
-    init?(facts: CardFacts) {
-        let technology = facts.technology ?? facts.atr.flatMap { try? ATR($0) }?.technology
-        guard let bytes = facts["uid"] ?? facts["idm"] else { return nil }
-        self.init(readerBytes: bytes, technology: technology)
     }
 }

@@ -24,12 +24,9 @@ struct CardQuestions {
         historicalBytes = CardIdentifier.historicalBytes(of: facts)
         dossier = CardIdentifier.dossier(facts: facts, uid: uid)
         guard dossier.card.product.family != .contact else { return dossier.card }
-        if channel.capabilities.hasPseudoAPDUs, uid == nil {
-            let answer = try send(.getUID)
-            if answer?.isSuccess == true, let bytes = answer?.data, !bytes.isEmpty {
-                uid = CardUID(readerBytes: bytes, technology: dossier.card.technology)
-                dossier = CardIdentifier.dossier(facts: facts, uid: uid)
-            }
+        if uid == nil, let read = try answered({ () throws(ReaderError) in try channel.identifier() }) {
+            uid = read
+            dossier = CardIdentifier.dossier(facts: facts, uid: read)
         }
         switch (dossier.card.tagType, dossier.card.technology) {
         case (.type1, _): try askTopaz()
@@ -250,8 +247,13 @@ struct CardQuestions {
 
     /// `nil` if what came is no answer that says anything.
     private func send(_ command: CommandAPDU) throws(ReaderError) -> ResponseAPDU? {
+        try answered { () throws(ReaderError) in try channel.send(command) }
+    }
+
+    /// `nil` where the reader or the card refuses, or gives no answer that can be read.
+    private func answered<Value>(_ ask: () throws(ReaderError) -> Value?) throws(ReaderError) -> Value? {
         do throws(ReaderError) {
-            return try channel.send(command)
+            return try ask()
         } catch {
             switch error.kind {
             case .unsupported, .invalidAnswer, .limitExceeded: return nil

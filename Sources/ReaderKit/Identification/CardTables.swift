@@ -128,10 +128,7 @@ enum CardTables {
         switch sak {
         case 0x00 where has(0x0C, 0x00): return (CardProduct(.topaz, "Topaz or Jewel"), .likely)
         case 0x00: return (CardProduct(.type2, "MIFARE Ultralight or NTAG"), .possible)
-        case 0x09: return (CardProduct(.classic, "MIFARE Mini", memory: 320), .likely)
-        case 0x08, 0x88: return (CardProduct(.classic, "MIFARE Classic 1K", memory: 1024), .likely)
-        case 0x18: return (CardProduct(.classic, "MIFARE Classic 4K", memory: 4096), .likely)
-        case 0x19: return (CardProduct(.classic, "MIFARE Classic 2K", memory: 2048), .likely)
+        case 0x01: return (CardProduct(.iso14443a, "TNP3xxx"), .likely)
         case 0x10: return (CardProduct(.plus, "MIFARE Plus 2K (security level 2)", memory: 2048), .likely)
         case 0x11: return (CardProduct(.plus, "MIFARE Plus 4K (security level 2)", memory: 4096), .likely)
         case 0x20 where has(0x03, 0x44): return (CardProduct(.desfire, "MIFARE DESFire or NTAG 4xx"), .likely)
@@ -141,7 +138,9 @@ enum CardTables {
         case 0x38: return (CardProduct(.jcop, "SmartMX with MIFARE Classic 4K"), .likely)
         case 0x60: return (CardProduct(.phone, "phone or watch"), .possible)
         case _ where sak & 0x20 != 0: return (CardProduct(.iso14443a4, "ISO 14443-4 A card"), .possible)
-        default: return nil
+        default:
+            guard let size = ClassicSize(sak: sak) else { return nil }
+            return (CardProduct(.classic, size.standing.name, memory: size.blocks * 16), .likely)
         }
     }
 

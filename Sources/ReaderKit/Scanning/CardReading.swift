@@ -21,8 +21,7 @@ package struct CardReading: Sendable {
         let atr = facts.standingATR.flatMap { try? ATR($0) }
         technology = facts.technology ?? atr?.technology
         if let atr { card = atr.cardName }
-        let technology = technology
-        uid = (facts["uid"] ?? facts["idm"] ?? facts["pupi"]).map { CardUID(readerBytes: $0, technology: technology) }
+        uid = CardUID(facts: facts)
     }
 
     /// Reads the card: identifier, passes of a phone, then NDEF, then what they say of the member.
@@ -33,7 +32,7 @@ package struct CardReading: Sendable {
     package init(over channel: any CardChannel, limits: NDEFLimits, site: PassSite? = nil, at now: Date = Date()) {
         self.init(facts: channel.facts)
         do throws(ReaderError) {
-            if uid == nil { uid = try Self.readUID(over: channel, technology) }
+            uid = try channel.identifier()
             var isPhone = false
             if let site { isPhone = try readWallet(over: channel, site, at: now) }
             if !isPhone { try readNDEF(over: channel, limits, site, at: now) }
@@ -60,24 +59,6 @@ package struct CardReading: Sendable {
     /// whose pass could not be read this time must not become a second member under the card's identifier.
     package var member: (key: String, name: String?)? {
         passes.first.map { ($0.id, $0.name) }
-    }
-
-    private static func readUID(
-        over channel: any CardChannel,
-        _ technology: Technology?
-    ) throws(ReaderError) -> CardUID? {
-        let answer: ResponseAPDU
-        do throws(ReaderError) {
-            answer = try channel.exchange(.getUID)
-        } catch {
-            // A channel for raw frames alone has no reader that answers this.
-            if error.kind == .unsupported { return nil }
-            throw error
-        }
-        // 6282: the identifier is shorter than asked for, and complete.
-        guard answer.isSuccess || answer.statusWord.rawValue == 0x6282, [4, 7, 8, 10].contains(answer.data.count)
-        else { return nil }
-        return CardUID(readerBytes: answer.data, technology: technology)
     }
 
     private mutating func readNDEF(

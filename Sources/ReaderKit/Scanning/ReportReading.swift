@@ -96,7 +96,7 @@ package struct ReportReading {
 
     /// Takes the card's own identifier, if the line has one.
     private mutating func takeUID() {
-        guard let bytes = tag.identifierBytes, [4, 7, 8, 10].contains(bytes.count) else { return }
+        guard let bytes = tag.identifierBytes, CardUID.lengths.contains(bytes.count) else { return }
         reading.uid = CardUID(readerBytes: bytes, technology: tag.technology)
     }
 

@@ -32,7 +32,10 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
     /// could not be read; then ``problems`` says why.
     public var ndef: [NDEFRecord]?
 
-    /// All that was read and says who the member is, the most trusted first.
+    /// All that was read and says who the member is; the first gives ``memberKey``.
+    ///
+    /// They stand in the order of the place (``PassSite/order``), and of one kind the most trusted first. Without a place
+    /// the records come in their order on the card, and the card's own identifier last.
     public var passes: [Pass]
 
     /// What the club looks the member up by, or `nil` when nothing stable was read.

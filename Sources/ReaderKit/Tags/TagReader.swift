@@ -82,9 +82,8 @@ public enum TagReader {
     private static func type(sak: UInt8) -> TagType? {
         switch sak {
         case _ where sak & 0x20 != 0: .type4
-        case _ where sak & 0x08 != 0: .mifareClassic
         case 0x00: .type2
-        default: nil
+        default: ClassicSize(sak: sak) == nil ? nil : .mifareClassic
         }
     }
 

@@ -85,7 +85,7 @@ extension Type2Tag {
     private mutating func checkIdentifier(_ confirmation: PermanentLock) throws(TagError) {
         let header = try memory.readWholeHeader()
         let own = Array(header[0..<3] + header[4..<8])
-        let told = try channel.identifier()?.bytes ?? own
+        let told = try PermanentLock.identifier(over: channel)?.bytes ?? own
         guard own == confirmation.uid.bytes, told == own else { throw .wrongCard(expected: confirmation.uid) }
     }
 

@@ -67,3 +67,54 @@ extension CardUID: CustomStringConvertible, CustomDebugStringConvertible {
     /// The same as ``description``.
     public var debugDescription: String { description }
 }
+
+// MARK: - The card at hand
+
+extension CardUID {
+    /// The identifier that the facts of a card tell: from anticollision (type A), polling (FeliCa), or the PUPI of type B.
+    init?(facts: CardFacts) {
+        guard let bytes = ["uid", "idm", "pupi"].lazy.compactMap({ facts[$0] }).first(where: { !$0.isEmpty }) else {
+            return nil
+        }
+        self.init(readerBytes: bytes, facts: facts)
+    }
+
+    private init(readerBytes: [UInt8], facts: CardFacts) {
+        let technology = facts.technology ?? facts.standingATR.flatMap { try? ATR($0) }?.technology
+        self.init(readerBytes: readerBytes, technology: technology)
+    }
+
+    /// The lengths that identifiers have: ISO 14443 A 4, 7 and 10 bytes, B 4 or 8, FeliCa and ISO 15693 8.
+    static let lengths = [4, 7, 8, 10]
+
+    /// An identifier as the reader answered it to GET DATA `FF CA 00 00 00`; `nil` if the answer holds none.
+    ///
+    /// PC/SC part 3 (section 3.2.2.1.3): status `6282` means that the end was reached before the length asked for, and the
+    /// data are whole. With any other warning they are not to be relied on.
+    fileprivate init?(answer: ResponseAPDU, facts: CardFacts) {
+        guard answer.isSuccess || answer.statusWord == .endReached, Self.lengths.contains(answer.data.count) else {
+            return nil
+        }
+        self.init(readerBytes: answer.data, facts: facts)
+    }
+}
+
+extension CardChannel {
+    /// The identifier of the card, as its facts tell it, else as the reader answers it to `FF CA 00 00 00`; `nil` if
+    /// neither does.
+    ///
+    /// A random identifier is one too: ``CardUID/kind-swift.property`` tells what it is worth.
+    ///
+    /// - Throws: ``ReaderError`` if the link to the card fails.
+    package func identifier() throws(ReaderError) -> CardUID? {
+        if let uid = CardUID(facts: facts) { return uid }
+        guard capabilities.hasPseudoAPDUs else { return nil }
+        do throws(ReaderError) {
+            return CardUID(answer: try send(.getUID), facts: facts)
+        } catch {
+            // A way to cards without a reader that answers this.
+            if error.kind == .unsupported { return nil }
+            throw error
+        }
+    }
+}

@@ -102,7 +102,7 @@ struct RadioFace: Sendable, Hashable {
             self.atqa = atqa
             self.sak = sak
             isISODEP = sak & 0x20 != 0
-            isClassic = !isISODEP && sak & 0x08 != 0
+            isClassic = !isISODEP && ClassicSize(sak: sak) != nil
             // An ATS begins with its length, which not everybody records.
             let ats = facts["ats"] ?? [0x78, 0x80, 0x71, 0x02]
             let isWhole = ats.first == UInt8(truncatingIfNeeded: ats.count)

@@ -4,7 +4,8 @@ import ReaderKit
 /// Compares the taps of a capture with those that are expected of it.
 ///
 /// The expected taps lie beside the capture, as `NAME.expected.jsonl`: one JSON object a line, as the tools print them
-/// when time 0 is 1970-01-01T00:00:00Z and the ids are made from seed 0. A key that the expectation leaves out is not
+/// when the ids are made from seed 0 and time 0 is the capture's own (``Capture/started``) or, without one,
+/// 1970-01-01T00:00:00Z. A key that the expectation leaves out is not
 /// compared, so that files written earlier hold when later versions add keys; only `technology`, `uid`, `uidKind`, `atr`,
 /// `ndef` and `memberKey` must be absent where the expectation has none.
 ///
@@ -20,10 +21,19 @@ public struct CaptureExpectation: Sendable {
     /// How its answers are found.
     public var mode: ReplayMode
 
+    /// What passes are read and accepted, or `nil` for what is written on cards and their identifiers. Its memory is not
+    /// used: each comparison begins with an empty one, for a recording is the same presentation each time.
+    public var site: PassSite?
+
+    /// The moment of the capture's time 0, by which the age of passes is judged; `nil` for the capture's own.
+    public var start: Date?
+
     /// The comparison of a capture with the sidecar beside it.
-    public init(file: String, mode: ReplayMode = .byCommand) {
+    public init(file: String, mode: ReplayMode = .byCommand, site: PassSite? = nil, start: Date? = nil) {
         self.file = file
         self.mode = mode
+        self.site = site
+        self.start = start
     }
 
     /// Where the expected taps of that capture lie.
@@ -52,9 +62,13 @@ public struct CaptureExpectation: Sendable {
     /// The taps of the capture, as the comparison sees them.
     public func taps() async throws -> [ScanEvent] {
         let capture = try Capture(contentsOf: file)
-        let backend = ReplayBackend([capture], mode: mode) { $0.started ?? Date(timeIntervalSince1970: 0) }
+        let backend = ReplayBackend([capture], mode: mode) { [start] in
+            start ?? $0.started ?? Date(timeIntervalSince1970: 0)
+        }
         let ids = SeededUUIDs(seed: 0)
-        let scanner = CardScanner(backend, configuration: ScannerConfiguration(makeID: { ids.next() }))
+        var site = site
+        site?.memory = VolatilePassMemory()
+        let scanner = CardScanner(backend, configuration: ScannerConfiguration(site: site, makeID: { ids.next() }))
         var taps: [ScanEvent] = []
         for await case .scan(let tap) in scanner.events() { taps.append(tap) }
         if let difference = backend.differences.first { throw difference }

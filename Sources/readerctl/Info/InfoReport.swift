@@ -52,7 +52,7 @@ struct InfoReport: Encodable, Sendable {
         try card.cancellation.check()
         var uid: CardUID?
         add { () throws -> UIDSection? in
-            uid = try card.readUID()
+            uid = try card.channel.identifier()
             return uid.map(UIDSection.init)
         }
         // Known without a question, so that it stands there even if the card leaves now.

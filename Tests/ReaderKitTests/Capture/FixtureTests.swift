@@ -17,8 +17,48 @@ import Testing
 
     @Test(arguments: captures(in: "cards") + captures(in: "day") + captures(in: "passes"))
     func givesWhatLiesBesideIt(capture: String) async throws {
-        let expectation = CaptureExpectation(file: Self.directory + "/" + capture)
+        let site = capture.hasPrefix("passes/") ? try await Self.site() : nil
+        let expectation = CaptureExpectation(file: Self.directory + "/" + capture, site: site)
         #expect(try await expectation.firstDifference() == nil)
+        // Nothing is remembered of it: a recording is the same presentation each time.
+        #expect(try await expectation.firstDifference() == nil)
+    }
+
+    /// The place of `passes/passes.json`. Its keys are everybody's; a checkout leaves them open to others, which no place
+    /// accepts.
+    static func site() async throws -> PassSite {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory + "/passes")
+        for name in names where !name.contains(".capture") && !name.contains(".expected") {
+            let made = FileManager.default.createFile(
+                atPath: folder + "/" + name,
+                contents: try Data(contentsOf: URL(fileURLWithPath: directory + "/passes/" + name)),
+                attributes: [.posixPermissions: 0o600]
+            )
+            #expect(made)
+        }
+        return try await PassConfiguration(path: folder + "/passes.json").site(folder: folder)
+    }
+
+    /// Captures of wallets, signing tags and tokens name the member that whoever made them put there.
+    @Test(arguments: [
+        ("apple-vas", "MEMBER-000042", Pass.Kind.appleVAS), ("signing-tag", "04DE5F1EACC040", .sdm),
+        ("signed-token", "M-000061", .ndef),
+    ])
+    func passesNameTheirMember(name: String, member: String, kind: Pass.Kind) async throws {
+        let file = Self.directory + "/passes/\(name).capture"
+        let site = try await Self.site()
+        let tap = try #require(try await CaptureExpectation(file: file, site: site).taps().first)
+        #expect(tap.memberKey == member && tap.passes.first?.kind == kind && tap.problems.isEmpty)
+        #expect(tap.at == ISO8601.date("2025-06-16T07:32:16Z"))
+        // Without the place's keys, or at another time, it is another tap.
+        #expect(try await CaptureExpectation(file: file).taps().first?.memberKey != member || kind == .sdm)
+        let later = CaptureExpectation(file: file, site: site, start: ISO8601.date("2026-06-16T07:32:16Z"))
+        let expired = try #require(try await later.taps().first)
+        #expect((expired.memberKey == nil) == (kind != .sdm))
+        #expect(try await later.firstDifference() != nil)
     }
 
     /// Without this, a folder that was moved or emptied would leave the test above without anything to do.

@@ -1,21 +1,27 @@
-/// Tells commands that carry keys, passwords or what they are worked out from. Their data, and the answers', are never
-/// traced.
+/// Which commands carry keys, passwords or what they are worked out from: the one answer for traces, which never show
+/// their data and their answers', and for redaction, which replaces them. In doubt a command is secret.
 package struct APDUSecrets: Sendable {
-    /// Whether the last command of class 90 began an authentication, which `90 AF` goes on with.
-    private var isAuthenticating = false
+    /// Whether the last command was secret, so that what goes on with it is too: `90 AF`, or GET RESPONSE of its class.
+    private var isGoingOn = false
 
     package init() {}
 
     /// Whether the command is one of them. Commands are to be given in the order in which they are sent.
     package mutating func isSecret(_ command: CommandAPDU) -> Bool {
+        let goesOn = command.cla == 0x90 ? command.ins == 0xAF : command.ins == 0xC0
+        if !goesOn { isGoingOn = Self.isSecretAlone(command) }
+        return isGoingOn
+    }
+
+    private static func isSecretAlone(_ command: CommandAPDU) -> Bool {
         switch command.cla {
-        case 0xFF: return Self.isSecretOfReader(command)
-        case 0x90:
-            if command.ins != 0xAF { isAuthenticating = Self.desfire.contains(command.ins) }
-            return isAuthenticating
-        case 0x00...0x7F, 0x80...0x8F:
-            return Self.interindustry.contains(command.ins)
-        default: return false
+        case 0xFF: isSecretOfReader(command)
+        case 0x90: desfire.contains(command.ins)
+        case 0x00...0x8F: interindustry.contains(command.ins)
+        // SELECT of a SIM names a file (ETSI TS 100 977).
+        case 0xA0 where command.ins == 0xA4: false
+        // What is not known may be a key.
+        default: interindustry.contains(command.ins) || !command.data.isEmpty
         }
     }
 
@@ -25,13 +31,21 @@ package struct APDUSecrets: Sendable {
         0x20, 0x21, 0x24, 0x26, 0x28, 0x2A, 0x2C, 0x82, 0x84, 0x86, 0x87, 0x88, 0xD8,
     ]
 
-    /// Authenticate in its forms (legacy, ISO, AES, EV2 first and following, LRP and Plus), change key in its two forms.
-    private static let desfire: Set<UInt8> = [0x0A, 0x1A, 0xAA, 0x70, 0x71, 0x72, 0x76, 0x77, 0xC4, 0xC6, 0x54, 0x5C]
+    /// Authenticate in its forms (legacy, ISO, AES, EV2 first and following, LRP and Plus), change and roll
+    /// keys, set configuration.
+    private static let desfire: Set<UInt8> = [
+        0x0A, 0x1A, 0xAA, 0x70, 0x71, 0x72, 0x76, 0x77, 0xC4, 0xC6, 0xC9, 0x54, 0x5C,
+    ]
+
+    /// Whether a native command of DESFire, wrapped in class 90 or not, is secret.
+    package static func isSecretNative(_ code: UInt8) -> Bool { desfire.contains(code) }
 
     private static func isSecretOfReader(_ command: CommandAPDU) -> Bool {
         switch command.ins {
-        // Load key, authenticate; SpringCard's Classic commands, whose data may end in a key.
-        case 0x82, 0x86, 0x88, 0xF3, 0xF4: return true
+        // Load key; SpringCard's Classic commands, whose data may end in a key.
+        case 0x82, 0xF3, 0xF4: return true
+        // Authenticate names a block and a key by its number: version, block, kind, number (PC/SC part 3).
+        case 0x86: return command.data.count > 5
         // The data of a Classic's sector trailer hold keys, and which block it is the command does not tell of every card.
         // Fewer are a page's, which may be that of a password.
         case 0xD6: return command.data.count >= 16 ? isTrailer(command) : isBehindUserMemory(command)
@@ -53,9 +67,10 @@ package struct APDUSecrets: Sendable {
         return page + max(0, command.data.count - 1) / 4 >= firstOtherPage
     }
 
+    /// Whether any of the blocks is a trailer.
     private static func isTrailer(_ command: CommandAPDU) -> Bool {
         let block = Int(command.p1) << 8 | Int(command.p2)
-        return block < 128 ? block % 4 == 3 : block % 16 == 15
+        return (block..<(block + (command.data.count + 15) / 16)).contains(where: ClassicSize.isTrailer)
     }
 
     /// PWD_AUTH (1B and four bytes); 3DES and AES authentication (1A, AF); Classic authentication (60, 61 with a block and
@@ -82,17 +97,25 @@ package struct APDUSecrets: Sendable {
         let vicinity = Array(frame.dropFirst().prefix(2))
         if frame.count > 4, vicinity == [0xB3, 0x04] || vicinity == [0xB4, 0x04] { return true }
         switch first {
-        case 0x00, 0x80, 0x90:
-            // A command that the reader carries as it is.
-            guard let command = try? CommandAPDU(bytes: Array(frame)) else { return false }
-            var secrets = APDUSecrets()
-            return secrets.isSecret(command)
         case 0x1B: return frame.count == 5 || frame.count == 17
         case 0x1A: return frame.count == 2
         case 0xAF: return frame.count > 1
         case 0x60, 0x61: return frame.count > 2
         case 0xA2: return frame.count == 6 && Int(frame[frame.startIndex + 1]) >= firstOtherPage
-        default: return false
+        default: return isSecretCommand(frame)
+        }
+    }
+
+    /// Whether the frame is a command that the reader carries as it is, and a secret one. What came before it is not
+    /// known, so that what goes on with an authentication is one; what a reader is to do within another's command is not
+    /// looked into.
+    package static func isSecretCommand(_ frame: ArraySlice<UInt8>) -> Bool {
+        guard let command = try? CommandAPDU(bytes: Array(frame)) else { return false }
+        switch (command.cla, command.ins) {
+        // The registers and settings of a PN53x say nothing of a card; what it carries stands behind them.
+        case (0xD4, _): return false
+        case (0x90, 0xAF), (0xFF, _): return !command.data.isEmpty
+        default: return isSecretAlone(command)
         }
     }
 }

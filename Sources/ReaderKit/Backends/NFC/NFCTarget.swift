@@ -26,7 +26,7 @@ package struct NFCTarget: Sendable, Hashable {
     var isISODEP: Bool { modulation == .iso14443b || (sak ?? 0) & 0x20 != 0 }
 
     /// Whether the chip does the cipher of MIFARE Classic for it.
-    var isClassic: Bool { !isISODEP && (sak ?? 0) & 0x08 != 0 }
+    var isClassic: Bool { !isISODEP && sak.flatMap(ClassicSize.init(sak:)) != nil }
 
     /// Whether `nfc_initiator_target_is_present` can ask the card without changing its state: ISO-DEP cards (an R-block),
     /// and Type 2 tags (a READ of page 0). For the others selecting them again is what it comes to in the library too, or

@@ -156,7 +156,7 @@ struct SmartReaderRules: Sendable, Hashable {
     /// Whether it is the identifier of a card in hexadecimal.
     static func isIdentifier(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let identifier = try? Hex.decode(String(decoding: bytes, as: UTF8.self)) else { return false }
-        return [4, 7, 8, 10].contains(identifier.count)
+        return CardUID.lengths.contains(identifier.count)
     }
 
     /// Whether plain text can be what a reader sends although nobody said that it sends plain text: an identifier in

@@ -69,6 +69,9 @@ extension RedactionConversation {
             }
         case (0x00, _) where frame.count >= 4, (0x90, _) where frame.count >= 4, (0xFF, _) where frame.count >= 4:
             takeAPDU(index, frame, Array(answer[body]))
+        case _
+        where chain == nil && !APDUSecrets.isSecretNative(first) && APDUSecrets.isSecretCommand(frame[...]):
+            takeAPDU(index, frame, Array(answer[body]))
         // A lone frame of sixteen bytes may be anything, and 1A and what goes on with AF are looked at below.
         case _ where frame.count != 16 && first != 0x1A && chain == nil && APDUSecrets.isSecretFrame(frame[...]):
             let isVicinity = ![0x60, 0x61, 0xAF, 0x1B, 0xA2].contains(first)
@@ -150,7 +153,7 @@ extension RedactionConversation {
         case 0xBD, 0xAD, 0xBB, 0xAB, 0x6C, 0x3B:
             span(index, command: false, body, .content)
         case 0x3D, 0x8D, 0x8B: span(index, command: true, data.dropFirst(7), .content)
-        case _ where Self.isSecret(0x90, current):
+        case _ where APDUSecrets.isSecretNative(current):
             span(index, command: true, data, .key)
             span(index, command: false, body, .key)
         default:

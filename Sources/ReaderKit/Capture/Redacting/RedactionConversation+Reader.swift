@@ -8,12 +8,13 @@ extension RedactionConversation {
         _ command: [UInt8],
         _ data: Range<Int>,
         _ answer: [UInt8],
-        _ body: Range<Int>
+        _ body: Range<Int>,
+        isSecret: Bool
     ) {
         let parameter = Int(command[2]) << 8 | Int(command[3])
         switch command[1] {
         case 0xCA:
-            if parameter == 0, [4, 7, 8, 10].contains(body.count) {
+            if parameter == 0, CardUID.lengths.contains(body.count) {
                 identifiers.append(Array(answer[body]))
                 telling.insert(index)
             } else if !body.isEmpty, parameter != 0x0100 {
@@ -21,7 +22,7 @@ extension RedactionConversation {
                 unexamined.append(index)
             }
         case 0x82: span(index, command: true, data, .key)
-        case 0x86, 0x88: break
+        case 0x86 where !isSecret, 0x88 where !isSecret: break
         case 0xB0: readBlock(index, parameter, answer, body)
         case 0xD6: writeBlock(index, parameter, command, data)
         case 0xF3:
@@ -44,7 +45,12 @@ extension RedactionConversation {
         default:
             // The lights and the sound of an ACR122 say nothing of a card.
             let isLight = command[1] == 0x00 && command[2] == 0x40
-            if !isLight, !data.isEmpty || !body.isEmpty { unexamined.append(index) }
+            if isSecret {
+                span(index, command: true, data, .key)
+                span(index, command: false, body, .key)
+            } else if !isLight, !data.isEmpty || !body.isEmpty {
+                unexamined.append(index)
+            }
         }
     }
 

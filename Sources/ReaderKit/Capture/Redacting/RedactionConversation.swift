@@ -37,6 +37,8 @@ struct RedactionConversation {
     /// A native DESFire or Type 2 command that goes on with `AF`.
     var chain: (command: UInt8, part: Int)?
     var isPass = false
+    /// Which commands are secret, in their order.
+    var secrets = APDUSecrets()
 
     init(_ presentation: Capture.Presentation) {
         let facts = presentation.facts
@@ -46,11 +48,7 @@ struct RedactionConversation {
             guard case .apdu(let bytes) = exchange.request, bytes.count > 1, bytes[0] == 0xFF else { return false }
             return [0x82, 0x86, 0x88, 0xF3, 0xF4].contains(bytes[1])
         }
-        let classic: Set<UInt8> = [0x08, 0x09, 0x18, 0x19, 0x28, 0x38, 0x88, 0x98, 0xB8]
-        let isSelectedAsClassic = facts["sak"]?.first.map { classic.contains($0) } ?? false
-        isClassic =
-            usesKeys || isSelectedAsClassic
-            || atr?.storageCard?.displayName.contains("Classic") == true
+        isClassic = usesKeys || ClassicSize(facts: facts) != nil
         for name in ["uid", "idm", "pupi"] {
             if let bytes = facts[name] { identifiers.append(bytes) }
         }
@@ -98,13 +96,19 @@ struct RedactionConversation {
         let body = 0..<max(0, answer.count - 2)
         let status = answer.suffix(2)
         let parameter = Int(command[2]) << 8 | Int(command[3])
+        // What is malformed is judged by its header alone.
+        let judged = (try? CommandAPDU(bytes: command)) ?? (try? CommandAPDU(bytes: Array(command[..<4])))
+        let isSecret = judged.map { secrets.isSecret($0) } ?? true
         switch (command[0], command[1]) {
-        case (0xFF, _): takeReader(index, command, data, answer, body)
+        case (0xFF, _): takeReader(index, command, data, answer, body, isSecret: isSecret)
         case (0x80, 0xCA): takeVAS(index, data, answer, body)
         case (0x90, 0x50) where isPass, (0x90, 0x52) where isPass, (0x90, 0x53) where isPass, (0x90, 0xC0) where isPass:
             span(index, command: true, data, .pass, isMessage: true)
             span(index, command: false, body, .pass, isMessage: command[1] != 0xC0)
         case (0x90, _): takeNative(index, command[1], command, data, answer, body, status: status.last ?? 0)
+        case _ where isSecret:
+            span(index, command: true, data, .key)
+            span(index, command: false, body, .key)
         case (_, 0xA4): select(index, command, data, body)
         case (_, 0xB0): readFile(index, parameter, answer, body, status)
         case (_, 0xB1): readLong(index, command, data, answer, body)
@@ -116,24 +120,10 @@ struct RedactionConversation {
             }
         case (_, 0xD7): writeLong(index, command, data)
         case (_, 0xC0): readFollowing(index, answer, body, status)
-        case (_, 0x82), (_, 0x20), (_, 0x24), (_, 0x88):
-            span(index, command: true, data, .key)
-            span(index, command: false, body, .key)
-        case (let type, let code) where Self.isSecret(type, code):
-            span(index, command: true, data, .key)
-            span(index, command: false, body, .key)
         default:
             if !body.isEmpty || !data.isEmpty { unexamined.append(index) }
         }
         if command[1] != 0xC0, command[1] != 0xB0, command[0] != 0x90 { following = nil }
-    }
-
-    /// Whether a command of this class and code carries keys, passwords or proofs of keys.
-    static func isSecret(_ type: UInt8, _ code: UInt8) -> Bool {
-        // The header alone tells it; the rest may be malformed.
-        guard let command = try? CommandAPDU(bytes: [type, code, 0, 0]) else { return false }
-        var secrets = APDUSecrets()
-        return secrets.isSecret(command)
     }
 
     mutating func select(_ index: Int, _ command: [UInt8], _ data: Range<Int>, _ body: Range<Int>) {
@@ -196,17 +186,22 @@ struct RedactionConversation {
         _ range: Range<Int>,
         isCommand: Bool
     ) {
-        let isLarge = block >= 128
-        let size = isLarge ? 16 : 4
-        if block % size == size - 1 {
+        if ClassicSize.isTrailer(block) {
             span(index, command: isCommand, range.lowerBound..<min(range.lowerBound + 6, range.upperBound), .key)
             span(index, command: isCommand, min(range.lowerBound + 10, range.upperBound)..<range.upperBound, .key)
             return
         }
         if block == 0 { return takeManufacturerBlock(index, bytes, range, isCommand: isCommand) }
-        // Data blocks in a row, from sector 1 on, where the first sector of an NDEF application is.
-        let row = isLarge ? 96 + (block - 128) / 16 * 15 + (block - 128) % 16 : block / 4 * 3 + block % 4
-        touch(.classic, 16 * (row - 3), bytes[range], index, isCommand: isCommand, isWrite: isCommand)
+        let sector = ClassicSize.sector(ofBlock: block)
+        let first = ClassicSize.blocks(ofSector: sector).lowerBound + (sector == 0 ? 1 : 0)
+        if ClassicSize.directorySectors.contains(sector) {
+            let address = 16 * (block - first)
+            touch(.directory(sector: sector), address, bytes[range], index, isCommand: isCommand, isWrite: isCommand)
+        } else if let address = ClassicSize.dataAddress(ofBlock: block) {
+            touch(.classic, address, bytes[range], index, isCommand: isCommand, isWrite: isCommand)
+        } else {
+            unexamined.append(index)
+        }
     }
 
     /// Block 0: four bytes of identifier with a check byte, or seven without one; SAK, ATQA; what the maker wrote.

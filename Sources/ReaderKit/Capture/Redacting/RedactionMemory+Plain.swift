@@ -56,6 +56,7 @@ extension RedactionMemory {
                 result.formUnion((16 * block)..<(16 * block + 16))
             }
         case .file: result.formUnion(0..<4)
+        case .directory: if isDirectory(image, space) { result.formUnion(image.keys) }
         case .pages: break
         }
         return result

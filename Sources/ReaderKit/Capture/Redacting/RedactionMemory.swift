@@ -7,8 +7,10 @@ struct RedactionMemory {
     enum Space: Hashable {
         /// The pages of a Type 2 tag's sector, at four bytes each, or the blocks of another tag.
         case pages(sector: Int)
-        /// The data blocks of a MIFARE Classic card, sector trailers left out.
+        /// The data blocks of a MIFARE Classic card, sector trailers and the directory left out.
         case classic
+        /// The directory of a MIFARE Classic card, in sector 0 or 16.
+        case directory(sector: Int)
         /// A file of an ISO 7816 application.
         case file(UInt16)
         /// The blocks of a Type 3 tag, at sixteen bytes each.
@@ -91,6 +93,7 @@ struct RedactionMemory {
     func replacements(_ space: Space, with message: RedactionMessage) -> [[Int: UInt8]] {
         (states[space] ?? []).map { image in
             var result: [Int: UInt8] = [:]
+            if isDirectory(image, space) { return result }
             let areas = messages(in: image, space)
             var covered: Set<Int> = []
             for area in areas {
@@ -138,7 +141,7 @@ struct RedactionMemory {
     func messages(in image: [Int: UInt8], _ space: Space) -> [[Int]] {
         switch space {
         case .pages(sector: 0): return tlvMessages(in: image, from: 16).messages
-        case .pages: return []
+        case .pages, .directory: return []
         case .classic: return tlvMessages(in: image, from: 0).messages
         case .type5: return tlvMessages(in: image, from: image[2] == 0 ? 8 : 4).messages
         case .type3:
@@ -153,6 +156,13 @@ struct RedactionMemory {
             let length = (0..<size).reduce(0) { $0 << 8 | Int(image[$1] ?? 0) }
             return [Array(size..<(size + min(length, image.count)))]
         }
+    }
+
+    /// Whether a whole directory stands there, with its right checksum: it names applications and nobody.
+    func isDirectory(_ image: [Int: UInt8], _ space: Space) -> Bool {
+        guard case .directory(let sector) = space else { return false }
+        let bytes = (0..<(sector == 0 ? 32 : 48)).compactMap { image[$0] }
+        return (try? MAD.read(bytes, count: sector == 0 ? 32 : 48)) != nil
     }
 
     /// The NDEF messages in a row of TLVs, and the places of what frames them.

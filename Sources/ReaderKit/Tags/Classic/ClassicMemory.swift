@@ -21,7 +21,9 @@ struct ClassicMemory: TagMemory {
 
     /// The data blocks of those sectors from now on; nothing that was read before is kept.
     mutating func cover(_ sectors: [Int]) {
-        blocks = sectors.filter { $0 != 0 && $0 != 16 }.flatMap { ClassicSize.blocks(ofSector: $0).dropLast() }
+        blocks = sectors.filter { !ClassicSize.directorySectors.contains($0) }.flatMap {
+            ClassicSize.blocks(ofSector: $0).dropLast()
+        }
         content = [:]
         self.sectors = [:]
     }
@@ -101,7 +103,7 @@ struct ClassicMemory: TagMemory {
         if ClassicSize.isTrailer(block) {
             throw .guarded(attempt: attempt, reason: "it holds the keys and the access bits of a sector")
         }
-        if [0, 16].contains(ClassicSize.sector(ofBlock: block)) {
+        if ClassicSize.directorySectors.contains(ClassicSize.sector(ofBlock: block)) {
             throw .guarded(attempt: attempt, reason: "it belongs to the directory of the card")
         }
     }

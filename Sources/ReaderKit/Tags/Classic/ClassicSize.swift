@@ -49,14 +49,45 @@ public enum ClassicSize: Sendable, Hashable, CaseIterable {
     /// Whether the block is its sector's trailer, which holds the keys and the access bits.
     public static func isTrailer(_ block: Int) -> Bool { trailer(ofSector: sector(ofBlock: block)) == block }
 
-    /// The size of the card with that answer to SELECT; `nil` for a card that is no MIFARE Classic. The 2K size has no
-    /// answer of its own.
+    /// The sectors of the application directory, MAD1 behind the manufacturer's block and MAD2 (NXP AN10787): no part of
+    /// an application's data lies in them.
+    static let directorySectors: Set<Int> = [0, 16]
+
+    /// Where a block lies among the data blocks of all applications, in bytes from sector 1 on; `nil` for sector trailers,
+    /// for the sectors of the directory, and for blocks that no card has.
+    static func dataAddress(ofBlock block: Int) -> Int? {
+        let sector = sector(ofBlock: block)
+        guard blocks(ofSector: sector).contains(block), !isTrailer(block), !directorySectors.contains(sector) else {
+            return nil
+        }
+        // Each sector before it has a trailer, each directory three blocks more.
+        return 16 * (block - sector - (sector > 16 ? 6 : 3))
+    }
+
+    /// The end of those data blocks on the largest card.
+    static let endOfData = 16 * 210
+
+    /// The size of the card with that answer to SELECT; `nil` for a card that is no MIFARE Classic and has none inside.
+    ///
+    /// NXP AN10833 reads it bit by bit: bit 4 is the Classic's, bit 2 reserved, bits 5 and 1 are the size. Without bit 4,
+    /// `01` is a TNP3xxx (a toy's figure) and `10`, `11` are MIFARE Plus in security level 2: no Classic to a reader.
     public init?(sak: UInt8) {
-        switch sak & 0x7F {
-        case 0x09: self = .mini
-        case 0x08, 0x28, 0x01: self = .oneK
-        case 0x18, 0x38: self = .fourK
-        default: return nil
+        guard sak & 0x0A == 0x08 else { return nil }
+        switch sak & 0x11 {
+        case 0x00: self = .oneK
+        case 0x01: self = .mini
+        case 0x10: self = .fourK
+        default: self = .twoK
+        }
+    }
+
+    /// The name of a card of this size, and the number that PC/SC part 3 gives to it.
+    var standing: (name: String, code: UInt16) {
+        switch self {
+        case .mini: ("MIFARE Mini", 0x0026)
+        case .oneK: ("MIFARE Classic 1K", 0x0001)
+        case .twoK: ("MIFARE Classic 2K", 0x0036)
+        case .fourK: ("MIFARE Classic 4K", 0x0002)
         }
     }
 

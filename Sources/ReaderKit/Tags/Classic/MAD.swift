@@ -45,7 +45,7 @@ public struct MAD: Sendable, Hashable {
         }
     }
 
-    private static func read(_ bytes: [UInt8], count: Int) throws(ClassicFormatError) -> [MADApplication] {
+    static func read(_ bytes: [UInt8], count: Int) throws(ClassicFormatError) -> [MADApplication] {
         guard bytes.count == count else { throw .length(bytes.count, expected: count) }
         let computed = checksum(bytes.dropFirst())
         guard bytes[0] == computed else { throw .checksum(found: bytes[0], computed: computed) }
