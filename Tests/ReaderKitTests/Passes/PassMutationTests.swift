@@ -18,7 +18,7 @@ import Testing
 
     /// A card that answers in order, whatever it is asked.
     private final class Answers: CardChannel {
-        let facts = CardFacts(technology: .iso14443a, values: [CardFacts.Value("sak", [0x20])])
+        let facts = CardFacts(atr: [0x3B, 0x80, 0x80, 0x01, 0x01])
         let elapsed = Duration.zero
         private var left: ArraySlice<[UInt8]>
 

@@ -147,7 +147,9 @@ extension RedactionConversation {
             let isFirst = part == 1
             span(index, command: true, isFirst ? data.upperBound..<data.upperBound : data, .authentication)
             span(index, command: false, body, .authentication)
-        case 0xC4, 0xC6, 0xC9: span(index, command: true, data.dropFirst(), .key)
+        case 0xC4, 0xC6, 0xC9:
+            span(index, command: true, data.dropFirst(), .key)
+            span(index, command: false, body, .authentication)
         case 0x51: span(index, command: false, body, .identifier)
         case 0x6A, 0x6F, 0x61, 0x45, 0x64, 0xF5, 0x6E, 0x5A, 0xF6: break
         case 0xBD, 0xAD, 0xBB, 0xAB, 0x6C, 0x3B:
