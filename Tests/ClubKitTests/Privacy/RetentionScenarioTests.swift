@@ -240,6 +240,24 @@ struct RetentionScenarioTests {
         try await kiosk.club.close()
     }
 
+    @Test("A rounded time stays where the exact one is told again, and reaches who still has that")
+    func roundedMerges() async throws {
+        let directory = try TemporaryDirectory()
+        let (first, second) = (try await Kiosk(1), try await Kiosk(2))
+        _ = try await first.come(1...12)
+        second.clock.advance(by: first.clock.now.timeIntervalSince(second.clock.now))
+        try await merge(first, into: second, directory)
+        let exact = try await second.club.executions().map(\.at)
+        #expect(try await first.prune(before: 12) == 11)
+        let rounded = try await first.club.executions()
+        #expect(rounded.map(\.at) != exact && rounded.allSatisfy { $0.visit == nil })
+        try await merge(second, into: first, directory)
+        #expect(try await first.club.executions() == rounded)
+        try await merge(first, into: second, directory)
+        #expect(try await second.club.executions() == rounded)
+        for kiosk in [first, second] { try await kiosk.club.close() }
+    }
+
     // MARK: Portions
 
     /// Counts the visits that are deleted in one transaction.
