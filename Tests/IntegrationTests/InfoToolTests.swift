@@ -56,6 +56,32 @@ import Testing
         for key in ["reader", "atr", "product"] { #expect(report[key] != nil, "\(key)") }
     }
 
+    /// A card that announces more of its answer without end, two seconds for each part.
+    @Test func aCardMayTakeOnlySoLong() async throws {
+        let parts = (2...40).map { "> 00 C0 00 00 FF\n< 61 FF @ \($0 * 2).0\n" }.joined()
+        let scratch = try ScratchFolder()
+        let file = try scratch.write(
+            """
+            capture 1
+            reader: A
+
+            card at 0.000 atr 3B80800101
+            > FF CA 00 00 00
+            < 04 A1 B2 C3 D4 E5 80 90 00 @ 0.1
+            > 00 A4 04 00 07 D2 76 00 00 85 01 01 00
+            < 61 FF @ 2.0
+            \(parts)
+            """,
+            to: "endless.capture"
+        )
+        let outcome = try await Tool.readerctl.run("info", "--json", "--replay", file)
+        let errors = try #require(outcome.objects.first?["errors"] as? [String: [String: Any]])
+        #expect(errors["ndef"]?["code"] as? String == "overTime", "\(errors)")
+        let read = try await Tool.readerctl.run("ndef", "read", "--json", "--replay", file)
+        #expect(read.status == 1)
+        #expect((read.objects.first?["error"] as? [String: Any])?["code"] as? String == "overTime")
+    }
+
     @Test(arguments: [
         "classic-1k-uid", "desfire-uid", "felica-uid", "iso15693-uid", "phone-random-uid", "ndef-malformed",
         "ntag213-raw-frames", "torn-length-over-capacity", "type4-extended-large", "ultralight-empty",

@@ -76,6 +76,42 @@ struct PassToolTests {
         #expect(members.first?["numVisits"] as? Int == 4)
     }
 
+    @Test("[real libnfc] a phone whose pass cannot be used is refused, and is nobody")
+    func unusablePasses() async throws {
+        let google = SmartTapKey(collectorID: 7, version: 2)
+        let made = FileManager.default.createFile(
+            atPath: folder.file("smarttap.pem"),
+            contents: Data(google.pem.utf8),
+            attributes: [.posixPermissions: 0o600]
+        )
+        #expect(made)
+        let passes = try folder.write(
+            #"{"smartTap":{"collector":7,"keyVersion":2,"key":"smarttap.pem"}}"#,
+            to: "google.json"
+        )
+        let database = folder.file("refused.sqlite")
+        let kiosk = try Tool.clubctl.start([
+            "kiosk", "--json", "--database", database, "--passes", passes,
+            "--reader", "nfc:pn532_uart:" + folder.file("pn532"),
+        ])
+        defer { kiosk.kill() }
+        for (objects, code) in [
+            ([.init(value: "")], "invalidPass"), ([.init(value: "M-1\n2")], "invalidPass"),
+            ([.init(value: String(repeating: "A", count: 300))], "invalidPass"), ([], "noPass"),
+            ([.init(kind: .offer, value: "OFFER-77")], "noPass"),
+        ] as [([SimulatedAndroidPhone.Pass], String)] {
+            board.insert(SimulatedAndroidPhone(objects, collector: .init(google), givesAll: true))
+            let line = try #require(await kiosk.next("rejected"))
+            #expect(line["reasonCode"] as? String == code)
+            board.remove()
+            let commands = board.commands
+            try await until("it was looked for") { board.commands > commands + 12 }
+        }
+        kiosk.kill(SIGINT)
+        #expect(await kiosk.finish().status == 130)
+        #expect(try await Tool.clubctl.run("members", "list", "--json", "--database", database).objects.isEmpty)
+    }
+
     @Test("[real libnfc] an emulated phone of each wallet is read with the keys that it was made for")
     func emulatedPhones() async throws {
         let google = SmartTapKey(collectorID: 7, version: 2)

@@ -50,6 +50,35 @@ extension ThroughPCSCD {
             #expect(outcome.status == 1)
         }
 
+        /// A tag that takes a while for each answer.
+        private final class SlowTag: SimulatedCard {
+            private let tag: SimulatedType4Tag
+
+            init(_ message: [UInt8]) { tag = SimulatedType4Tag(message: message, uid: SimulatedNTAG.sampleUID) }
+
+            var uid: [UInt8] { tag.uid }
+            var kind: SimulatedCardKind { tag.kind }
+            func powerOn() { tag.powerOn() }
+            func powerOff() { tag.powerOff() }
+
+            func receive(apdu: [UInt8]) -> [UInt8]? {
+                Thread.sleep(forTimeInterval: 0.6)
+                return tag.receive(apdu: apdu)
+            }
+        }
+
+        @Test("[real pcscd] --timeout does not run out while a card is read")
+        func slowCard() async throws {
+            let tool = try Tool.readerctl.start(["scan", "--json", "--timeout", "2"])
+            _ = await tool.message(containing: "Waiting for a card")
+            try slot.present(SlowTag(try NDEFMessage([.text("U1")]).encoded()))
+            let outcome = await tool.finish()
+            #expect(outcome.objects.compactMap { $0["event"] as? String } == ["scan", "timeout"])
+            #expect(outcome.objects.first?["memberKey"] as? String == "U1")
+            #expect(outcome.objects.first?["problems"] == nil)
+            #expect(try #require(outcome.objects.first?["durationMs"] as? Double) > 2000)
+        }
+
         @Test("[real pcscd] clubctl kiosk creates a member, then counts a visit")
         func kiosk() async throws {
             let database = scratch.file("club.sqlite")

@@ -52,6 +52,7 @@ public final class SimulatedAndroidPhone: SimulatedCard {
         var collector: Collector
         var chunk: Int
         var isCompressed: Bool
+        var givesAll: Bool
         var isLocked = false
         var random: PhoneRandom
         var uid: [UInt8]
@@ -78,9 +79,17 @@ public final class SimulatedAndroidPhone: SimulatedCard {
     ///   - collector: whose passes they are.
     ///   - chunk: how many bytes of its data it gives at once.
     ///   - isCompressed: whether it compresses its data for terminals that can inflate them.
+    ///   - givesAll: whether it gives all its passes at once in place of having one chosen, and without any still who its
+    ///     owner is (status word 9001).
     ///   - seed: the same seed gives the same identifiers and keys.
-    public init(_ passes: [Pass], collector: Collector, chunk: Int = 200, isCompressed: Bool = false, seed: UInt64 = 1)
-    {
+    public init(
+        _ passes: [Pass],
+        collector: Collector,
+        chunk: Int = 200,
+        isCompressed: Bool = false,
+        givesAll: Bool = false,
+        seed: UInt64 = 1
+    ) {
         var random = PhoneRandom(seed: seed)
         let (uid, key) = (random.identifier(), random.key())
         state = Mutex(
@@ -89,6 +98,7 @@ public final class SimulatedAndroidPhone: SimulatedCard {
                 collector: collector,
                 chunk: min(max(chunk, 1), 250),
                 isCompressed: isCompressed,
+                givesAll: givesAll,
                 random: random,
                 uid: uid,
                 key: key
@@ -213,11 +223,11 @@ extension SimulatedAndroidPhone.State {
             let records = try? SmartTapRecords.read(request[2...]), let ses = records.first(named: "ses")?.payload,
             ses.count == 10, ses.starts(with: session)
         else { return [0x94, 0x02] }
-        guard passes.count <= 1 else { return [0x93, 0x02] }
+        guard passes.count <= 1 || givesAll else { return [0x93, 0x02] }
         sequence = ses[8] &+ 1
-        guard let pass = passes.first else { return [0x90, 0x01] }
+        guard !passes.isEmpty || givesAll else { return [0x90, 0x01] }
         let capabilities = records.first(named: "pcr")?.payload
-        guard let bundle = bundle(of: pass, compressed: isCompressed && (capabilities?.first ?? 0) & 0x40 != 0) else {
+        guard let bundle = bundle(compressed: isCompressed && (capabilities?.first ?? 0) & 0x40 != 0) else {
             return [0x92, 0x01]
         }
         let answer = SmartTapRecords.bytes([
@@ -235,24 +245,31 @@ extension SimulatedAndroidPhone.State {
     private mutating func next() -> [UInt8] {
         let part = Array(pending.prefix(chunk))
         pending.removeFirst(part.count)
-        return part + (pending.isEmpty ? [0x90, 0x00] : [0x91, 0x00])
+        return part + (pending.isEmpty ? [0x90, passes.isEmpty ? 0x01 : 0x00] : [0x91, 0x00])
     }
 
-    private mutating func bundle(of pass: SimulatedAndroidPhone.Pass, compressed: Bool) -> [UInt8]? {
+    private mutating func bundle(compressed: Bool) -> [UInt8]? {
         let customer = SmartTapRecords.bytes([
             SmartTapRecords.record("cid", [4] + Array(SHA256.hash(data: collector.id.bigEndianBytes).prefix(16))),
             NDEFRecord(tnf: .wellKnown, type: [0x54], id: Array("cpl".utf8), payload: [0x02] + Array("enen".utf8)),
             SmartTapRecords.record("cut", [4] + random.bytes(16)),
         ])
-        let object = SmartTapRecords.bytes([
-            SmartTapRecords.record("oid", [4] + pass.objectID),
-            // Without a language, as Google's own sample has it.
-            NDEFRecord(tnf: .wellKnown, type: [0x54], id: Array("n".utf8), payload: [0x00] + Array(pass.value.utf8)),
-        ])
-        let values = SmartTapRecords.bytes([
-            value([4, 2, 0, 0, 0, 1], SmartTapRecords.record("cus", customer)),
-            value([4, 1] + collector.id.bigEndianBytes, SmartTapRecords.record(pass.kind.rawValue, object)),
-        ])
+        let objects = passes.map { pass in
+            let object = SmartTapRecords.bytes([
+                SmartTapRecords.record("oid", [4] + pass.objectID),
+                // Without a language, as Google's own sample has it.
+                NDEFRecord(
+                    tnf: .wellKnown,
+                    type: [0x54],
+                    id: Array("n".utf8),
+                    payload: [0x00] + Array(pass.value.utf8)
+                ),
+            ])
+            return value([4, 1] + collector.id.bigEndianBytes, SmartTapRecords.record(pass.kind.rawValue, object))
+        }
+        let values = SmartTapRecords.bytes(
+            [value([4, 2, 0, 0, 0, 1], SmartTapRecords.record("cus", customer))] + objects
+        )
         guard let terminalKey, let secret = try? key.sharedSecretFromKeyAgreement(with: terminalKey) else { return nil }
         let keys = secret.hkdfDerivedSymmetricKey(
             using: SHA256.self,

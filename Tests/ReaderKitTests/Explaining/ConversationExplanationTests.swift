@@ -293,6 +293,16 @@ import Testing
         #expect(lines.last?.title == "status \(status): \(meaning)")
     }
 
+    /// A phone that accepts the terminal gives its key, which a bare status word does not.
+    @Test func negotiationWithoutAKey() throws {
+        for (status, word) in [("9000", "status 9000"), ("9002", "status 9002")] {
+            let lines = try Self.explain(
+                Self.phone + Self.googleWallet + "> 90530000BE\(Self.recordedNegotiation)00\n< \(status)\n"
+            )
+            #expect(lines.last?.title == "\(word): the phone gives no key for this tap, so nothing can follow")
+        }
+    }
+
     /// A recorded session whose keys nobody has, with what a terminal tells the phone at the end.
     @Test func recordedSmartTap() throws {
         let lines = try Self.explain(

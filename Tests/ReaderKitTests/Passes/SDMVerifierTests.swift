@@ -76,6 +76,78 @@ import Testing
         #expect(data == SecretKey(text: "66DA61797E23DECA5D8ECA13BBADF7A9"))
     }
 
+    /// Everything in one parameter, one behind the other, as NXP's own backend takes it (`e`); its tests have the data.
+    private static let bulk = SDMLayout(piccData: "e", fileData: "e", mac: "e")
+    private static let bulkMeta = SecretKey(text: "C3B653D8484D82FD9D5DC48840E1F94E")
+    private static let bulkLong =
+        "https://club.example/t?e=8DE9030262807261850FCCF5FE007E21"
+        + "382B4C3D68552C3A5F417F0695A3D857923764E1737AD1F80E834E46387F45DC"
+        + "77FE7468BBCF9DBF43B29CA58E8D6435F908C9C0CD56E9B4B9960FE1279C5DF1DF3EF20BE7D91C8E"
+    private static let bulkShort =
+        "https://club.example/t?e=4F5B914723915D456C038FE658686CD55CE7DCDEA93F5DA7AAA0AADC97485ABFFFCD8DE82AD05289"
+    private static let joined =
+        "https://club.example/t?picc_data=8ACADDEF0A9B62CDAE39A16B83FC14DE"
+        + "&enc=B8436E11F627BB7F543FCC0C1E0D1A89238B2543A8DEBAD8"
+
+    private static func bulkKeys(_ file: String) -> SDMKeys {
+        SDMKeys(metaRead: bulkMeta, fileRead: SecretKey(text: file) ?? .factory)
+    }
+
+    @Test(
+        arguments: [
+            (
+                bulkLong, bulk, bulkKeys("1FD0D360CCF906DF902CC8404C7CE5AA"), "04C24EDA926980", 1,
+                "NT1" + String(repeating: "x", count: 49) + String(repeating: "E", count: 12)
+            ),
+            (
+                bulkShort, bulk, bulkKeys("97D1C3D765BC22AB707E80723E17B126"), "047D5F2AAA6180", 2,
+                "CC\u{4}aaaaEEEEEEEEE"
+            ),
+            // Identifier and counter apart, the code behind the file data.
+            (
+                joined, SDMLayout(piccData: "picc_data", fileData: "enc", mac: "enc"),
+                SDMKeys(
+                    metaRead: SecretKey(text: "42AFF114F2CB3B6141BE6DC95DFC5416"),
+                    fileRead: SecretKey(text: "B62A9BAF092439BD43C62AEE96B970C5") ?? .factory
+                ),
+                "041D3C8A2D6B80", 0x123, "NTXXqno_oBFpwy-V"
+            ),
+            // Without file data, in either mode, and in the open.
+            (tap.replacing("&c=", with: ""), bulk, keys, "04DE5F1EACC040", 61, nil),
+            (lrp.replacing("&c=", with: ""), SDMLayout(piccData: "e", mac: "e"), keys, "04940E2A2F7080", 3, nil),
+            (
+                "https://club.example/t?m=041E3C8A2D6B800000064B00064004B0B3D3",
+                SDMLayout(uid: "m", counter: "m", mac: "m"), SDMKeys(metaRead: nil, fileRead: .factory),
+                "041E3C8A2D6B80", 6, nil
+            ),
+        ] as [(String, SDMLayout, SDMKeys, String, UInt32?, String?)]
+    )
+    func oneParameter(
+        _ url: String,
+        _ layout: SDMLayout,
+        _ keys: SDMKeys,
+        _ uid: String,
+        _ counter: UInt32?,
+        _ data: String?
+    ) throws {
+        try taps(url, layout, keys, uid, counter, data)
+        // Each digit counts, and so does their number.
+        let start = try #require(url.firstIndex(of: "=")).utf16Offset(in: url) + 1
+        for offset in start..<url.utf16.count {
+            var changed = Array(url.utf8)
+            changed[offset] = changed[offset] == UInt8(ascii: "0") ? UInt8(ascii: "1") : UInt8(ascii: "0")
+            let verifier = SDMVerifier(layout: layout, keys: keys)
+            #expect(throws: SDMError.self) { try verifier.verify(String(decoding: changed, as: UTF8.self)) }
+        }
+        for count in [1, 2, 16, 32, 40, 48] {
+            #expect(throws: SDMError.self) {
+                try SDMVerifier(layout: layout, keys: keys).verify(String(url.dropLast(count)))
+            }
+            let longer = url + String(repeating: "0", count: count)
+            #expect(throws: SDMError.self) { try SDMVerifier(layout: layout, keys: keys).verify(longer) }
+        }
+    }
+
     /// A key for each tag: the one that is asked for is that of the identifier.
     @Test func diversified() throws {
         let keys = SDMKeys(metaRead: .factory) { uid in
