@@ -25,6 +25,7 @@ package struct CardOptions: ParsableArguments, Sendable {
     /// - Parameters:
     ///   - output: where it says what it waits for, and the line `{"event":"timeout"}`.
     ///   - capture: a capture file whose first card is taken in place of one on a reader.
+    ///   - limit: how long the conversation may take; `nil` for one that a person leads, command by command.
     ///   - finishing: whether a conversation that has begun is brought to its end when the tool is interrupted, as one
     ///     that writes has to be. It is asked to end by its ``CardOnReader/cancellation`` alone.
     /// - Throws: exit code 1 when no card came in time; ``ReaderError``, of which a missing service or a chosen reader
@@ -32,24 +33,26 @@ package struct CardOptions: ParsableArguments, Sendable {
     package func withCard<Result: Sendable>(
         _ output: Output,
         replaying capture: String? = nil,
+        within limit: Duration? = ReaderLimits.tapDuration,
         finishing: Bool = false,
         perform conversation: @escaping @Sendable (CardOnReader) throws -> Result
     ) async throws -> Result {
         let recordings = capture.map { [$0] } ?? readers.recordings
         guard let recordings else {
             return try await readers.withBackend { backend in
-                try await withCard(of: backend, output, finishing, perform: conversation)
+                try await withCard(of: backend, output, limit, finishing, perform: conversation)
             }
         }
         let backend = ReplayBackend(try CaptureFiles.load(recordings))
         let names = recordings.joined(separator: ", ")
         output.message("Replaying \(names): a capture knows only what was recorded, and other answers are made up.")
-        return try await withCard(of: backend, output, finishing, perform: conversation)
+        return try await withCard(of: backend, output, limit, finishing, perform: conversation)
     }
 
     private func withCard<Result: Sendable>(
         of backend: any ReaderBackend,
         _ output: Output,
+        _ limit: Duration?,
         _ finishing: Bool,
         perform conversation: @escaping @Sendable (CardOnReader) throws -> Result
     ) async throws -> Result {
@@ -65,7 +68,7 @@ package struct CardOptions: ParsableArguments, Sendable {
             let isRecorded = backend.isRecording
             // A task of its own, which is not cancelled with this one.
             let task = Task.detached {
-                try await backend.withCard(presence) { channel in
+                try await backend.withCard(presence, within: limit) { channel in
                     hasBegun.raise()
                     return try conversation(
                         CardOnReader(

@@ -13,8 +13,9 @@ struct Scan: ToolCommand {
               readerctl scan --json --timeout 60
 
             JSON keys of a tap: event ("scan"), id, at, reader, backend, technology, card, uid, uidKind, atr, ndef, \
-            passes, memberKey, memberName, problems and durationMs; what is not known is absent. When the time is over \
-            without a card: {"event":"timeout"} and exit code 1.
+            passes, objects, memberKey, memberName, problems and durationMs; what is not known is absent. When the time is over \
+            without a card: {"event":"timeout"} and exit code 1; while a card is read no time runs out. Reading a card \
+            takes 15 s at the most.
             """
     )
 
@@ -93,7 +94,7 @@ struct TapLoop {
         for await event in scanner.events() {
             switch event {
             case .scan(let tap):
-                await activity.note()
+                await activity.end(tap.reader)
                 hasRead = true
                 try output.result(tap, text: TapText.describe(tap))
                 try check()
@@ -113,6 +114,8 @@ struct TapLoop {
                 output.message("\(error)")
             case .reader(.readerAdded(let reader)) where readers.matches(reader):
                 if !backend.isRecording { output.message("Waiting for a card on \(reader.label)") }
+            case .reader(.cardInserted(let presence)) where readers.matches(presence.reader):
+                await activity.begin(presence.reader.name)
             case .reader(.serviceBack):
                 output.message("The reader service is back.")
             case .reader:
@@ -128,18 +131,29 @@ struct TapLoop {
     }
 }
 
-/// When something was last seen.
+/// When a card was last seen, and where one is being read.
 private actor Activity {
     private var last = ContinuousClock.now
+    private var readings: [String: ContinuousClock.Instant] = [:]
 
-    func note() { last = .now }
+    /// How long a reading may take at the most; a card that rested on the reader all the time gives no tap at its end.
+    private static let longestReading = ReaderLimits.tapDuration + .seconds(15)
 
-    /// Returns false after that much time without ``note()``.
+    func begin(_ reader: String) { readings[reader] = .now + Self.longestReading }
+
+    func end(_ reader: String) {
+        readings[reader] = nil
+        last = .now
+    }
+
+    /// Returns false after that much time without a card.
     func waitForSilence(of duration: Duration) async throws -> Bool {
-        while last + duration > .now {
-            try await ContinuousClock().sleep(until: last + duration)
+        while true {
+            // Whenever a reading ends until then, the time since its end is not over yet.
+            let end = readings.values.contains { $0 > .now } ? .now + duration : last + duration
+            guard end > .now else { return false }
+            try await ContinuousClock().sleep(until: end)
         }
-        return false
     }
 }
 

@@ -56,3 +56,41 @@ extension CardChannel {
         throw ReaderError(.unsupported, attempting: "reset the card")
     }
 }
+
+/// A channel that carries nothing more once its time is over.
+final class TimedChannel: CardChannel {
+    private let channel: any CardChannel
+    private let limit: Duration
+
+    init(_ channel: any CardChannel, _ limit: Duration) { (self.channel, self.limit) = (channel, limit) }
+
+    var facts: CardFacts { channel.facts }
+    var capabilities: ChannelCapabilities { channel.capabilities }
+    var elapsed: Duration { channel.elapsed }
+
+    func transmit(_ command: [UInt8]) throws(ReaderError) -> [UInt8] {
+        try check("send a command to the card")
+        return try channel.transmit(command)
+    }
+
+    func transceive(_ frame: RawFrame) throws(ReaderError) -> RawFrame {
+        try check("exchange a raw frame")
+        return try channel.transceive(frame)
+    }
+
+    func control(_ code: UInt32, _ data: [UInt8]) throws(ReaderError) -> [UInt8] {
+        try check("send a control code to the reader")
+        return try channel.control(code, data)
+    }
+
+    func reset() throws(ReaderError) {
+        try check("reset the card")
+        try channel.reset()
+    }
+
+    private func check(_ attempt: String) throws(ReaderError) {
+        // In the channel's own time, so that a recording ends where the tap did.
+        guard elapsed >= limit else { return }
+        throw ReaderError(.overTime, attempting: attempt, detail: "more than \(limit)")
+    }
+}

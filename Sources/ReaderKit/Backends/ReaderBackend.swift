@@ -60,6 +60,21 @@ extension ReaderBackend {
         }
     }
 
+    /// Runs a conversation as ``withCard(_:perform:)`` does, and ends it when it takes too long.
+    ///
+    /// - Parameter limit: how long it may take, by the channel's ``CardChannel/elapsed``; `nil` for any time. It is looked
+    ///   at before each exchange, so one that is under way comes to its end first.
+    /// - Throws: ``ReaderError/Kind/overTime`` at each exchange after that time, and whatever the conversation throws.
+    public func withCard<Result: Sendable>(
+        _ presence: CardPresence,
+        within limit: Duration?,
+        perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
+    ) async throws -> Result {
+        try await withCard(presence) { channel in
+            try conversation(limit.map { TimedChannel(channel, $0) } ?? channel)
+        }
+    }
+
     /// Nothing, for a backend that keeps nobody else from a reader.
     public func close() async {}
 }

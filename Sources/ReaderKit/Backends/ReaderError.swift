@@ -46,6 +46,8 @@ public struct ReaderError: Error, Sendable, Hashable {
         case communication
         /// No answer came in the time allowed for it.
         case timeout
+        /// The conversation with the card took longer than it may (``ReaderLimits/tapDuration``).
+        case overTime
         /// A call into the library below did not return in the time allowed; its thread was abandoned.
         case stuck
         /// So many threads are stuck that no more is started; the process should end and be started anew.
@@ -119,6 +121,7 @@ extension ReaderError.Kind {
         case .cardUnpowered: "the card has no power"
         case .communication: "the link to the card failed"
         case .timeout: "no answer in time"
+        case .overTime: "the conversation with the card took too long"
         case .stuck: "the reader is stuck"
         case .exhausted: "too many stuck calls"
         case .readerUnavailable: "the reader is not there"
@@ -146,6 +149,7 @@ extension ReaderError.Kind {
         case .cardUnpowered: "Present the card again."
         case .communication: "Hold the card still and closer to the reader."
         case .timeout: "Present the card again; if it happens with every card, replug the reader."
+        case .overTime: "Present the card again, still and close; one that is as slow each time cannot be used."
         case .stuck: "Take the card away; if the reader does not come back, replug it or restart pcscd."
         case .exhausted: "Restart this program; a service supervisor does so on exit code 69."
         case .readerUnavailable:

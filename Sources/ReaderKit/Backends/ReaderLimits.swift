@@ -19,6 +19,13 @@ public enum ReaderLimits {
     /// deadline of its backend.
     public static let commandDuration = Duration.seconds(30)
 
+    /// How long reading a card may take from its first command on, however many there are. It is looked at before each
+    /// exchange, which has the deadline of its backend.
+    public static let tapDuration = Duration.seconds(15)
+
+    /// How long work on a card may take that somebody asked for: writing its message, or copying its memory.
+    public static let workDuration = Duration.seconds(120)
+
     /// How many levels of BER-TLV objects are read or written.
     public static let tlvDepth = 8
 }

@@ -19,7 +19,7 @@ struct SmartTapExplainer: ExchangeExplainer {
             let collector = SmartTapFields.collector(in: records)
             return ExplainedExchange(
                 command("NEGOTIATE SECURE SESSION: \(collector ?? "a terminal") shows its signature", apdu),
-                answer(apdu, apdu.body, "the phone accepts it, and gives its key for this tap")
+                negotiated(apdu)
             )
         case Instruction.getData:
             parts = nil
@@ -64,6 +64,17 @@ struct SmartTapExplainer: ExchangeExplainer {
 
     private func command(_ title: String, _ apdu: SaidExchange.Parts) -> ExplainedExchange.Message {
         .init(title, SmartTapFields.message(apdu.data, at: apdu.dataOffset) + apdu.faults)
+    }
+
+    /// A phone that accepts the terminal gives its key; without it no session can follow, whatever the status word.
+    private func negotiated(_ apdu: SaidExchange.Parts) -> ExplainedExchange.Message {
+        let session = SmartTapFields.leniently(apdu.body).first(named: "nrs").map(\.payload) ?? []
+        let hasKey = SmartTapFields.leniently(session).first(named: "dpk") != nil
+        var message = answer(apdu, apdu.body, "the phone accepts it, and gives its key for this tap")
+        if !hasKey, let status = apdu.status, SmartTapStatus(status) == .done {
+            message.title = StatusText.title(status, "the phone gives no key for this tap, so nothing can follow")
+        }
+        return message
     }
 
     /// Joins the parts of an answer, and explains them at the last one.

@@ -12,6 +12,10 @@ public struct Pass: Sendable, Hashable, Codable {
     /// The member's name, where the pass carries one.
     public var name: String?
 
+    /// Which of a wallet's passes it is: the pass type identifier of Apple Wallet, the kind of object of Google Wallet
+    /// (``SmartTapObject/Kind/name``). `nil` for what is on a card, and for what a reader reports without saying it.
+    public var type: String?
+
     /// Where an identifier comes from.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
         /// A pass of Apple Wallet, read with the VAS protocol.
@@ -56,11 +60,12 @@ public struct Pass: Sendable, Hashable, Codable {
     }
 
     /// A pass.
-    public init(kind: Kind, id: String, assurance: Assurance, name: String? = nil) {
+    public init(kind: Kind, id: String, assurance: Assurance, name: String? = nil, type: String? = nil) {
         self.kind = kind
         self.id = id
         self.assurance = assurance
         self.name = name
+        self.type = type
     }
 }
 

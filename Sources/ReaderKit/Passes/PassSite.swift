@@ -11,6 +11,17 @@ public struct PassSite: Sendable {
     /// How passes of Google Wallet are read; `nil` if they are not.
     public var smartTap: SmartTapReader?
 
+    /// Which objects of Google Wallet name a member, the first kind that the phone gives. The others are carried in
+    /// ``ScanEvent/objects`` and name nobody: many people may have the same offer.
+    ///
+    /// With ``SmartTapObject/Kind/customer`` Google's number of its customer names a member, in hexadecimal. It stays while
+    /// passes come and go; who was a member by a pass before is another one by it.
+    public var smartTapKinds: [SmartTapObject.Kind]
+
+    /// Whose objects of Google Wallet name a member, by the issuers' numbers; `nil` for all that the phone gives to this
+    /// collector. It says nothing of ``SmartTapObject/Kind/customer``, whom the wallet names.
+    public var smartTapIssuers: Set<UInt64>?
+
     /// Tags that sign their address at each tap.
     public var signingTags: [SDMSite]
 
@@ -35,6 +46,8 @@ public struct PassSite: Sendable {
         appleVAS: AppleVASReader? = nil,
         longestAge: Duration = .seconds(300),
         smartTap: SmartTapReader? = nil,
+        smartTapKinds: [SmartTapObject.Kind] = [.loyalty],
+        smartTapIssuers: Set<UInt64>? = nil,
         signingTags: [SDMSite] = [],
         cards: [CardRule] = [],
         tokens: SignedTokenVerifier? = nil,
@@ -45,6 +58,8 @@ public struct PassSite: Sendable {
         self.appleVAS = appleVAS
         self.longestAge = longestAge
         self.smartTap = smartTap
+        self.smartTapKinds = smartTapKinds
+        self.smartTapIssuers = smartTapIssuers
         self.signingTags = signingTags
         self.cards = cards
         self.tokens = tokens

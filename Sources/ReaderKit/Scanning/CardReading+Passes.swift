@@ -28,7 +28,7 @@ extension CardReading {
             card = "Google Wallet pass"
             let finding = try reader.read(template, over: channel)
             wallet = .google(finding)
-            take(finding)
+            take(finding, site)
             return true
         case .malformed:
             wallet = .malformed
@@ -61,7 +61,7 @@ extension CardReading {
     private mutating func take(_ outcome: AppleVASReader.Outcome, _ site: PassSite, _ now: Date) {
         if let error = outcome.error { problems.append(ScanEvent.Problem(.passNotAccepted, "\(error)")) }
         for finding in outcome.findings {
-            if let message = finding.message { take(message, site, now) }
+            if let message = finding.message { take(message, finding.passTypeIdentifier, site, now) }
             if let error = finding.error { problems.append(ScanEvent.Problem(.passNotAccepted, "\(error)")) }
             switch finding.answer {
             case .locked: problems.append(Self.locked)
@@ -76,7 +76,7 @@ extension CardReading {
         if passes.isEmpty, problems.isEmpty { problems.append(Self.noPass) }
     }
 
-    private mutating func take(_ message: AppleVASMessage, _ site: PassSite, _ now: Date) {
+    private mutating func take(_ message: AppleVASMessage, _ type: String, _ site: PassSite, _ now: Date) {
         let age = now.timeIntervalSince(message.at)
         guard abs(age) <= site.longestAge.seconds else {
             let what = age > 0 ? "was made too long ago" : "is of a time to come"
@@ -91,7 +91,7 @@ extension CardReading {
         // Not only for as long as it counts here and now: the place may allow a greater age later, and clocks are put right.
         let end = message.at.addingTimeInterval(Self.remembered)
         guard remember({ try site.memory.takeOnce(message.digest, until: end, now: now) }) else { return }
-        add(message.text, .appleVAS, .cryptographicWithReplayProtection)
+        add(message.text, .appleVAS, .cryptographicWithReplayProtection, type: type)
     }
 
     /// How long a presented pass is remembered, in seconds: a week more than the greatest age that there may be.
@@ -99,14 +99,14 @@ extension CardReading {
 
     // MARK: Smart Tap
 
-    private mutating func take(_ finding: SmartTapReader.Finding) {
-        for object in finding.objects where object.kind != .customer {
-            if let value = object.value { add(value, .smartTap, finding.assurance) }
+    private mutating func take(_ finding: SmartTapReader.Finding, _ site: PassSite) {
+        if finding.assurance >= site.lowestAssurance, site.order.contains(.smartTap) { objects = finding.objects }
+        for object in finding.objects.named(by: site) {
+            // Who has a pass that cannot be used is nobody else because of it.
+            guard add(object.memberID, .smartTap, finding.assurance, type: object.kind.name) else { break }
         }
-        for customer in finding.objects where customer.kind == .customer {
-            // It names the phone's owner to this collector, and is no text.
-            if let id = customer.customerID, !id.isEmpty { add(Hex.encode(id), .smartTap, finding.assurance) }
-        }
+        // A pass that cannot be used was told already.
+        if problems.contains(where: { $0.code == .invalidPass }) { return }
         switch finding.status {
         case .locked: problems.append(Self.locked)
         case .needsUser: problems.append(Self.needsUser)
@@ -215,7 +215,17 @@ extension CardReading {
         .map(\.element)
     }
 
-    mutating func add(_ text: String, _ kind: Pass.Kind, _ assurance: Pass.Assurance, name: String? = nil) {
+    /// Adds a pass, or the problem that its id cannot be one.
+    ///
+    /// - Returns: whether it is a pass.
+    @discardableResult
+    mutating func add(
+        _ text: String,
+        _ kind: Pass.Kind,
+        _ assurance: Pass.Assurance,
+        name: String? = nil,
+        type: String? = nil
+    ) -> Bool {
         let id = text.trimmed
         guard MemberID.isUsable(id) else {
             problems.append(
@@ -224,10 +234,11 @@ extension CardReading {
                     "the pass has an id that is empty, too long or not printable; issue it anew"
                 )
             )
-            return
+            return false
         }
         let name = name.map(MemberID.name).flatMap { $0.isEmpty ? nil : $0 }
-        passes.append(Pass(kind: kind, id: id, assurance: assurance, name: name))
+        passes.append(Pass(kind: kind, id: id, assurance: assurance, name: name, type: type))
+        return true
     }
 
     /// Whether something is new; tells if it is not, or cannot be known.
@@ -264,4 +275,22 @@ extension CardReading {
         .noPass,
         "there is no pass of this place on the phone; add it to the wallet"
     )
+}
+
+extension [SmartTapObject] {
+    /// Those that name a member at a place: in the order of its kinds, of one kind in the phone's.
+    fileprivate func named(by site: PassSite) -> [SmartTapObject] {
+        site.smartTapKinds.flatMap { kind in
+            filter { object in
+                guard object.kind == kind else { return false }
+                guard kind != .customer, let issuers = site.smartTapIssuers else { return true }
+                return object.issuer.number.map(issuers.contains) ?? false
+            }
+        }
+    }
+}
+
+extension SmartTapObject {
+    /// The value of a pass as it stands there; a customer's id is no text.
+    fileprivate var memberID: String { (kind == .customer ? customerID?.hex : value) ?? "" }
 }

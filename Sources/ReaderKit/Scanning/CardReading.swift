@@ -7,6 +7,8 @@ package struct CardReading: Sendable {
     package var uid: CardUID?
     package var ndef: [NDEFRecord]?
     package var passes: [Pass] = []
+    /// What a phone's wallet gave, where the place trusts it.
+    package var objects: [SmartTapObject] = []
     package var problems: [ScanEvent.Problem] = []
     /// Whether it is what a reader reported in a line, which anybody can imitate: its identifier binds nothing.
     package var isReported = false
@@ -21,7 +23,7 @@ package struct CardReading: Sendable {
         let atr = facts.standingATR.flatMap { try? ATR($0) }
         technology = facts.technology ?? atr?.technology
         if let atr { card = atr.cardName }
-        uid = CardUID(facts: facts)
+        if let identifier = CardUID(facts: facts) { take(identifier) }
     }
 
     /// Reads the card: identifier, passes of a phone, then NDEF, then what they say of the member.
@@ -32,7 +34,7 @@ package struct CardReading: Sendable {
     package init(over channel: any CardChannel, limits: NDEFLimits, site: PassSite? = nil, at now: Date = Date()) {
         self.init(facts: channel.facts)
         do throws(ReaderError) {
-            uid = try channel.identifier()
+            if uid == nil, problems.isEmpty, let found = try channel.anyIdentifier() { take(found) }
             var isPhone = false
             if let site { isPhone = try readWallet(over: channel, site, at: now) }
             if !isPhone { try readNDEF(over: channel, limits, site, at: now) }
@@ -59,6 +61,20 @@ package struct CardReading: Sendable {
     /// whose pass could not be read this time must not become a second member under the card's identifier.
     package var member: (key: String, name: String?)? {
         passes.first.map { ($0.id, $0.name) }
+    }
+
+    /// Takes an identifier of a length that there is.
+    private mutating func take(_ identifier: CardUID) {
+        guard identifier.hasKnownLength else {
+            problems.append(
+                ScanEvent.Problem(
+                    .invalidUID,
+                    "the card's identifier has \(identifier.bytes.count) bytes, as that of no card of its kind; use another card"
+                )
+            )
+            return
+        }
+        uid = identifier
     }
 
     private mutating func readNDEF(

@@ -51,11 +51,13 @@ public struct CardScanner: Sendable {
     ///
     /// - Returns: one event, whatever happens: what could not be read is among its problems.
     public func scan(_ presence: CardPresence) async -> ScanEvent {
-        var reading = await read(presence)
+        var left = configuration.timeLimit
+        var reading = await read(presence, within: left)
         var retries = configuration.retries
         while retries > 0, let fault = reading.fault, fault.kind == .cardReset || fault.kind == .communication {
             retries -= 1
-            reading = await read(presence)
+            left -= reading.duration
+            reading = await read(presence, within: left)
         }
         return event(of: reading, at: presence.at, on: presence.reader, atr: presence.facts.standingATR)
     }
@@ -89,6 +91,7 @@ public struct CardScanner: Sendable {
             atr: atr,
             ndef: reading.ndef,
             passes: reading.passes,
+            objects: reading.objects,
             memberKey: reading.member?.key,
             memberName: reading.member?.name,
             problems: reading.problems,
@@ -96,10 +99,10 @@ public struct CardScanner: Sendable {
         )
     }
 
-    private func read(_ presence: CardPresence) async -> CardReading {
+    private func read(_ presence: CardPresence, within limit: Duration) async -> CardReading {
         let (limits, site, now) = (configuration.limits, configuration.site, presence.at)
         do {
-            return try await backend.withCard(presence) {
+            return try await backend.withCard(presence, within: limit) {
                 CardReading(over: $0, limits: limits, site: site, at: now)
             }
         } catch let error as ReaderError {
@@ -161,6 +164,8 @@ public struct CardScanner: Sendable {
                     group.addTask {
                         for await (presence, before) in taps {
                             let tap = await scan(presence)
+                            // What was cut off because nobody waits any more is no tap.
+                            if Task.isCancelled { return }
                             if restingCards.isNew(tap, of: presence, before: before) { continuation.yield(.scan(tap)) }
                         }
                     }

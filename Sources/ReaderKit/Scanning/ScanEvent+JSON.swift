@@ -2,7 +2,8 @@ import Foundation
 
 extension ScanEvent: Codable {
     private enum Key: String, CodingKey {
-        case event, id, at, reader, backend, technology, card, uid, uidKind, atr, ndef, passes, memberKey, memberName
+        case event, id, at, reader, backend, technology, card, uid, uidKind, atr, ndef, passes, objects, memberKey,
+            memberName
         case problems, durationMs
     }
 
@@ -22,6 +23,7 @@ extension ScanEvent: Codable {
         try object.encodeIfPresent(atr?.hex, forKey: .atr)
         try object.encodeIfPresent(ndef, forKey: .ndef)
         try object.encode(passes, forKey: .passes)
+        if !objects.isEmpty { try object.encode(objects, forKey: .objects) }
         try object.encodeIfPresent(memberKey, forKey: .memberKey)
         try object.encodeIfPresent(memberName, forKey: .memberName)
         if !problems.isEmpty { try object.encode(problems, forKey: .problems) }
@@ -57,6 +59,7 @@ extension ScanEvent: Codable {
             atr: try bytes(.atr),
             ndef: try object.decodeIfPresent([NDEFRecord].self, forKey: .ndef),
             passes: try object.decodeIfPresent([Pass].self, forKey: .passes) ?? [],
+            objects: try object.decodeIfPresent([SmartTapObject].self, forKey: .objects) ?? [],
             memberKey: try object.decodeIfPresent(String.self, forKey: .memberKey),
             memberName: try object.decodeIfPresent(String.self, forKey: .memberName),
             problems: try object.decodeIfPresent([Problem].self, forKey: .problems) ?? [],

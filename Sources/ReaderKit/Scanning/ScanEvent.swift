@@ -38,6 +38,10 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
     /// the records come in their order on the card, and the card's own identifier last.
     public var passes: [Pass]
 
+    /// What the phone's wallet gave (Google Wallet), in the phone's order: the pass of ``passes`` that names the member, and
+    /// whatever names nobody here, such as offers and tickets. Empty where the place does not trust it.
+    public var objects: [SmartTapObject]
+
     /// What the club looks the member up by, or `nil` when nothing stable was read.
     public var memberKey: String?
 
@@ -89,6 +93,8 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
             case tagProtected
             /// The tag is of a version that is not known here.
             case tagUnsupported
+            /// The card's identifier has a length that no card of its kind has.
+            case invalidUID
             /// The card's identifier is not unique, so it identifies nobody.
             case nonUniqueUID
             /// The card shows a new identifier each time, which identifies nobody.
@@ -110,6 +116,7 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
                 case .invalidPass: "The membership text on this card is not valid. Ask at the desk."
                 case .tagProtected: "The data on this card is locked. Ask at the desk."
                 case .tagUnsupported: "This kind of card is not known here. Use another one."
+                case .invalidUID: "This card has no valid number. Use another one."
                 case .nonUniqueUID: "The number of this card is not unique. Use another one."
                 case .randomUID: "This card shows a new number each time. Use another one."
                 }
@@ -135,6 +142,7 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
         atr: [UInt8]? = nil,
         ndef: [NDEFRecord]? = nil,
         passes: [Pass] = [],
+        objects: [SmartTapObject] = [],
         memberKey: String? = nil,
         memberName: String? = nil,
         problems: [Problem] = [],
@@ -150,11 +158,17 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
         self.atr = atr
         self.ndef = ndef
         self.passes = passes
+        self.objects = objects
         self.memberKey = memberKey
         self.memberName = memberName
         self.problems = problems
         self.duration = duration
     }
+}
+
+extension ScanEvent {
+    /// The pass that gave ``memberKey``; of a wallet's pass ``Pass/type`` is which one it was.
+    public var memberPass: Pass? { passes.first { $0.id == memberKey } }
 }
 
 extension ScanEvent: CustomStringConvertible, CustomDebugStringConvertible {

@@ -11,6 +11,10 @@ public struct ScannerConfiguration: Sendable {
     /// How often a card is read again after it was reset by another program or the radio link failed, 0 to 10.
     public var retries: Int
 
+    /// How long a tap may take, all its readings included: a card that is not read by then is a tap with the problem
+    /// `readFailed`. One exchange that is under way comes to its end first.
+    public var timeLimit: Duration
+
     /// Which readers to serve; the others' events are passed on and their cards left alone.
     public var serves: @Sendable (ReaderInfo) -> Bool
 
@@ -22,12 +26,14 @@ public struct ScannerConfiguration: Sendable {
         limits: NDEFLimits = .default,
         site: PassSite? = nil,
         retries: Int = 2,
+        timeLimit: Duration = ReaderLimits.tapDuration,
         serves: @escaping @Sendable (ReaderInfo) -> Bool = { _ in true },
         makeID: @escaping @Sendable () -> UUID = { UUID() }
     ) {
         self.limits = limits
         self.site = site
         self.retries = min(max(retries, 0), 10)
+        self.timeLimit = timeLimit
         self.serves = serves
         self.makeID = makeID
     }

@@ -25,6 +25,17 @@ public struct CardUID: Sendable, Hashable {
         self.init(isReversed ? readerBytes.reversed() : readerBytes, technology: technology)
     }
 
+    /// Whether a card of the technology has so many bytes: 4, 7 or 10 for ISO 14443 A, 4 for B or 8 for its older memory
+    /// cards, 8 for FeliCa and ISO 15693; any of these where the technology is not known.
+    public var hasKnownLength: Bool {
+        switch technology {
+        case .iso14443a: [4, 7, 10].contains(bytes.count)
+        case .iso14443b: [4, 8].contains(bytes.count)
+        case .felica, .iso15693: bytes.count == 8
+        case nil: Self.lengths.contains(bytes.count)
+        }
+    }
+
     /// The most bytes that ``init(text:technology:)`` takes. The longest identifier of a standard has 10.
     public static let longestText = 16
 
@@ -92,9 +103,7 @@ extension CardUID {
     /// PC/SC part 3 (section 3.2.2.1.3): status `6282` means that the end was reached before the length asked for, and the
     /// data are whole. With any other warning they are not to be relied on.
     fileprivate init?(answer: ResponseAPDU, facts: CardFacts) {
-        guard answer.isSuccess || answer.statusWord == .endReached, Self.lengths.contains(answer.data.count) else {
-            return nil
-        }
+        guard answer.isSuccess || answer.statusWord == .endReached else { return nil }
         self.init(readerBytes: answer.data, facts: facts)
     }
 }
@@ -107,8 +116,16 @@ extension CardChannel {
     ///
     /// - Throws: ``ReaderError`` if the link to the card fails.
     package func identifier() throws(ReaderError) -> CardUID? {
+        guard let uid = try anyIdentifier(), uid.hasKnownLength else { return nil }
+        return uid
+    }
+
+    /// The same, also one of a length that no card has, for who reports that.
+    func anyIdentifier() throws(ReaderError) -> CardUID? {
         if let uid = CardUID(facts: facts) { return uid }
-        guard capabilities.hasPseudoAPDUs else { return nil }
+        guard capabilities.hasPseudoAPDUs else {
+            return (facts["uid"] ?? facts["idm"] ?? facts["pupi"]).map { CardUID($0, technology: facts.technology) }
+        }
         do throws(ReaderError) {
             return CardUID(answer: try send(.getUID), facts: facts)
         } catch {

@@ -18,7 +18,8 @@ struct SendAPDU: ToolCommand {
             Without commands it is a shell: line editing and a history on a terminal, plain lines otherwise or if \
             standard error is redirected. 'help', 'select', 'raw' and 'reset' are for the terminal. The history is in \
             $XDG_STATE_HOME/clubkit/apdu-history, or ~/.local/state/clubkit/apdu-history, without commands that may \
-            hold a secret. The card is held until the last command, and other programs wait.
+            hold a secret. The card is held until the last command, and other programs wait. Each command has 30 s with \
+            all that follows from it; all of them together have no limit.
 
             After 61xx the rest of the answer is fetched, and after 6Cxx the command repeated with the right length; \
             with --no-follow-up each answer is shown as it came. With --raw commands are frames of the card's own \
@@ -90,7 +91,7 @@ struct SendAPDU: ToolCommand {
             let script = try await commandsToSend(style)
             // The editor shows what is typed on standard error.
             let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
-            try await card.withCard(out, replaying: source.replay) { card in
+            try await card.withCard(out, replaying: source.replay, within: nil) { card in
                 let session = APDUSession(card, out, style)
                 for command in first { try session.send(command) }
                 if let script {

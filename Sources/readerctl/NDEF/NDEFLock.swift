@@ -44,7 +44,7 @@ extension NDEF {
             try await out.tellingErrors {
                 let confirmed = try confirm.map { try CardUID(text: $0) }
                 let access = try await access.access(out)
-                let line = try await card.withCard(out, finishing: true) { card in
+                let line = try await card.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
                     var tag = try access.open(card, usesCardKey: true)
                     let uid = try confirmed ?? Self.ask(card, tag.readNDEF(), out)
                     let confirmation = PermanentLock(ofCardWith: uid)

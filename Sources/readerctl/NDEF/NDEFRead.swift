@@ -115,7 +115,11 @@ extension NDEF {
             let out = output.output
             try await out.tellingErrors {
                 let access = try await access.access(out)
-                let (found, reader, uid) = try await card.withCard(out, replaying: source.replay) { card in
+                let (found, reader, uid) = try await card.withCard(
+                    out,
+                    replaying: source.replay,
+                    within: ReaderLimits.workDuration
+                ) { card in
                     var tag = try access.open(card)
                     return (try tag.dump(), card.presence.reader.name, card.uid)
                 }

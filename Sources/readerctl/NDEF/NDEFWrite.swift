@@ -60,7 +60,7 @@ extension NDEF {
             try await out.tellingErrors {
                 let bytes = try await bytes()
                 let access = try await access.access(out)
-                let line = try await card.withCard(out, finishing: true) { card in
+                let line = try await card.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
                     var tag = try access.open(card)
                     try TagAccess.telling(out, .write) { try tag.writeNDEF(bytes) }
                     // Opened anew, so that nothing is remembered of what was written.
@@ -134,7 +134,7 @@ extension NDEF {
             let out = output.output
             try await out.tellingErrors {
                 let access = try await access.access(out)
-                let line = try await card.withCard(out, finishing: true) { card in
+                let line = try await card.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
                     var tag = try access.open(card, usesCardKey: true)
                     let before = try tag.readNDEF()
                     if before.area != nil { return TagLine(.unchanged, before, card) }
@@ -181,7 +181,7 @@ extension NDEF {
             let out = output.output
             try await out.tellingErrors {
                 let access = try await access.access(out)
-                let line = try await card.withCard(out, finishing: true) { card in
+                let line = try await card.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
                     var tag = try access.open(card)
                     let event: TagLine.Event =
                         switch try tag.repairNDEF() {

@@ -18,7 +18,7 @@ struct PassRead: ToolCommand {
               readerctl pass read --passes passes.json --replay tap.capture
 
             JSON: one object with event ("pass"), at, reader, card, uid, uidKind, wallet (kind, version, asked with \
-            passTypeIdentifier, answer and madeAt, status, objects), passes (kind, id, assurance, name), memberKey, \
+            passTypeIdentifier, answer and madeAt, status, objects), passes (kind, id, assurance, name, type), memberKey, \
             memberName, problems (code, message) and findings (code, what, consequence, advice: what the reader or the \
             phone needs); what is not known is absent. Without a card in time: {"event":"timeout"}.
             """

@@ -39,7 +39,8 @@ struct PassVerdict: Encodable, Sendable {
         lines += wallet?.lines ?? []
         for pass in passes {
             let name = pass.name.map { " (\($0))" } ?? ""
-            lines.append(InfoLine("pass", "\(pass.kind.rawValue) \(pass.id)\(name), \(pass.assurance.rawValue)"))
+            let kind = pass.kind.rawValue + (pass.type.map { " (\($0))" } ?? "")
+            lines.append(InfoLine("pass", "\(kind) \(pass.id)\(name), \(pass.assurance.rawValue)"))
         }
         lines += problems.map { InfoLine("problem", $0.message) }
         lines.append(InfoLine("result", memberKey.map { "accepted: \($0)" } ?? "not accepted: nobody is named"))
@@ -75,7 +76,7 @@ struct WalletLine: Encodable, Sendable {
         case .google(let finding):
             kind = "google"
             status = finding.status?.meaning
-            objects = finding.objects.map { "\($0.kind)" }
+            objects = finding.objects.map(\.kind.name)
         case .other(let label): kind = ["ApplePay": "apple", "AndroidPay": "google"][label] ?? label
         case .absent, .malformed: return nil
         }

@@ -12,7 +12,8 @@ import Testing
             "passes": [{ "passTypeIdentifier": "pass.com.example.club", "keys": ["vas.pem"] }],
             "longestAgeSeconds": 60, "triesVariant": true
           },
-          "smartTap": { "collector": 20180608, "keyVersion": 1, "key": "smarttap.pem" },
+          "smartTap": { "collector": 20180608, "keyVersion": 1, "key": "smarttap.pem",
+            "memberKinds": ["loyalty", "giftCard"], "issuers": [20180608, 3388000000012345678] },
           "signingTags": [
             { "host": "club.example", "path": "/t", "metaReadKey": "meta.key", "fileReadKey": "file.key",
               "layout": { "piccData": "e", "mac": "c" },
@@ -61,8 +62,14 @@ import Testing
         #expect(site.cards.count == 1 && site.tokens?.keyNames == ["a", "b"])
         let key = site.signingTags.first?.verifier.keys.fileRead([0x04, 0x78, 0x2E, 0x21, 0x80, 0x1D, 0x80])
         #expect(key != nil && key != SecretKey([UInt8](repeating: 0, count: 16)))
+        #expect(site.smartTapKinds == [.loyalty, .giftCard])
+        #expect(site.smartTapIssuers == [20_180_608, 3_388_000_000_012_345_678])
+        let members = try #require(site.explanation.first { $0.place == "smartTap.memberKinds" }).what
+        #expect(members.hasPrefix("the member is the first of loyalty, giftCard, issued by 20180608, 33880"))
+        #expect(members.hasSuffix("nor does Google's number of the customer"))
         #expect(site.order == [.smartTap, .sdm] && site.lowestAssurance == .cryptographic)
         let empty = try await PassConfiguration(json: Data("{}".utf8)).site(folder: "/")
+        #expect(empty.smartTapKinds == [.loyalty] && empty.smartTapIssuers == nil)
         #expect(empty.appleVAS == nil && empty.smartTap == nil && empty.signingTags.isEmpty)
     }
 
@@ -80,6 +87,20 @@ import Testing
             (#"{"lowestAssurance":3}"#, "lowestAssurance", "a text"),
             (#"{"smartTap":{"collector":1,"keyVersion":1}}"#, "smartTap", "either 'key' or 'preSigned'"),
             (#"{"smartTap":{"collector":1,"keyVersion":1,"key":"k","preSigned":"p"}}"#, "smartTap", "either"),
+            (
+                #"{"smartTap":{"collector":1,"keyVersion":1,"key":"k","memberKinds":["loyalty","coupon"]}}"#,
+                "smartTap.memberKinds[1]", "there are: customer, loyalty, offer, giftCard"
+            ),
+            (
+                #"{"smartTap":{"collector":1,"keyVersion":1,"key":"k","memberKinds":["ly"]}}"#,
+                "smartTap.memberKinds[0]",
+                "there are: customer, loyalty"
+            ),
+            (
+                #"{"smartTap":{"collector":1,"keyVersion":1,"key":"k","issuers":["1"]}}"#, "smartTap.issuers[0]",
+                "a whole number"
+            ),
+            (#"{"smartTap":{"collector":1,"keyVersion":1,"key":"k","kinds":[]}}"#, "smartTap.kinds", "memberKinds"),
             (#"{"tokens":{"keys":["k"],"leewaySeconds":-1}}"#, "tokens.leewaySeconds", "0 to 86400"),
             (#"{"tokens":{"key":"k"}}"#, "tokens.key", "audience, idClaim"),
             (#"{"tokens":{"keys":[]}}"#, "tokens.keys", "no key"),
@@ -129,6 +150,16 @@ import Testing
             #expect(error.place == place, "\(text): \(error)")
             #expect(error.what.contains(what), "\(text): \(error)")
         }
+    }
+
+    /// File data directly before the code need nothing that says where the signed part begins.
+    @Test func oneParameter() throws {
+        let text = """
+            {"signingTags":[{"host":"a","fileReadKey":"f","metaReadKey":"m",
+                             "layout":{"piccData":"e","fileData":"e","mac":"e"},"identity":"fileData"}]}
+            """
+        let tags = try #require(try PassConfiguration(json: Data(text.utf8)).signingTags?.first)
+        #expect(tags.layout == SDMLayout(piccData: "e", fileData: "e", mac: "e"))
     }
 
     @Test func keys() async throws {
@@ -259,6 +290,19 @@ import Testing
                 ["smartTap.preSigned"]
             ),
             (#"{"smartTap":{"collector":1,"keyVersion":1,"key":"k"},"order":["text"]}"#, ["order"]),
+            (
+                #"{"smartTap":{"collector":1,"keyVersion":1,"key":"k","memberKinds":[],"issuers":[]},"order":["smartTap"]}"#,
+                ["smartTap.memberKinds", "smartTap.issuers"]
+            ),
+            (
+                #"{"smartTap":{"collector":1,"keyVersion":1,"key":"k","memberKinds":["offer","loyalty","customer"]},"#
+                    + #""order":["smartTap"]}"#,
+                ["smartTap.memberKinds", "smartTap.memberKinds"]
+            ),
+            (
+                #"{"smartTap":{"collector":1,"keyVersion":1,"key":"k","memberKinds":["customer"]},"order":["smartTap"]}"#,
+                []
+            ),
             (#"{"appleVAS":{"passes":[]},"order":["appleVAS"]}"#, ["appleVAS.passes"]),
             (
                 #"{"appleVAS":{"passes":[{"passTypeIdentifier":"p","keys":[]},{"passTypeIdentifier":"p","keys":["k"]}],"longestAgeSeconds":901},"order":["appleVAS"]}"#,

@@ -55,6 +55,7 @@ import Testing
         let reading = Self.read(Self.iPhone())
         #expect(reading.member?.key == "M-1042")
         #expect(reading.passes.map(\.kind) == [.appleVAS])
+        #expect(reading.passes.map(\.type) == [Self.club.passTypeIdentifier])
         #expect(reading.passes.first?.assurance == .cryptographicWithReplayProtection)
         #expect(reading.problems.isEmpty)
         #expect(reading.uid?.kind == .random)
@@ -64,7 +65,8 @@ import Testing
         let phone = SimulatedAndroidPhone([.init(value: "M-7")], collector: .init(Self.googleKey))
         let reading = Self.read(phone)
         #expect(reading.member?.key == "M-7")
-        #expect(reading.passes.map(\.kind) == [.smartTap, .smartTap])
+        #expect(reading.passes.map(\.kind) == [.smartTap])
+        #expect(reading.passes.map(\.type) == ["loyalty"])
         #expect(reading.passes.allSatisfy { $0.assurance == .cryptographicWithReplayProtection })
     }
 

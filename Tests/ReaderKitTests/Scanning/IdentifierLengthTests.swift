@@ -33,8 +33,9 @@ import Testing
     func ofAnticollision(_ technology: Technology, _ name: String, _ counts: [Int]) {
         for count in counts {
             let bytes = [UInt8](repeating: 0x5A, count: count)
-            var reading = CardReading(facts: CardFacts(technology: technology, values: [.init(name, bytes)]))
-            reading.addUIDPass()
+            let facts = CardFacts(technology: technology, values: [.init(name, bytes)])
+            let channel = AnsweringChannel(facts: facts) { _ throws(ReaderError) in [0x6A, 0x82] }
+            let reading = CardReading(over: channel, limits: .default)
             #expect(reading.uid == nil && reading.passes.isEmpty, "\(count)")
             #expect(reading.problems.map(\.code.rawValue) == ["invalidUID"], "\(count)")
         }

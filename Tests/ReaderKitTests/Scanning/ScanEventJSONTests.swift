@@ -63,6 +63,50 @@ import Testing
         #expect(try Self.decode(expected) == event)
     }
 
+    /// What a wallet gave, and which pass of it names the member.
+    @Test func objects() throws {
+        var event = ScanEvent(id: Self.id, at: Date(timeIntervalSince1970: 0), reader: "A", backend: .simulated)
+        event.passes = [
+            Pass(kind: .smartTap, id: "M-7", assurance: .cryptographicWithReplayProtection, type: "loyalty"),
+            Pass(kind: .smartTap, id: "G-1", assurance: .cryptographicWithReplayProtection, type: "giftCard"),
+        ]
+        #expect(event.memberPass == nil)
+        event.memberKey = "M-7"
+        #expect(event.memberPass?.type == "loyalty")
+        event.objects = [
+            SmartTapObject(
+                kind: .customer,
+                issuer: .init(kind: 2, id: [0, 0, 0, 1]),
+                customerID: [0xC0],
+                tapID: [0xD0],
+                language: "en"
+            ),
+            SmartTapObject(kind: .giftCard, issuer: .init(kind: 1, id: []), objectID: [1, 2], value: "G-1"),
+        ]
+        let text = try Self.text(event)
+        #expect(
+            text.contains(
+                #""objects":[{"customerId":"C0","issuer":"00000001","issuerKind":2,"kind":"customer","language":"en","#
+                    + #""tapId":"D0"},{"issuer":"","issuerKind":1,"kind":"giftCard","objectId":"0102","value":"G-1"}]"#
+            )
+        )
+        #expect(
+            text.contains(
+                #"{"assurance":"cryptographicWithReplayProtection","id":"M-7","kind":"smartTap","type":"loyalty"}"#
+            )
+        )
+        #expect(try Self.decode(text) == event)
+        for wrong in [#""kind":"ly""#, #""issuer":"XX""#] {
+            let other = text.replacing(
+                wrong.hasPrefix(#""kind"#) ? #""kind":"giftCard""# : #""issuer":"00000001""#,
+                with: wrong
+            )
+            #expect(throws: DecodingError.self) { try Self.decode(other) }
+        }
+        #expect(SmartTapObject.Issuer(kind: 1, id: [0, 0x01, 0x33, 0xEE, 0x80]).number == 20_180_608)
+        #expect(SmartTapObject.Issuer(kind: 1, id: [UInt8](repeating: 1, count: 9)).number == nil)
+    }
+
     /// Formatted but empty is not the same as no NDEF.
     @Test func emptyAndAbsentNDEF() throws {
         var event = ScanEvent(id: Self.id, at: Date(timeIntervalSince1970: 0), reader: "A", backend: .nfc)

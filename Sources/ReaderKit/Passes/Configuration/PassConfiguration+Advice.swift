@@ -34,6 +34,7 @@ extension PassConfiguration {
                 )
             }
         }
+        if let smartTap { smartTap.advise(add) }
         adviseOnTags(add)
         return advice
     }
@@ -129,6 +130,25 @@ extension PassConfiguration {
             add("smartTap.preSigned", "a recorded tap cannot be told from a fresh one; use 'key' where that matters")
         }
         if let cards, cards.isEmpty { add("cards", "it is empty, so the general rules for cards hold; leave it out") }
+    }
+}
+
+extension PassConfiguration.SmartTap {
+    fileprivate func advise(_ add: (String, String) -> Void) {
+        let (kinds, place) = (memberKinds ?? [.loyalty], "smartTap.memberKinds")
+        if kinds.isEmpty { add(place, "it is empty, so no pass of Google Wallet names a member") }
+        if Set(kinds).count < kinds.count { add(place, "a kind is named twice; the first place counts") }
+        if issuers?.isEmpty == true { add("smartTap.issuers", "it is empty, so the passes of no issuer count") }
+        if kinds.contains(.customer), kinds.count > 1 {
+            add(
+                place,
+                "who taps without a pass is a member under Google's number of the customer, and with the pass another one; "
+                    + "name 'customer' alone or leave it out"
+            )
+        }
+        if kinds.contains(.offer) {
+            add(place, "an offer may have the same value on many phones, which are then one member; leave it out")
+        }
     }
 }
 

@@ -54,6 +54,8 @@ extension PassConfiguration {
         for (index, kind) in (appleVAS?.passes ?? []).enumerated() {
             try check(kind.keys.count, "appleVAS.passes[\(index)].keys")
         }
+        try check(smartTap?.memberKinds?.count, "smartTap.memberKinds")
+        try check(smartTap?.issuers?.count, "smartTap.issuers")
         try check(signingTags?.count, "signingTags")
         try check(cards?.count, "cards")
         try check(tokens?.keys.count, "tokens.keys")
@@ -102,7 +104,7 @@ extension PassConfiguration {
         "appleVAS": .object([
             "passes": .list(.flat("passTypeIdentifier", "keys")), "longestAgeSeconds": .any, "triesVariant": .any,
         ]),
-        "smartTap": .flat("collector", "keyVersion", "key", "preSigned"),
+        "smartTap": .flat("collector", "keyVersion", "key", "preSigned", "memberKinds", "issuers"),
         "signingTags": .list(
             .object([
                 "host": .any, "path": .any, "metaReadKey": .any, "fileReadKey": .any, "identity": .any,
@@ -160,7 +162,7 @@ extension PassConfiguration.SigningTags {
         if layout.piccData != nil, metaReadKey == nil {
             throw .init(place: place, what: "'piccData' is encrypted, and there is no 'metaReadKey' to open it")
         }
-        if layout.fileData != nil, layout.signedFrom == nil {
+        if let fileData = layout.fileData, layout.signedFrom == nil, fileData != layout.mac {
             throw .init(place: "\(place).layout", what: "'fileData' has to be signed, and there is no 'signedFrom'")
         }
         let (named, has) =

@@ -17,7 +17,11 @@ extension PassConfiguration {
             site.appleVAS = try appleVAS.reader(files)
             if let age = appleVAS.longestAgeSeconds { site.longestAge = .seconds(age) }
         }
-        site.smartTap = try smartTap?.reader(files)
+        if let smartTap {
+            site.smartTap = try smartTap.reader(files)
+            if let kinds = smartTap.memberKinds { site.smartTapKinds = kinds }
+            site.smartTapIssuers = smartTap.issuers.map(Set.init)
+        }
         for tags in signingTags ?? [] { site.signingTags.append(try tags.site(files)) }
         site.cards = cards ?? []
         site.tokens = try await tokens?.verifier(files)

@@ -6,7 +6,7 @@
 ///     "passes": [{ "passTypeIdentifier": "pass.com.example.club", "keys": ["vas.pem"] }],
 ///     "longestAgeSeconds": 300
 ///   },
-///   "smartTap": { "collector": 20180608, "keyVersion": 1, "key": "smarttap.pem" },
+///   "smartTap": { "collector": 20180608, "keyVersion": 1, "key": "smarttap.pem", "memberKinds": ["loyalty"] },
 ///   "signingTags": [
 ///     { "host": "club.example", "path": "/t", "metaReadKey": "meta.key", "fileReadKey": "file.key",
 ///       "layout": { "piccData": "e", "mac": "c" }, "identity": "uid" }
@@ -68,6 +68,10 @@ public struct PassConfiguration: Sendable, Hashable, Codable {
         public var key: String?
         /// The file with a signature made in advance (``SmartTapPreSignature``), in place of the key.
         public var preSigned: String?
+        /// Which objects name a member, in this order (``PassSite/smartTapKinds``); loyalty cards if it is left out.
+        public var memberKinds: [SmartTapObject.Kind]?
+        /// Whose objects name a member (``PassSite/smartTapIssuers``); those of all issuers if it is left out.
+        public var issuers: [UInt64]?
     }
 
     /// Tags that sign their address.

@@ -58,6 +58,7 @@ public enum PassConfigurationError: Error, Sendable, Hashable {
             switch path.last(where: { $0.intValue == nil })?.stringValue {
             case "order": values = Pass.Kind.allCases.map(\.rawValue)
             case "lowestAssurance": values = Pass.Assurance.allCases.map(\.rawValue)
+            case "memberKinds": values = SmartTapObject.Kind.allCases.map(\.name)
             case "identity": values = [SDMSite.Identity.uid, .fileData].map(\.rawValue)
             case "mode": values = [SDMLayout.Mode.aes, .lrp].map(\.rawValue)
             case "method": values = [KeyDiversification.Method.an10922.rawValue]

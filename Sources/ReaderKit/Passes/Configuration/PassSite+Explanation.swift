@@ -23,6 +23,15 @@ extension PassSite {
                 case .preSigned: "with a signature made in advance"
                 }
             add("smartTap", "collector \(smartTap.credential.collectorID), key \(smartTap.credential.version), \(how)")
+            let kinds = smartTapKinds.map(\.name).joined(separator: ", ")
+            let issuers = smartTapIssuers.map { $0.sorted().map(String.init).joined(separator: ", ") }
+            add(
+                "smartTap.memberKinds",
+                (kinds.isEmpty ? "no object names a member" : "the member is the first of \(kinds)")
+                    + (issuers.map { ", issued by \($0.isEmpty ? "nobody" : $0)" } ?? "")
+                    + "; other objects are part of the tap and name nobody"
+                    + (smartTapKinds.contains(.customer) ? "" : ", nor does Google's number of the customer")
+            )
         }
         for (index, tags) in signingTags.enumerated() {
             let counts = tags.verifier.layout.counts

@@ -1,6 +1,9 @@
 /// Where a signing tag puts what into its URL: the names of the parameters, and where the signed part begins.
 ///
 /// It says for the URL what the tag's file settings say by offsets (SDMENCOffset, SDMMACInputOffset, SDMMACOffset).
+///
+/// Several parts may name the same parameter; then they stand in it one behind the other, in the order of the properties
+/// here. `SDMLayout(piccData: "e", fileData: "e", mac: "e")` has everything in `e`, as NXP's sdm-backend takes it.
 public struct SDMLayout: Sendable, Hashable, Codable {
     /// The parameter with identifier and counter, encrypted: 32 hexadecimal digits (48 in LRP mode).
     public var piccData: String?
@@ -11,14 +14,15 @@ public struct SDMLayout: Sendable, Hashable, Codable {
     /// The parameter with the counter in the open: 6 digits, the most significant first.
     public var counter: String?
 
-    /// The parameter with encrypted file data: a multiple of 32 digits. It has to stand in the signed part.
+    /// The parameter with encrypted file data: a multiple of 32 digits. It has to stand in the signed part. In one that it
+    /// shares with others it may be absent.
     public var fileData: String?
 
     /// The parameter with the code: 16 digits.
     public var mac: String
 
     /// The parameter at whose value the signed part begins, which ends at the code; `nil` for nothing but identifier and
-    /// counter.
+    /// counter, and for the file data where the code stands directly behind them.
     public var signedFrom: String?
 
     /// What the tag signs and encrypts with, where it shows its identifier in the open; otherwise the length of
@@ -71,6 +75,32 @@ public struct SDMLayout: Sendable, Hashable, Codable {
 }
 
 extension SDMLayout {
+    /// The parts of what a tag writes, in the order in which they stand in a parameter that they share.
+    enum Part: CaseIterable {
+        case piccData, uid, counter, fileData, mac
+
+        /// The number of digits, where it is always the same.
+        var digits: Int? {
+            switch self {
+            case .uid: 14
+            case .counter: 6
+            case .mac: 16
+            case .piccData, .fileData: nil
+            }
+        }
+    }
+
+    /// The parameter with a part; empty for one that is not there.
+    func name(of part: Part) -> String {
+        switch part {
+        case .piccData: piccData ?? ""
+        case .uid: uid ?? ""
+        case .counter: counter ?? ""
+        case .fileData: fileData ?? ""
+        case .mac: mac
+        }
+    }
+
     /// Whether a tag tells both who it is and how often it was read, so that a recorded tap is known again.
     var counts: Bool { piccData != nil || uid != nil && counter != nil }
 }

@@ -1,9 +1,11 @@
 /// The parameters of a URL as they stand there: what a tag signs are the characters themselves.
 struct SDMQuery {
     let bytes: [UInt8]
+    private let layout: SDMLayout
     private let places: [String: Range<Int>]
 
-    init(_ url: String) {
+    init(_ url: String, _ layout: SDMLayout) {
+        self.layout = layout
         // What stands behind a '#' is no part of what a tag writes.
         bytes = Array(url.utf8.prefix { $0 != UInt8(ascii: "#") })
         var places: [String: Range<Int>] = [:]
@@ -20,20 +22,47 @@ struct SDMQuery {
         self.places = places
     }
 
-    /// Where a value stands.
+    /// Where the value of a parameter stands.
     func place(of name: String) -> Range<Int>? { places[name] }
 
-    /// The bytes of a value.
-    func bytes(_ name: String) throws(SDMError) -> [UInt8] {
-        guard let place = places[name] else { throw .missing(name) }
-        guard let bytes = Self.digits(String(decoding: bytes[place], as: UTF8.self)) else { throw .malformed(name) }
+    /// Where a part of the layout stands: in a parameter of its own, or in its place among those that share one.
+    func place(of part: SDMLayout.Part) throws(SDMError) -> Range<Int> {
+        let name = layout.name(of: part)
+        guard let whole = places[name] else { throw .missing(name) }
+        let parts = SDMLayout.Part.allCases.filter { layout.name(of: $0) == name }
+        guard parts.count > 1 else { return whole }
+        // What of all has no length of its own: that of identifier and counter tells the mode.
+        var rest = whole.count - parts.reduce(0) { $0 + ($1.digits ?? 0) }
+        guard rest >= 0 else { throw .malformed(name) }
+        let block = 2 * AES128.blockLength
+        var lengths: [SDMLayout.Part: Int] = [:]
+        if parts.contains(.piccData) {
+            let length = rest % block == 0 ? block : block + 2 * SDMSession.randomLength
+            lengths[.piccData] = length
+            rest -= length
+        }
+        if parts.contains(.fileData) { (lengths[.fileData], rest) = (rest, 0) }
+        guard rest == 0, (lengths[.fileData] ?? 0) % block == 0, lengths.values.allSatisfy({ $0 >= 0 }) else {
+            throw .malformed(name)
+        }
+        var start = whole.lowerBound
+        for other in parts.prefix(while: { $0 != part }) { start += other.digits ?? lengths[other] ?? 0 }
+        return start..<start + (part.digits ?? lengths[part] ?? 0)
+    }
+
+    /// The bytes of a part.
+    func bytes(_ part: SDMLayout.Part) throws(SDMError) -> [UInt8] {
+        let place = try place(of: part)
+        guard let bytes = Self.digits(String(decoding: bytes[place], as: UTF8.self)) else {
+            throw .malformed(layout.name(of: part))
+        }
         return bytes
     }
 
-    /// The bytes of a value that has so many.
-    func bytes(_ name: String, count: Int) throws(SDMError) -> [UInt8] {
-        let bytes = try bytes(name)
-        guard bytes.count == count else { throw .malformed(name) }
+    /// The bytes of a part that has so many.
+    func bytes(_ part: SDMLayout.Part, count: Int) throws(SDMError) -> [UInt8] {
+        let bytes = try bytes(part)
+        guard bytes.count == count else { throw .malformed(layout.name(of: part)) }
         return bytes
     }
 

@@ -22,8 +22,8 @@ public struct SDMVerifier: Sendable {
     ///
     /// - Throws: ``SDMError``. How long it takes does not tell where a wrong code differs, nor whether the tag is known.
     public func verify(_ url: String) throws(SDMError) -> SDMTap {
-        let query = SDMQuery(url)
-        let mac = try query.bytes(layout.mac, count: 8)
+        let query = SDMQuery(url, layout)
+        let mac = try query.bytes(.mac, count: 8)
         let (meta, mode) = try readMeta(query)
         let signed = try signedPart(query)
         let data = try fileData(query, within: signed)
@@ -45,12 +45,12 @@ public struct SDMVerifier: Sendable {
     private func readMeta(_ query: SDMQuery) throws(SDMError) -> (SDMMeta, SDMLayout.Mode) {
         guard let name = layout.piccData else {
             var meta = SDMMeta()
-            if let name = layout.uid { meta.uid = try query.bytes(name, count: 7) }
-            if let name = layout.counter { meta.counterBytes = try query.bytes(name, count: 3).reversed() }
+            if layout.uid != nil { meta.uid = try query.bytes(.uid, count: 7) }
+            if layout.counter != nil { meta.counterBytes = try query.bytes(.counter, count: 3).reversed() }
             return (meta, layout.mode)
         }
         guard let key = keys.metaRead else { throw .noKey }
-        let encrypted = try query.bytes(name)
+        let encrypted = try query.bytes(.piccData)
         let mode: SDMLayout.Mode
         switch encrypted.count {
         case AES128.blockLength: mode = .aes
@@ -64,17 +64,20 @@ public struct SDMVerifier: Sendable {
 
     /// Where the signed characters stand.
     private func signedPart(_ query: SDMQuery) throws(SDMError) -> Range<Int> {
-        guard let name = layout.signedFrom else { return 0..<0 }
-        guard let start = query.place(of: name)?.lowerBound, let end = query.place(of: layout.mac)?.lowerBound,
-            start <= end
-        else { throw .missing(name) }
+        guard let name = layout.signedFrom ?? (layout.fileData == layout.mac ? layout.mac : nil) else { return 0..<0 }
+        let end = try query.place(of: .mac).lowerBound
+        let place = layout.signedFrom == nil ? try query.place(of: .fileData) : query.place(of: name)
+        guard let start = place?.lowerBound, start <= end else { throw .missing(name) }
         guard end - start <= Self.longestSigned else { throw .malformed(name) }
         return start..<end
     }
 
     private func fileData(_ query: SDMQuery, within signed: Range<Int>) throws(SDMError) -> [UInt8]? {
-        guard let name = layout.fileData, let place = query.place(of: name) else { return nil }
-        let bytes = try query.bytes(name)
+        guard let name = layout.fileData, query.place(of: name) != nil else { return nil }
+        let place = try query.place(of: .fileData)
+        // Nothing is left for them in a parameter with the other parts.
+        if place.isEmpty, name == layout.mac { return nil }
+        let bytes = try query.bytes(.fileData)
         // Whoever has one URL could put anything where nothing is signed.
         guard bytes.count % AES128.blockLength == 0, place.clamped(to: signed) == place else {
             throw .malformed(name)

@@ -43,6 +43,15 @@ public struct SmartTapObject: Sendable, Hashable {
         case generic = "gr"
         /// A generic private pass.
         case genericPrivate = "gp"
+
+        /// The name by which configurations and events know it, as `giftCard`. The raw value is Smart Tap's own.
+        public var name: String { "\(self)" }
+
+        /// The kind of a name.
+        public init?(name: String) {
+            guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
+            self = kind
+        }
     }
 
     /// Who issued an object.
@@ -51,6 +60,12 @@ public struct SmartTapObject: Sendable, Hashable {
         public var kind: UInt8
         /// The issuer's number; for a merchant that of the collector.
         public var id: [UInt8]
+
+        /// The issuer's number as Google's console shows it; `nil` where it has more than eight bytes.
+        public var number: UInt64? {
+            let digits = id.drop { $0 == 0 }
+            return digits.count > 8 ? nil : digits.reduce(0) { $0 << 8 | UInt64($1) }
+        }
 
         /// An issuer.
         public init(kind: UInt8, id: [UInt8]) {
@@ -103,6 +118,67 @@ public struct SmartTapObject: Sendable, Hashable {
             }
         }
         return objects
+    }
+}
+
+extension SmartTapObject.Kind: Codable {
+    /// Reads ``name``.
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        guard let kind = Self(name: try value.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: value, debugDescription: "no kind of object")
+        }
+        self = kind
+    }
+
+    /// Writes ``name``.
+    public func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        try value.encode(name)
+    }
+}
+
+extension SmartTapObject: Codable {
+    private enum Key: String, CodingKey {
+        case kind, issuerKind, issuer, objectId, value, customerId, tapId, language
+    }
+
+    /// An object in ``ScanEvent``: bytes as upper-case hexadecimal, absent values left out.
+    public func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        try object.encode(kind, forKey: .kind)
+        try object.encode(issuer.kind, forKey: .issuerKind)
+        try object.encode(issuer.id.hex, forKey: .issuer)
+        try object.encodeIfPresent(objectID?.hex, forKey: .objectId)
+        try object.encodeIfPresent(value, forKey: .value)
+        try object.encodeIfPresent(customerID?.hex, forKey: .customerId)
+        try object.encodeIfPresent(tapID?.hex, forKey: .tapId)
+        try object.encodeIfPresent(language, forKey: .language)
+    }
+
+    /// Reads the object back.
+    public init(from decoder: any Decoder) throws {
+        let object = try decoder.container(keyedBy: Key.self)
+        func bytes(_ key: Key) throws -> [UInt8]? {
+            guard let text = try object.decodeIfPresent(String.self, forKey: key) else { return nil }
+            do {
+                return try Hex.decode(text)
+            } catch {
+                throw DecodingError.dataCorruptedError(forKey: key, in: object, debugDescription: "\(error)")
+            }
+        }
+        self.init(
+            kind: try object.decode(Kind.self, forKey: .kind),
+            issuer: Issuer(
+                kind: try object.decode(UInt8.self, forKey: .issuerKind),
+                id: try bytes(.issuer) ?? []
+            ),
+            objectID: try bytes(.objectId),
+            value: try object.decodeIfPresent(String.self, forKey: .value),
+            customerID: try bytes(.customerId),
+            tapID: try bytes(.tapId),
+            language: try object.decodeIfPresent(String.self, forKey: .language)
+        )
     }
 }
 
