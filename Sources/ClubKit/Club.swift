@@ -20,15 +20,16 @@ public final class Club: Sendable {
     /// The club of a program that needs only one, with the standard configuration.
     public static let shared = Club()
 
-    /// What the club was made with. ``setDayPass(hours:)`` and ``setUserCreation(_:)`` override parts of it.
-    public let configuration: ClubConfiguration
+    /// What the club works with: what it was made with, and what set-up has changed since.
+    public var configuration: ClubConfiguration { state.withLock { $0.configuration } }
 
     struct State {
+        var configuration: ClubConfiguration
+        /// Whether the club is open, or is being opened, so that it is too late for ``Club/configure(_:)``.
+        var isOpening = false
         var delegate = DelegateReference(nil)
         var userClass: MembershipUser.Type = MembershipUser.self
-        var cooldown: Duration
         var dayPassHours = 0
-        var userCreation: UserCreation
         var scenarios: ScenarioPlan?
         /// `nil` until the application says so: a program that only looks into the database delivers nothing.
         var delivery: ScenarioDelivery?
@@ -62,11 +63,35 @@ public final class Club: Sendable {
 
     /// A club that is not open yet.
     public init(configuration: ClubConfiguration = ClubConfiguration()) {
-        self.configuration = configuration
-        state = Mutex(State(cooldown: configuration.cooldown, userCreation: configuration.userCreationStyle))
+        state = Mutex(State(configuration: configuration))
     }
 
     // MARK: Set-up
+
+    /// Changes what the club works with, such as the database, the cooldown, the logger, how cards are read, and the file
+    /// of the passes, before it is opened.
+    ///
+    /// ```swift
+    /// Club.shared.configure {
+    ///     $0.database = .file(path: "/var/lib/club/club.sqlite")
+    ///     $0.passes = "/etc/club/passes.json"
+    /// }
+    /// ```
+    ///
+    /// Once the club is open, or ``open(withAppKey:appId:developerId:completion:)`` was called, nothing is changed, and
+    /// ``ClubError/Kind/alreadyOpen`` is reported to the delegate, in ``events`` and in the log.
+    @discardableResult
+    public func configure(_ change: (inout ClubConfiguration) -> Void) -> Club {
+        var changed = configuration
+        // Outside of the lock: it is the application's code.
+        change(&changed)
+        let isSet = state.withLock { state in
+            if !state.isOpening { state.configuration = changed }
+            return !state.isOpening
+        }
+        if !isSet { report(ClubError(.alreadyOpen, attempting: "configure the club")) }
+        return self
+    }
 
     /// Sets who is told what happens. The club holds it weakly.
     @discardableResult
@@ -102,7 +127,7 @@ public final class Club: Sendable {
     /// Sets what happens when an unknown card is presented.
     @discardableResult
     public func setUserCreation(_ style: UserCreation) -> Club {
-        state.withLock { $0.userCreation = style }
+        state.withLock { $0.configuration.userCreationStyle = style }
         return self
     }
 
@@ -119,7 +144,7 @@ public final class Club: Sendable {
         }
         state.withLock { state in
             state.dayPassHours = hours
-            state.cooldown = .seconds(hours * 3600)
+            state.configuration.cooldown = .seconds(hours * 3600)
         }
         return self
     }
@@ -128,7 +153,7 @@ public final class Club: Sendable {
     public var dayPassHours: Int { state.withLock { $0.dayPassHours } }
 
     /// How long after a counted tap further taps of the same member are acknowledged but not counted.
-    public var cooldown: Duration { state.withLock { $0.cooldown } }
+    public var cooldown: Duration { configuration.cooldown }
 
     // MARK: Opening and closing
 
@@ -139,18 +164,33 @@ public final class Club: Sendable {
     public func open() async throws(ClubError) {
         try await onOpeningQueue { () throws(ClubError) in
             guard !self.isOpen else { return }
-            let store = try self.makeStore()
+            self.state.withLock { $0.isOpening = true }
+            let store: MemberStore
+            do throws(ClubError) {
+                store = try self.makeStore()
+            } catch {
+                self.state.withLock { $0.isOpening = false }
+                throw error
+            }
             self.state.withLock { $0.store = store }
+            FamiliarScenarios.noteOpened(self)
             self.keepSpans(in: store)
             self.keepRetention(in: store)
             self.deliverLeftOver()
-            self.configuration.logger.info("The club is open.", metadata: ["device": "\(store.deviceID)"])
+            self.configuration.logger.info(
+                "The club is open.",
+                metadata: [
+                    "device": "\(store.deviceID)", "kiosk": "\(self.identity.kiosk)",
+                    "operator": "\(self.identity.operatorName)",
+                ]
+            )
         }
     }
 
     /// Opens the database.
     func makeStore() throws(ClubError) -> MemberStore {
-        try MemberStore(
+        let configuration = configuration
+        return try MemberStore(
             configuration.database,
             busyTimeout: configuration.busyTimeout,
             identifierKey: configuration.identifierKey,
@@ -174,7 +214,10 @@ public final class Club: Sendable {
                 // A store that is closed already is what was wanted.
                 guard error.kind == .notOpen else { throw error }
             }
-            self.state.withLock { $0.store = nil }
+            self.state.withLock { state in
+                state.store = nil
+                state.isOpening = false
+            }
             self.broadcaster.finish()
             self.configuration.logger.info("The club is closed.")
         }
@@ -216,15 +259,19 @@ public final class Club: Sendable {
     ///   ``ClubError/Kind/cancelled``, ``events`` and the delegate are told too.
     public func receive(_ event: ScanEvent, keeping messages: [Message] = []) async throws(ClubError) -> Receipt {
         let store = try openStore("record a tap")
-        let (cooldown, userCreation, plan) = state.withLock { ($0.cooldown, $0.userCreation, $0.scenarios) }
-        var rules = TapRules(cooldown: Timestamp.microseconds(cooldown))
+        let (configuration, plan) = state.withLock { ($0.configuration, $0.scenarios) }
+        let userCreation = configuration.userCreationStyle
+        var rules = TapRules(cooldown: Timestamp.microseconds(configuration.cooldown))
+        rules.isMaintenance = configuration.application.applicationState == .maintenance
         rules.expiryWarning = Int64(min(max(configuration.expiryWarningDays, 0), 36_500)) * 86_400 * Timestamp.second
         rules.visitsWarning = configuration.visitsLeftWarning
         rules.scenarios = plan
         var unknown: UnknownCard = userCreation.condition == nil ? .create : .ask
         do {
             // A tap that was seen before is no attempt.
-            if let plan, !plan.conditional.isEmpty, event.memberKey != nil, try await !store.hasReceived(event.id) {
+            if let plan, !plan.conditional.isEmpty, !rules.isMaintenance, event.memberKey != nil,
+                try await !store.hasReceived(event.id)
+            {
                 rules.refusedScenarios = await refused(by: plan.conditional)
             }
             while true {
@@ -307,7 +354,10 @@ public final class Club: Sendable {
 
     /// Called on the writer's queue, right after the commit.
     private func publish(_ receipt: Receipt, of event: ScanEvent) {
+        configuration.application.noteActivity()
         broadcaster.yield(.scan(event), .received(receipt))
+        tell { $0.club($1, didReceive: receipt) }
+        if let error = CKError(receipt.outcome) { tell { $0.club($1, didReceive: error) } }
         guard let member = receipt.member else { return }
         switch receipt.outcome {
         case .created: tell(member) { $0.club($1, didCreateNewMembership: $2) }

@@ -1,12 +1,13 @@
 import Foundation
 import Logging
+import ReaderKit
 
 /// What a club needs to know before it opens.
 public struct ClubConfiguration: Sendable {
     /// Where the members are kept. By default ``DatabaseLocation/standard(environment:)``.
     public var database: DatabaseLocation
 
-    /// Who runs the club, and on which machine.
+    /// Who runs the club, and on which machine. The log has it where the club is opened.
     public var identity: KioskIdentity
 
     /// How long after a counted tap further taps of the same member are acknowledged but not counted. 30 s by default;
@@ -35,6 +36,18 @@ public struct ClubConfiguration: Sendable {
 
     /// How long the club waits for another program that is writing to the database. 5 s by default.
     public var busyTimeout: Duration
+
+    /// How the readers that the club serves read cards.
+    public var scanner = ScannerConfiguration()
+
+    /// The path of the file that says which passes are read and accepted (`PassConfiguration` of ReaderKit), in place of
+    /// ``scanner``'s `site`; its keys are looked for beside it. It is read when the club begins to serve readers, and what
+    /// was presented is remembered in the club's database. `nil`, the default, for no file.
+    public var passes: String?
+
+    /// Says what the kiosk is doing; that of the program by default. While it is ``KioskState/maintenance``, taps are
+    /// acknowledged as ignored and not counted.
+    public var application = KioskApplication.shared
 
     /// The club's time: for its records' logical clock and for errors. Taps carry their own time.
     public var clock: @Sendable () -> Date

@@ -77,6 +77,8 @@ public struct ClubError: Error, Sendable, Hashable {
         case fileExists
         /// A setting is out of its range; the former value stays.
         case invalidSetting
+        /// The club is open, or is being opened, and the setting has to be made before; the former value stays.
+        case alreadyOpen
         /// The custom member class could not be made from the record.
         case unreadableRecord
         /// The task was cancelled before the work was committed.
@@ -122,6 +124,7 @@ public struct ClubError: Error, Sendable, Hashable {
         case .malformedFile: "Check the file, or take another copy of it; it was left as it is."
         case .fileExists: "Choose another name, or move the file away."
         case .invalidSetting: "Choose a value inside the range."
+        case .alreadyOpen: "Set it before the club is opened, or close the club first; the former value stays."
         case .unreadableRecord: "Check 'init(from:)' of the custom class against the fields of the record."
         case .cancelled: "Nothing needs to be done; the same tap can be given again."
         case .other: "Look the code up in SQLite's documentation."
@@ -166,6 +169,7 @@ extension ClubError.Kind {
         case .malformedFile: "the file cannot be read as what it should be"
         case .fileExists: "the file is there already"
         case .invalidSetting: "the value is out of its range"
+        case .alreadyOpen: "the club is open already"
         case .unreadableRecord: "the custom member class does not accept the record"
         case .cancelled: "it was cancelled"
         case .other: "an unexpected failure"

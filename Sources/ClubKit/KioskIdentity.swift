@@ -1,4 +1,4 @@
-/// Who runs this club, and on which machine: told to hubs and written into exports, never used to let anybody in.
+/// Who runs this club, and on which machine: for the application's screens and the log, never used to let anybody in.
 public struct KioskIdentity: Sendable, Hashable {
     /// The name of the kiosk ("Front desk").
     public var kiosk: String

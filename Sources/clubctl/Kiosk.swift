@@ -29,6 +29,10 @@ struct Kiosk: ToolCommand {
             for the programs of --on. What nobody could process is kept: 'clubctl inbox' lists and replays it. A \
             replay takes no messages but those of its cards.
 
+            While the kiosk is in maintenance (--maintenance, or the message "state") cards are read and shown, and \
+            each tap is told as ignored with the reasonCode maintenance: nothing is counted, and nobody becomes a \
+            member.
+
             EXAMPLES
               clubctl kiosk --scenarios scenarios.yaml
               clubctl kiosk --listen /run/clubkit/messages --on print=/usr/local/bin/print-voucher
@@ -65,6 +69,9 @@ struct Kiosk: ToolCommand {
 
     @Flag(help: "End after the replay, or after the first tap on a reader.")
     var once = false
+
+    @Flag(help: "Begin in maintenance: read and show cards, and count nothing.")
+    var maintenance = false
 
     @Option(help: ArgumentHelp("Seconds within which further taps of a member are not counted.", valueName: "seconds"))
     var cooldown: Double = 30
@@ -131,6 +138,12 @@ struct Kiosk: ToolCommand {
             isReplay: captures != nil
         )
         let desk = FrontDesk(club: club, output: out, messages: messages, hasScenarios: scenarios != nil)
+        let application = club.configuration.application
+        if maintenance {
+            application.applicationState = .maintenance
+            out.message(MessageDesk.words(.maintenance))
+        }
+        application.noteActivity()
         do {
             try await out.tellingErrors { try await desk.open() }
             if let captures {

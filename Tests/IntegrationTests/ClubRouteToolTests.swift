@@ -94,6 +94,28 @@ struct ClubRouteToolTests {
         #expect(!FileManager.default.fileExists(atPath: kiosk.socket))
     }
 
+    @Test("A message sets what the kiosk is doing, and programs see it")
+    func state() async throws {
+        let log = club.scratch.file("log")
+        let kiosk = try await MessageKiosk(
+            club,
+            ["--on", "look=\(try program("look", "echo \"$CLUBKIT_KIOSK_STATE\" >>'\(log)'"))"]
+        )
+        func set(_ state: String) async throws -> String? {
+            outcome(try await kiosk.route("--type", "state", "--payload", "{\"state\":\"\(state)\"}"))
+        }
+        #expect(outcome(try await kiosk.route("--type", "look")) == "newData")
+        #expect(try await set("maintenance") == "newData")
+        #expect(await kiosk.tool.message(containing: "in maintenance") != nil)
+        #expect(try await set("maintenance") == "noData")
+        #expect(outcome(try await kiosk.route("--type", "look")) == "newData")
+        #expect(try await set("closed") == "failed")
+        #expect(try await set("serving") == "newData")
+        #expect(outcome(try await kiosk.route("--type", "look")) == "newData")
+        #expect(try String(contentsOfFile: log, encoding: .utf8) == "serving\nmaintenance\nserving\n")
+        #expect(await kiosk.stop() == 130)
+    }
+
     @Test("What the kiosk does itself")
     func ownTypes() async throws {
         _ = try await club.json("members", "add", "M-1", "--name", "Anna")

@@ -45,6 +45,27 @@ struct KioskTests {
         #expect(try await Tool.clubctl.run("check", "--database", database).status == 0)
     }
 
+    @Test func inMaintenanceEveryTapIsIgnored() async throws {
+        let database = scratch.file("club.sqlite")
+        let kiosk = try await Tool.clubctl.run(
+            "kiosk",
+            "--replay",
+            day,
+            "--once",
+            "--json",
+            "--maintenance",
+            "--database",
+            database
+        )
+        #expect(kiosk.status == 0)
+        #expect(kiosk.messages.contains("in maintenance"))
+        let events = kiosk.objects.compactMap { $0["event"] as? String }
+        #expect(Set(events) == ["scan", "ignored", "rejected"])
+        let ignored = kiosk.objects.filter { $0["event"] as? String == "ignored" }
+        #expect(ignored.allSatisfy { $0["reasonCode"] as? String == "maintenance" && $0["reason"] is String })
+        #expect(try await visits(database).isEmpty)
+    }
+
     @Test func aSeededReplayIsTheSameBytes() async throws {
         let options = ["--once", "--json", "--start", "2026-01-05T07:00:00Z", "--seed", "7"]
         var outputs: [String] = []

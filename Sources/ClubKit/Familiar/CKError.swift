@@ -11,7 +11,7 @@ public enum CKError: Error, Sendable, Hashable {
     case nonexistentUser(String)
     /// A card came, and nothing was read from it.
     case nullDecodedData(String)
-    /// What was read is no text in UTF-8.
+    /// What was read is no text in UTF-8, or no message at all.
     case nonExistentUTF8DecodedDataString(String)
     /// The text is no membership text of four fields, `number|id|payload|name`, or its id is empty.
     case invalidPassInformation(String)
@@ -25,6 +25,19 @@ public enum CKError: Error, Sendable, Hashable {
             .nonExistentUTF8DecodedDataString(let message), .invalidPassInformation(let message),
             .invalidRealmLayer(let message):
             message
+        }
+    }
+}
+
+extension CKError {
+    /// What was wrong with what a tap brought, as the original reports it at the tap; `nil` if nothing was.
+    init?(_ outcome: Receipt.Outcome) {
+        guard case .rejected(let reason) = outcome else { return nil }
+        switch reason.code {
+        case .card(.invalidPass), .invalidIdentifier: self = .invalidPassInformation(reason.message)
+        case .card(.ndefMalformed): self = .nonExistentUTF8DecodedDataString(reason.message)
+        case .card(.cardRemoved), .noIdentifier: self = .nullDecodedData(reason.message)
+        default: return nil
         }
     }
 }

@@ -13,7 +13,7 @@ extension Club {
     /// ``addVersionMigration(changeBlock:)`` registered.
     public var membershipConfiguration: MembershipConfiguration {
         MembershipConfiguration(
-            userCreationStyle: state.withLock { $0.userCreation },
+            userCreationStyle: configuration.userCreationStyle,
             migrationChanges: familiar.withLock { $0.configuredMigrations }
         )
     }

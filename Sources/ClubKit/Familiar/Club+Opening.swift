@@ -1,17 +1,19 @@
 import Dispatch
 import Logging
+import ReaderKit
 
 /// Opening and closing as in the original library.
 extension Club {
     /// Who runs this club, and on which machine: what ``open(withAppKey:appId:developerId:completion:)`` was given, else
     /// what the configuration says.
-    public var identity: KioskIdentity { familiar.withLock { $0.identity } ?? configuration.identity }
+    public var identity: KioskIdentity { configuration.identity }
 
     /// How many attempts to open the club failed since it was open the last time.
     public var numberOfFailedOpenCaptureAttempts: Int { familiar.withLock { $0.numberOfFailedOpenCaptureAttempts } }
 
-    /// Opens the club, and begins to serve the readers of ``setCapture(instance:)``: by default those of this machine's
-    /// PC/SC service.
+    /// Opens the club, and begins to serve the readers of ``setCapture(instance:)``: by default all of
+    /// this machine, as those of `ReaderSelection()`: PC/SC, libnfc and lines in Smart Reader mode. What else it works
+    /// with is set by ``configure(_:)`` before.
     ///
     /// No reader and no service are no failure; ``CaptureMiddlewareDelegate`` is told when they are there. Where another
     /// program holds the database, up to three attempts are made. Without a reader to serve and in async code,
@@ -31,7 +33,10 @@ extension Club {
         completion: ((CaptureLayerResult) -> Void)? = nil
     ) {
         let identity = KioskIdentity(kiosk: PlainText.line(appId), operatorName: PlainText.line(developerId))
-        familiar.withLock { $0.identity = identity }
+        state.withLock { state in
+            state.configuration.identity = identity
+            state.isOpening = true
+        }
         let completion = completion.map { ApplicationClosure($0) }
         Task {
             let result = await self.openForApplication()
@@ -80,9 +85,9 @@ extension Club {
             let wasOpen = isOpen
             do throws(ClubError) {
                 try await open()
-                try await migrateOrClose(wasOpen: wasOpen)
+                let scanner = try await prepareOrClose(wasOpen: wasOpen)
                 familiar.withLock { $0.numberOfFailedOpenCaptureAttempts = 0 }
-                beginServing()
+                beginServing(scanner)
                 return .E_NOERROR
             } catch {
                 familiar.withLock { $0.numberOfFailedOpenCaptureAttempts += 1 }
@@ -95,10 +100,12 @@ extension Club {
         return .E_UNABLEINITIALIZE
     }
 
-    /// A club whose records could not be brought up to date is not open, unless it was before.
-    private func migrateOrClose(wasOpen: Bool) async throws(ClubError) {
+    /// A club whose records could not be brought up to date, or whose file of passes cannot be used, is not open, unless
+    /// it was before.
+    private func prepareOrClose(wasOpen: Bool) async throws(ClubError) -> ScannerConfiguration {
         do throws(ClubError) {
             try await migrate()
+            return try await scannerConfiguration()
         } catch {
             if !wasOpen { try? await close() }
             throw error

@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import ReaderKit
 
@@ -14,17 +15,56 @@ extension Club {
     /// - Parameters:
     ///   - backend: the readers. Serving the same ones twice at a time means that each tap is read twice, of which the
     ///     cooldown counts one.
-    ///   - configuration: how cards are read. Readers other than that of ``setFavorite(discoveredDeviceInfo:)`` are left
+    ///   - configuration: how cards are read; as ``ClubConfiguration/scanner`` and ``ClubConfiguration/passes`` say if
+    ///     `nil`. Readers other than that of ``setFavorite(discoveredDeviceInfo:)`` are left
     ///     alone besides.
-    /// - Throws: ``ClubError/Kind/notOpen`` if the club is not open, or is closed meanwhile.
+    /// - Throws: ``ClubError/Kind/notOpen`` if the club is not open, or is closed meanwhile;
+    ///   ``ClubError/Kind/malformedFile`` for a file of passes that cannot be used.
     public func serve(
         _ backend: some ReaderBackend,
-        configuration: ScannerConfiguration = ScannerConfiguration()
+        configuration: ScannerConfiguration? = nil
     ) async throws(ClubError) {
         _ = try openStore("serve readers")
-        var configuration = configuration
-        let serves = configuration.serves
-        configuration.serves = { [weak self] reader in serves(reader) && self?.isServed(reader) ?? false }
+        var scanner: ScannerConfiguration
+        if let configuration { scanner = configuration } else { scanner = try await scannerConfiguration() }
+        let serves = scanner.serves
+        scanner.serves = { [weak self] reader in serves(reader) && self?.isServed(reader) ?? false }
+        self.configuration.application.noteActivity()
+        // Each way has a service of its own, which comes and goes by itself.
+        let parts = (backend as? CombinedBackend)?.parts ?? [backend]
+        let result = await withTaskGroup(of: Result<Void, ClubError>.self) { [scanner] group in
+            for part in parts {
+                group.addTask {
+                    do throws(ClubError) { return .success(try await self.serve(part: part, scanner)) } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            for await result in group {
+                guard case .failure = result else { continue }
+                group.cancelAll()
+                return result
+            }
+            return .success(())
+        }
+        try result.get()
+    }
+
+    /// How cards are read, with the passes that the file of the configuration names.
+    func scannerConfiguration() async throws(ClubError) -> ScannerConfiguration {
+        let configuration = configuration
+        guard let path = configuration.passes else { return configuration.scanner }
+        do throws(PassConfigurationError) {
+            var scanner = configuration.scanner
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            scanner.site = try await PassConfiguration(path: path).site(folder: folder, memory: passMemory)
+            return scanner
+        } catch {
+            throw ClubError(.malformedFile, attempting: "read the file of the passes", detail: "\(error)")
+        }
+    }
+
+    private func serve(part backend: any ReaderBackend, _ configuration: ScannerConfiguration) async throws(ClubError) {
         let service = familiar.withLock { state in
             state.lastService += 1
             state.services[state.lastService] = ReaderService(kind: backend.kind)
@@ -70,19 +110,24 @@ extension Club {
     }
 
     /// Sets the readers that ``open(withAppKey:appId:developerId:completion:)`` serves from the next time on: `nil` for
-    /// none, by default those of this machine's PC/SC service.
+    /// none, by default all of this machine.
     @discardableResult
     public func setCapture(instance: (any ReaderBackend)?) -> Club {
         familiar.withLock { $0.capture = .instance(instance) }
         return self
     }
 
-    func beginServing() {
+    /// - Parameter scanner: read anew if `nil`.
+    func beginServing(_ scanner: ScannerConfiguration? = nil) {
         guard let backend = capture else { return }
         familiar.withLock { state in
             guard state.serving == nil else { return }
             state.serving = Task { [weak self] in
-                try? await self?.serve(backend)
+                do throws(ClubError) {
+                    try await self?.serve(backend, configuration: scanner)
+                } catch {
+                    if error.kind != .notOpen { self?.report(error) }
+                }
                 // Whoever cancels it has taken it away, and another may be in its place.
                 self?.familiar.withLock { state in
                     if !Task.isCancelled { state.serving = nil }
@@ -207,7 +252,8 @@ extension ReaderService {
     mutating func note(_ event: ReaderEvent, _ steps: inout [Step]) {
         switch event {
         case .serviceLost(let error):
-            leave(&steps)
+            // Its readers were reported as removed before; those that are left, behind a backend that wraps several, have
+            // another service.
             if isUp != false { steps.append(.serviceWent(.E_NOTINITIALIZED)) }
             isUp = false
             steps.append(.failed(error))

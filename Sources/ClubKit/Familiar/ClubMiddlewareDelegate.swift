@@ -10,8 +10,16 @@
 /// `Thread.isMainThread`, which is not always true on the main queue on Linux.
 public protocol ClubMiddlewareDelegate: CaptureMiddlewareDelegate {
     /// Something failed: the store, a reader, a file, or the custom class on a record. It is a ``ClubError``, a
-    /// ``CKError``, a ``TransferError`` or a `ReaderError` of ReaderKit. A visit that was counted stays counted.
+    /// ``CKError``, a ``TransferError`` or a `ReaderError` of ReaderKit. A visit that was counted stays counted. A tap whose
+    /// text is no membership text is ``CKError/invalidPassInformation(_:)``, one that is no text
+    /// ``CKError/nonExistentUTF8DecodedDataString(_:)``, one of which nothing was read ``CKError/nullDecodedData(_:)``; its
+    /// receipt comes before.
     func club(_ club: Club, didReceive error: any Error)
+
+    /// A tap was recorded: what became of it, also of a `repeat`, and of one that was `ignored` or `rejected`, with the reason
+    /// in words for the person at the reader. It comes before the tap's other callbacks; a tap that was seen before
+    /// (by its ``Receipt/eventID``) has had its own.
+    func club(_ club: Club, didReceive receipt: Receipt)
 
     /// An unknown card became a member; ``MembershipUser/numVisits`` is 1. ``club(_:didUpdateMembership:)`` is not
     /// called for the same tap.
@@ -39,6 +47,9 @@ public protocol ClubMiddlewareDelegate: CaptureMiddlewareDelegate {
 extension ClubMiddlewareDelegate {
     /// Does nothing.
     public func club(_ club: Club, didReceive error: any Error) {}
+
+    /// Does nothing.
+    public func club(_ club: Club, didReceive receipt: Receipt) {}
 
     /// Does nothing.
     public func club(_ club: Club, didCreateNewMembership user: MembershipUser) {}

@@ -2,8 +2,6 @@ import ReaderKit
 
 /// What a club remembers for the names of the original library: nothing of it is stored.
 struct FamiliarState: Sendable {
-    /// What ``Club/open(withAppKey:appId:developerId:completion:)`` was given.
-    var identity: KioskIdentity?
     var numberOfFailedOpenCaptureAttempts = 0
 
     /// Which readers ``Club/open(withAppKey:appId:developerId:completion:)`` serves.
@@ -33,20 +31,16 @@ struct FamiliarState: Sendable {
 
 /// Which readers to serve.
 enum CaptureSource: Sendable {
-    /// Those of this machine's PC/SC service, where this library was built with it.
+    /// All of this machine, in every way that this library was built with.
     case standard
     /// Those of this backend; none if `nil`.
     case instance((any ReaderBackend)?)
 
     var backend: (any ReaderBackend)? {
         switch self {
-        case .instance(let backend): return backend
-        case .standard:
-            #if PCSC
-            return PCSCBackend()
-            #else
-            return nil
-            #endif
+        case .instance(let backend): backend
+        // Only what was chosen can be missing or unreadable, and nothing was.
+        case .standard: try? ReaderSelection().makeBackend()
         }
     }
 }

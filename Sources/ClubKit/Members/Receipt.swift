@@ -80,6 +80,8 @@ public struct Receipt: Sendable, Hashable {
             case noVisitsLeft
             /// Whoever this was has been erased since.
             case erased
+            /// Somebody works on the kiosk (``KioskState/maintenance``).
+            case maintenance
             /// What the scanner found wrong with the card.
             case card(ScanEvent.Problem.Code)
         }
@@ -154,7 +156,7 @@ extension Receipt.Reason.Code: RawRepresentable, CaseIterable {
     public static var allCases: [Receipt.Reason.Code] {
         [
             .unknownCard, .noIdentifier, .invalidIdentifier, .invalidTime, .cardBlocked, .blocked, .expired,
-            .noVisitsLeft, .erased,
+            .noVisitsLeft, .erased, .maintenance,
         ] + ScanEvent.Problem.Code.allCases.map(Self.card)
     }
 
@@ -170,6 +172,7 @@ extension Receipt.Reason.Code: RawRepresentable, CaseIterable {
         case .expired: "expired"
         case .noVisitsLeft: "noVisitsLeft"
         case .erased: "erased"
+        case .maintenance: "maintenance"
         case .card(let problem): problem.rawValue
         }
     }

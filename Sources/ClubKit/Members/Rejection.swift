@@ -22,6 +22,11 @@ enum Rejection {
 
     static let noVisitsLeft = Receipt.Reason(.noVisitsLeft, "No visits are left. Ask at the desk for more.")
 
+    static let maintenance = Receipt.Reason(
+        .maintenance,
+        "Somebody works on this kiosk: the visit was not counted. Tap again later, or ask at the desk."
+    )
+
     static let erased = Receipt.Reason(.erased, "What was known of this tap was erased.")
 
     /// The reason to reject the tap, or `nil` if it can be used.

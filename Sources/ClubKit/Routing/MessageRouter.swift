@@ -17,7 +17,6 @@ public final class MessageRouter: Sendable {
     public let configuration: RouterConfiguration
 
     struct State: Sendable {
-        var kioskState = KioskState.serving
         var typeKey = "messageType"
         var typeProcessor: (@Sendable (FieldValue) -> String?)?
         var processors = ProcessorTable()
@@ -82,10 +81,10 @@ public final class MessageRouter: Sendable {
         self.configuration = configuration
     }
 
-    /// What the kiosk is doing, which processors are told. ``KioskState/serving`` at first.
+    /// What the kiosk is doing, which processors are told: that of ``RouterConfiguration/application``.
     public var state: KioskState {
-        get { guarded.withLock { $0.kioskState } }
-        set { guarded.withLock { $0.kioskState = newValue } }
+        get { configuration.application.applicationState }
+        set { configuration.application.applicationState = newValue }
     }
 
     /// Where a payload has its type: a key path whose names are parted by dots, `messageType` at first. What stands there

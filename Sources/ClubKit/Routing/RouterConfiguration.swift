@@ -13,6 +13,9 @@ public struct RouterConfiguration: Sendable {
         didSet { maximumAttempts = max(maximumAttempts, 1) }
     }
 
+    /// Says what the kiosk is doing; that of the program by default.
+    public var application: KioskApplication
+
     /// The router's time.
     public var clock: @Sendable () -> Date
 
@@ -26,12 +29,14 @@ public struct RouterConfiguration: Sendable {
     public init(
         timeout: Duration = .seconds(30),
         maximumAttempts: Int = 3,
+        application: KioskApplication = .shared,
         clock: @escaping @Sendable () -> Date = { Date() },
         makeUUID: @escaping @Sendable () -> UUID = { UUID() },
         logger: Logger = Logger(label: "router")
     ) {
         self.timeout = max(timeout, .milliseconds(1))
         self.maximumAttempts = max(maximumAttempts, 1)
+        self.application = application
         self.clock = clock
         self.makeUUID = makeUUID
         self.logger = logger

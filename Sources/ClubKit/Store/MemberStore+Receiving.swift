@@ -106,8 +106,9 @@ extension MemberStore {
             backend: event.backend,
             outcome: .repeat
         )
-        if let reason = Rejection.reason(for: event, time: time) {
-            receipt.outcome = .rejected(reason)
+        let rejection = Rejection.reason(for: event, time: time)
+        if rejection != nil || rules.isMaintenance {
+            receipt.outcome = rejection.map { .rejected($0) } ?? .ignored(Rejection.maintenance)
             try Self.insert(receipt, memberID: nil, in: db)
             return .new(receipt)
         }

@@ -14,6 +14,8 @@ package struct TapRules: Sendable {
     package var expiryWarning: Int64 = 14 * 86_400 * Timestamp.second
     /// From how few visits that are left on it is said.
     package var visitsWarning = 2
+    /// Whether taps are acknowledged and not counted.
+    package var isMaintenance = false
     /// The scenarios that a counted visit may be charged with.
     package var scenarios: ScenarioPlan?
     /// Those of them whose own code said no, which was asked before.

@@ -8,11 +8,12 @@ extension MessageDesk {
     static let ownTypes = """
         announcement ({"message":"…"}: shown, with --json on standard error), trigger ({"event":"purchase",\
         "userId":"…"}, or "group" in place of "userId", or neither for the kiosk; "eventId", a UUID, records it once: \
-        an event for scenarios, which are looked at when a member comes the next time), block and unblock ({"userId":"…"} or {"card":"…"}, and "reason"), scenarios ({}: reads the file of --scenarios again)
+        an event for scenarios, which are looked at when a member comes the next time), block and unblock ({"userId":"…"} or {"card":"…"}, and "reason"), scenarios ({}: reads the file of --scenarios again), state ({"state":"maintenance"}, or serving or \
+        idle: in maintenance taps are read and not counted)
         """
 
     /// Their names.
-    static let ownNames: Set = ["announcement", "trigger", "block", "unblock", "scenarios"]
+    static let ownNames: Set = ["announcement", "trigger", "block", "unblock", "scenarios", "state"]
 
     /// Everything but cards. What the application says itself has other ways.
     private static let sources: Set<MessageSource.Kind> = [.socket, .directory, .hub, .command]
@@ -34,11 +35,16 @@ extension MessageDesk {
         var reason: String?
     }
 
+    private struct StateChange: Decodable, Sendable {
+        var state: KioskState
+    }
+
     func registerOwn() {
         own("announcement") { desk, payload, _ in desk.announce(payload) }
         own("trigger") { desk, payload, context in try await desk.trigger(payload, context) }
         own("block") { desk, payload, context in try await desk.block(payload, true, context) }
         own("unblock") { desk, payload, context in try await desk.block(payload, false, context) }
+        own("state") { (desk, change: StateChange, _) in desk.change(to: change.state) }
         own("scenarios") { (desk, _: FieldValue, _) in desk.reload() }
     }
 
@@ -109,6 +115,22 @@ extension MessageDesk {
                 payload.card == nil
                 ? try await club.unblock(key, by: action) : try await club.unblockCard(key, by: action)
         }
+        return .newData
+    }
+
+    /// What a state of the kiosk means, for people.
+    static func words(_ state: KioskState) -> String {
+        switch state {
+        case .serving: "The kiosk serves: taps are counted."
+        case .idle: "The kiosk is idle until the next tap."
+        case .maintenance: "The kiosk is in maintenance: cards are read and shown, and no tap is counted."
+        }
+    }
+
+    private func change(to state: KioskState) -> ProcessingResult {
+        guard router.state != state else { return .noData }
+        router.state = state
+        output.message(Self.words(state))
         return .newData
     }
 

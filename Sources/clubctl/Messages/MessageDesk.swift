@@ -43,7 +43,10 @@ final class MessageDesk: Sendable {
         self.scenarios = scenarios
         self.isReplay = isReplay
         inbox = KioskInbox(club.inbox)
-        var configuration = RouterConfiguration(timeout: .seconds(options.messageTimeout))
+        var configuration = RouterConfiguration(
+            timeout: .seconds(options.messageTimeout),
+            application: club.configuration.application
+        )
         if isReplay { configuration.clock = { [clock] in clock.now } }
         configuration.logger.logLevel = .warning
         router = MessageRouter(inbox: inbox, configuration: configuration)
@@ -183,6 +186,7 @@ final class MessageDesk: Sendable {
         var environment = ["CLUBKIT_MESSAGE_ID": context.messageID]
         environment["CLUBKIT_MESSAGE_TYPE"] = context.type
         environment["CLUBKIT_MESSAGE_SOURCE"] = context.source.kind.rawValue
+        environment["CLUBKIT_KIOSK_STATE"] = context.state.rawValue
         var json: [UInt8] = []
         JSONText.append(payload, to: &json)
         json.append(UInt8(ascii: "\n"))

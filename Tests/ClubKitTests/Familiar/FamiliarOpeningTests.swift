@@ -53,6 +53,61 @@ struct FamiliarOpeningTests {
         #expect(seen.filter { $0 == "opened E_NOERROR" }.count == 1)
     }
 
+    @Test("The readers that are served by default are those of every way in")
+    func everyWayIn() throws {
+        let parts = try #require(Club(configuration: .test()).capture as? CombinedBackend).parts
+        let expected = try #require(try ReaderSelection().makeBackend() as? CombinedBackend).parts
+        #expect(parts.map(\.kind) == expected.map(\.kind))
+        #expect(parts.count > 1)
+    }
+
+    @Test("A club is configured before it is opened, and refuses it later")
+    func configured() async throws {
+        let directory = try TemporaryDirectory()
+        let log = LogStore()
+        let recorder = FamiliarRecorder()
+        let club = Club(configuration: .test()).recorded(by: recorder).configure {
+            $0.database = .file(path: directory.file())
+            $0.cooldown = .seconds(5)
+            $0.logger = Logger(label: "club.test") { _ in LogCollector(store: log) }
+            $0.scanner.retries = 7
+        }
+        open(club, recorder)
+        // It is being opened.
+        club.configure { $0.cooldown = .seconds(6) }
+        let lines = await recorder.lines(2)
+        #expect(Set(lines) == ["error ClubError alreadyOpen", "opened E_NOERROR"])
+        #expect(FileManager.default.fileExists(atPath: directory.file()))
+        #expect(!log.lines.isEmpty)
+        _ = try await club.receive(tap("A"))
+        #expect(try await club.receive(tap("A", at: 4)).outcome == .repeat)
+        #expect(try await club.receive(tap("A", at: 5)).outcome == .visit)
+        club.configure { $0.cooldown = .seconds(7) }
+        #expect(club.configuration.cooldown == .seconds(5))
+        #expect(try await club.scannerConfiguration().retries == 7)
+        try await club.close()
+        #expect(club.configure { $0.cooldown = .seconds(8) }.cooldown == .seconds(8))
+    }
+
+    @Test("The file of the passes is read at opening, with the club's memory, and a bad one keeps the club closed")
+    func passes() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("passes.json")
+        try Data(#"{"order":["nothing"]}"#.utf8).write(to: URL(fileURLWithPath: path))
+        let recorder = FamiliarRecorder()
+        let club = Club(configuration: .test()).recorded(by: recorder).configure { $0.passes = path }
+        open(club, recorder)
+        #expect(await recorder.lines(2) == ["error ClubError malformedFile", "opened E_UNABLEINITIALIZE"])
+        #expect(!club.isOpen)
+        try Data(#"{"order":["uid","text"]}"#.utf8).write(to: URL(fileURLWithPath: path))
+        open(club, recorder)
+        #expect(await recorder.lines(3).last == "opened E_NOERROR")
+        let site = try #require(try await club.scannerConfiguration().site)
+        #expect(site.memory is ClubPassMemory)
+        #expect(site.order == [.uid, .text])
+        try await club.close()
+    }
+
     @Test("Closing the club in async code lets go of the readers too")
     func closedAsync() async throws {
         let recorder = FamiliarRecorder()

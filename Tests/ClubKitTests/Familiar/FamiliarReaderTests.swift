@@ -100,6 +100,94 @@ struct FamiliarReaderTests {
         try await club.close()
     }
 
+    @Test("A kiosk that has a delegate alone hears what became of every tap, with the original's errors")
+    func receipts() async throws {
+        let recorder = FamiliarRecorder(notesReceipts: true)
+        let isOpenToAll = Atomic(true)
+        let style = UserCreation.withSatisfied { isOpenToAll.load(ordering: .relaxed) }
+        let club = try await openClub(.test(userCreationStyle: style)).recorded(by: recorder)
+        _ = try await club.receive(tap("A"))
+        _ = try await club.receive(tap("A", at: 10))
+        let later = tap("A", at: 60)
+        _ = try await club.receive(later)
+        // Seen before: its receipt was reported already.
+        _ = try await club.receive(later)
+        isOpenToAll.store(false, ordering: .relaxed)
+        _ = try await club.receive(tap("B"))
+        let problems: [ScanEvent.Problem.Code] = [.invalidPass, .ndefMalformed, .cardRemoved, .randomUID]
+        for code in problems { _ = try await club.receive(tap(nil, problems: [ScanEvent.Problem(code, "so it is")])) }
+        _ = try await club.receive(tap(nil))
+        _ = try await club.receive(tap("A\u{7}"))
+        #expect(
+            await recorder.lines(17) == [
+                "receipt created -", "created A  1", "receipt repeat -", "receipt visit -", "updated A  2",
+                "receipt ignored unknownCard", "receipt rejected invalidPass", "error CKError invalidPassInformation",
+                "receipt rejected ndefMalformed", "error CKError nonExistentUTF8DecodedDataString",
+                "receipt rejected cardRemoved", "error CKError nullDecodedData", "receipt rejected randomUID",
+                "receipt rejected noIdentifier", "error CKError nullDecodedData",
+                "receipt rejected invalidIdentifier", "error CKError invalidPassInformation",
+            ]
+        )
+        #expect((recorder.errors.first as? CKError)?.message == "so it is")
+        try await club.close()
+    }
+
+    @Test("Texts of cards that are no membership text, or no text, reach the delegate at the tap")
+    func errorsOfCards() async throws {
+        let (club, task) = try await serve()
+        backend.addReader(named: "R1")
+        backend.insert(try card("a|b|c"))
+        #expect(await recorder.lines(4).last == "error CKError invalidPassInformation")
+        // A Text record in UTF-8 whose text is none.
+        let message: [UInt8] = [0xD1, 0x01, 0x07, 0x54, 0x02, 0x65, 0x6E, 0x34, 0x7C, 0xFF, 0xFE]
+        backend.insert(try #require(SimulatedNTAG.formatted(.ntag213, message: message)))
+        #expect(await recorder.lines(6).last == "error CKError nonExistentUTF8DecodedDataString")
+        task.cancel()
+        _ = await task.result
+        try await club.close()
+    }
+
+    @Test("Of several ways in, the readers of that alone go whose service is lost, and come back with it")
+    func combined() async throws {
+        let other = SimulatedBackend(readers: ["Other"], now: { start })
+        backend.addReader(named: "R1")
+        let club = try await openClub().recorded(by: recorder)
+        let combined = CombinedBackend([backend, other])
+        let task = Task { try await club.serve(combined) }
+        _ = await recorder.lines(4)
+        backend.loseService()
+        #expect(
+            await recorder.lines(7)[4...] == [
+                "device R1 went E_NOERROR", "manager simulated went E_NOTINITIALIZED", "error ReaderError",
+            ]
+        )
+        other.insert(try card("4|U1|x|Ann"))
+        #expect(await recorder.lines(9)[7...] == ["data 4|U1|x|Ann E_NOERROR", "created U1 Ann 1"])
+        backend.restoreService()
+        #expect(
+            await recorder.lines(11)[9...] == ["manager simulated arrived E_NOERROR", "device R1 arrived E_NOERROR"]
+        )
+        task.cancel()
+        _ = await task.result
+        let lines = await recorder.lines(15)
+        #expect(lines[11...].filter { $0 == "device Other went E_NOERROR" }.count == 1)
+        #expect(lines.count == 15)
+        try await club.close()
+    }
+
+    @Test("A backend that wraps several keeps the readers whose service stays")
+    func wrapped() async throws {
+        let (club, task) = try await serve()
+        backend.addReader(named: "R1")
+        _ = await recorder.lines(2)
+        backend.publish(.serviceLost(ReaderError(.serviceUnavailable, attempting: "watch readers")))
+        #expect(await recorder.lines(4)[2...] == ["manager simulated went E_NOTINITIALIZED", "error ReaderError"])
+        task.cancel()
+        _ = await task.result
+        #expect(await recorder.lines(5).last == "device R1 went E_NOERROR")
+        try await club.close()
+    }
+
     @Test("Only the favourite is served, until it is reset")
     func favorite() async throws {
         let (club, task) = try await serve()

@@ -20,7 +20,11 @@ final class FamiliarRecorder: ClubMiddlewareDelegate, Sendable {
     /// The queue on which the callbacks have to come.
     let queue = DispatchQueue(label: "application")
 
-    init(_ describe: (@Sendable (MembershipUser) -> String)? = nil) {
+    /// Whether every tap's receipt is noted.
+    private let notesReceipts: Bool
+
+    init(_ describe: (@Sendable (MembershipUser) -> String)? = nil, notesReceipts: Bool = false) {
+        self.notesReceipts = notesReceipts
         notesUsers.withLock { $0 = describe }
         queue.setSpecific(key: key, value: true)
     }
@@ -67,6 +71,10 @@ final class FamiliarRecorder: ClubMiddlewareDelegate, Sendable {
             default: "\(type(of: error))"
             }
         note("error \(text)", error: error)
+    }
+
+    func club(_ club: Club, didReceive receipt: Receipt) {
+        if notesReceipts { note("receipt \(receipt.outcome.name) \(receipt.outcome.reason?.code.rawValue ?? "-")") }
     }
 
     func club(_ club: Club, didCreateNewMembership user: MembershipUser) { note("created \(text(user))") }

@@ -28,16 +28,18 @@ enum OriginalAPI {
         ),
         OriginalItem(
             "`capture`, `setCapture(instance:)`",
-            "The `ReaderBackend` that opening serves: by default this machine's PC/SC service, `nil` for none",
+            "The `ReaderBackend` that opening serves: by default every way in of this machine, `nil` for none",
             "FamiliarOpeningTests.serving",
+            "FamiliarOpeningTests.everyWayIn",
             "FamiliarOpeningTests.standardReaders"
         ),
         OriginalItem(
             "`open(withAppKey:appId:developerId:completion:)`",
             "Opens the store, then serves the readers. One completion: `E_NOERROR` also without a reader or pcscd, "
                 + "`E_UNABLEINITIALIZE` after the cause was told. `appId` names the kiosk, `developerId` the operator; "
-                + "`appKey` is not used",
+                + "`appKey` is not used. `configure` sets the database, the passes and more before",
             "FamiliarOpeningTests.opened",
+            "FamiliarOpeningTests.configured",
             "FamiliarOpeningTests.failed",
             "FamiliarOpeningTests.appKey"
         ),
@@ -315,8 +317,11 @@ enum OriginalAPI {
         ),
         OriginalItem(
             "`club(_:didReceive:)` error",
-            "Every failure of the store, of readers, of files and of the custom class",
+            "Every failure of the store, of readers, of files and of the custom class; at a tap what is wrong with its text. "
+                + "`club(_:didReceive:)` receipt tells what became of every tap",
             "FamiliarReaderTests.failures",
+            "FamiliarReaderTests.receipts",
+            "FamiliarReaderTests.errorsOfCards",
             "FamiliarFileTests.failures",
             "CallbackTests.refusedRecord"
         ),

@@ -3,10 +3,13 @@ extension OriginalAPI {
     static let scenarios = [
         OriginalItem(
             "`ScenarioProtocol`, `config()`",
-            "The same, over the value `Scenario`: `scenario()` gives it. The subject is the kiosk, the store that of `Club.shared`, opened on first use. Each run begins with nothing set",
+            "The same, over the value `Scenario`: `scenario()` gives it. The subject is the kiosk, the store that of the club that `keepScenarioTypes()` was called on, else of `Club.shared`, opened on first use. Each run begins with nothing set; what a type declares counts too",
             "OriginalScenarioTests.types",
             "OriginalScenarioTests.notSticky",
-            "OriginalScenarioTests.durable"
+            "OriginalScenarioTests.durable",
+            "OriginalScenarioTests.keeper",
+            "OriginalScenarioTests.declared",
+            "OriginalScenarioTests.declaredWrongly"
         ),
         OriginalItem(
             "`minEventsRequired`, `maxEventsPermitted`, `maxExecutionsPermitted`",
@@ -49,9 +52,10 @@ extension OriginalAPI {
     static let routing = [
         OriginalItem(
             "`CKPushNotificationProcessor`",
-            "The same, with `KioskApplication` and `BackgroundFetchResult` in the place of the platform's types",
+            "The same, with `KioskApplication` and `BackgroundFetchResult` in the place of the platform's types. Clubs and routers share the application's state",
             "FamiliarRoutingTests.registered",
-            "FamiliarRoutingTests.state"
+            "FamiliarRoutingTests.state",
+            "FamiliarRoutingTests.sharedState"
         ),
         OriginalItem(
             "`CKPushNotificationRouter.sharedRouter`",

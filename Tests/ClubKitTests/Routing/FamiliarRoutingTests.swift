@@ -1,5 +1,7 @@
 import ClubKit
 import Foundation
+import ReaderKit
+import Synchronization
 import TestSupport
 import Testing
 
@@ -176,6 +178,72 @@ struct FamiliarRoutingTests {
         router.register(processor: GreetingProcessor.self)
         application.applicationState = state
         #expect(route(greeting) == (true, [state == .serving ? .newData : .noData]))
+    }
+
+    @Test("Routers and their application are one state, serving becomes idle without taps, and maintenance stays")
+    func sharedState() async throws {
+        let now = Mutex(start)
+        let application = KioskApplication(idleAfter: .seconds(300), clock: { now.withLock(\.self) })
+        var configuration = RouterConfiguration.test()
+        configuration.application = application
+        let (one, two) = (MessageRouter(configuration: configuration), MessageRouter(configuration: configuration))
+        one.state = .maintenance
+        #expect(application.applicationState == .maintenance)
+        #expect(two.state == .maintenance)
+        application.applicationState = .serving
+        #expect(one.state == .serving)
+        now.withLock { $0 += 1000 }
+        // Nobody serves readers.
+        #expect(one.state == .serving)
+        var settings = ClubConfiguration.test()
+        settings.application = application
+        let club = try await openClub(settings)
+        _ = try await club.receive(tap("A"))
+        now.withLock { $0 += 299 }
+        #expect(one.state == .serving)
+        now.withLock { $0 += 1 }
+        #expect(one.state == .idle)
+        one.register(type: "greeting") { (_: FieldValue, context) in .failed("\(context.state)") }
+        #expect(try await one.accept(message("1")).outcome == .failed("idle"))
+        _ = try await club.receive(tap("A", at: 60))
+        #expect(one.state == .serving)
+        one.state = .maintenance
+        now.withLock { $0 += 1000 }
+        _ = try await club.receive(tap("A", at: 120))
+        #expect(one.state == .maintenance)
+        #expect(try await one.accept(message("2")).outcome == .failed("maintenance"))
+        try await club.close()
+        #expect(MessageRouter().configuration.application === KioskApplication.shared)
+        #expect(ClubConfiguration().application === KioskApplication.shared)
+    }
+
+    @Test("Serving readers begins a time in which somebody is there")
+    func servingBegins() async throws {
+        var settings = ClubConfiguration.test()
+        settings.application = KioskApplication(applicationState: .idle)
+        let club = try await openClub(settings)
+        try await club.serve(CombinedBackend([]))
+        #expect(settings.application.applicationState == .serving)
+        try await club.close()
+    }
+
+    @Test("In maintenance taps are acknowledged as ignored, also when they come again, and are not counted")
+    func maintenance() async throws {
+        let settings = ClubConfiguration.test()
+        let club = try await openClub(settings)
+        _ = try await club.receive(tap("A"))
+        settings.application.applicationState = .maintenance
+        let (known, unknown) = (tap("A", at: 60), tap("B", at: 61))
+        for tap in [known, unknown] {
+            #expect(try await club.receive(tap).outcome.reason?.code == .maintenance)
+        }
+        #expect(try await club.receive(tap(nil, at: 62)).outcome.reason?.code == .noIdentifier)
+        settings.application.applicationState = .serving
+        #expect(try await club.receive(known).outcome.reason?.code == .maintenance)
+        #expect(try await club.memberCount() == 1)
+        #expect(try await club.receive(tap("A", at: 90)).member?.numVisits == 2)
+        #expect(try await club.check().isEmpty)
+        try await club.close()
     }
 
     @Test("A handler is completed once, also if the processor lets go of it, and later if it keeps it")

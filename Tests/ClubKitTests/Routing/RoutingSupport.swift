@@ -13,7 +13,13 @@ extension RouterConfiguration {
         let uuids = UUIDSource()
         var logger = Logger(label: "router.test")
         logger.logLevel = .critical
-        return RouterConfiguration(timeout: timeout, clock: clock, makeUUID: { uuids() }, logger: logger)
+        return RouterConfiguration(
+            timeout: timeout,
+            application: KioskApplication(),
+            clock: clock,
+            makeUUID: { uuids() },
+            logger: logger
+        )
     }
 }
 

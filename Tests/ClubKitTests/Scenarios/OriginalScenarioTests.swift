@@ -241,6 +241,9 @@ struct OriginalScenarioTests {
             static func config() { maxExecutionsPermitted = 1 }
         }
         try withFamiliarClub { club in
+            let recorder = FamiliarRecorder()
+            club.setDelegate(to: recorder).setDispatchQueue(recorder.queue)
+            defer { withExtendedLifetime(recorder) {} }
             for type: any ScenarioProtocol.Type in [Local.self, Hidden.self] {
                 var answers: [Bool] = []
                 type.triggerEvent()
@@ -252,7 +255,64 @@ struct OriginalScenarioTests {
             Named.tryToExecute { answers.append($0) }
             Named.tryToExecute { answers.append($0) }
             #expect(answers == [true, false])
+            // Each use of the two was reported.
+            recorder.queue.sync {}
+            #expect(recorder.lines == Array(repeating: "error ClubError invalidScenario", count: 4))
         }
+    }
+
+    @Test("What a type declares in place of setting it counts, however the number is written", arguments: declaring)
+    func declared(type: AnyType, expected: [Bool]) throws {
+        try withFamiliarClub { _ in
+            var answers: [Bool] = []
+            for seconds in [0.0, 10, 20, 30] {
+                type.tryToExecute(timeNow: start.addingTimeInterval(seconds)) { answers.append($0) }
+            }
+            #expect(answers == expected)
+        }
+    }
+
+    typealias AnyType = any (ScenarioProtocol & SendableMetatype).Type
+
+    static let declaring: [(AnyType, [Bool])] = [
+        (DeclaredOptional.self, [true, false, false, false]), (DeclaredCount.self, [true, true, false, false]),
+        (DeclaredLiteral.self, [true, true, true, false]), (DeclaredSeconds.self, [true, false, true, false]),
+        (DeclaredWhole.self, [true, false, false, true]), (DeclaredCondition.self, [false, false, false, false]),
+        (DeclaredEvents.self, [false, false, false, false]),
+    ]
+
+    @Test("What a type declares in a type that cannot be used is refused, not passed over")
+    func declaredWrongly() throws {
+        try withFamiliarClub { _ in
+            for type: any ScenarioProtocol.Type in [DeclaredText.self, DeclaredUnsendable.self] {
+                var answers: [Bool] = []
+                type.tryToExecute { answers.append($0) }
+                #expect(answers == [false])
+                let error = #expect(throws: ClubError.self) { try type.decision() }
+                #expect(error?.kind == .invalidScenario)
+                #expect(error?.detail?.contains("declare it as") == true)
+            }
+        }
+    }
+
+    @Test("A program with a club of its own chooses which one keeps the state, and gets no second database before")
+    func keeper() async throws {
+        let directory = try TemporaryDirectory()
+        let club = Club(configuration: .test(.file(path: directory.file())))
+        // As a program that has chosen nothing.
+        FamiliarScenarios.use(nil)
+        defer { FamiliarScenarios.use(Club.shared) }
+        try await club.open()
+        let error = #expect(throws: ClubError.self) { try Once.decision() }
+        #expect(error?.kind == .invalidScenario)
+        #expect(error?.detail?.contains("keepScenarioTypes()") == true)
+        club.keepScenarioTypes()
+        var answers: [Bool] = []
+        Once.tryToExecute { answers.append($0) }
+        #expect(answers == [true])
+        let kept = try await club.scenarioCounters(of: Once.scenario(), for: .kiosk)
+        #expect(kept.executionsCount == 1)
+        try await club.close()
     }
 
     @Test("An effect that throws does not count")
@@ -336,6 +396,51 @@ final class Tally: Sendable {
     var count: Int { stored.load(ordering: .relaxed) }
 
     func add() { stored.add(1, ordering: .relaxed) }
+}
+
+struct DeclaredOptional: ScenarioProtocol {
+    static var maxExecutionsPermitted: Int? { 1 }
+    static func config() {}
+}
+
+struct DeclaredCount: ScenarioProtocol {
+    static var maxExecutionsPermitted: Int { 2 }
+    static func config() {}
+}
+
+struct DeclaredLiteral: ScenarioProtocol {
+    static let maxExecutionsPermitted = 3
+    static func config() {}
+}
+
+struct DeclaredSeconds: ScenarioProtocol {
+    static var minSecondsBetweenExecutions: TimeInterval? { 15 }
+    static func config() {}
+}
+
+struct DeclaredWhole: ScenarioProtocol {
+    static let minSecondsBetweenExecutions = 25
+    static func config() {}
+}
+
+struct DeclaredCondition: ScenarioProtocol {
+    static var customConditions: (@Sendable () -> Bool)? { { false } }
+    static func config() {}
+}
+
+struct DeclaredEvents: ScenarioProtocol {
+    static var minEventsRequired: Int { 1 }
+    static func config() { maxExecutionsPermitted = 9 }
+}
+
+struct DeclaredText: ScenarioProtocol {
+    static let maxExecutionsPermitted = "1"
+    static func config() {}
+}
+
+struct DeclaredUnsendable: ScenarioProtocol {
+    static var customConditions: () -> Bool { { false } }
+    static func config() {}
 }
 
 enum PlaceA {

@@ -53,7 +53,7 @@ extension ClubConfiguration {
         let uuids = UUIDSource()
         var logger = Logger(label: "club.test")
         logger.logLevel = .critical
-        return ClubConfiguration(
+        var configuration = ClubConfiguration(
             database: database,
             cooldown: cooldown,
             userCreationStyle: userCreationStyle,
@@ -62,6 +62,8 @@ extension ClubConfiguration {
             makeUUID: { uuids() },
             logger: logger
         )
+        configuration.application = KioskApplication()
+        return configuration
     }
 }
 

@@ -5,7 +5,7 @@ extension MessageRouter {
     /// order, the time limit and the dead letters of this router.
     ///
     /// It finds the type by its own rule. A message that it has no processor for is declined. The message is processed
-    /// when the completion handler was called; the application tells the state of this router.
+    /// when the completion handler was called. They are given the application of this router.
     ///
     /// - Parameters:
     ///   - router: such as ``CKPushNotificationRouter/sharedRouter``.
@@ -15,10 +15,11 @@ extension MessageRouter {
         _ router: CKPushNotificationRouter,
         sources: Set<MessageSource.Kind> = MessageSource.Kind.allButCard
     ) -> ProcessorRegistration {
-        setFallback(sources: sources, name: "CKPushNotificationRouter") { (payload: FieldValue, context) in
+        let application = configuration.application
+        return setFallback(sources: sources, name: "CKPushNotificationRouter") { (payload: FieldValue, _) in
             let answer = OneAnswer<BackgroundFetchResult>()
             let isRouted = router.route(
-                application: KioskApplication(applicationState: context.state),
+                application: application,
                 notification: payload.notification,
                 fetchCompletionHandler: { answer.give($0) }
             )

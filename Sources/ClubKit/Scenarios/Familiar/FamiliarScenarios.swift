@@ -2,10 +2,26 @@ import Foundation
 import GRDB
 import Synchronization
 
+extension Club {
+    /// Makes this the club in whose database the types of ``ScenarioProtocol`` keep their state, in the whole program. It
+    /// need not be open. Of several calls the latest counts; what was counted elsewhere before stays there.
+    @discardableResult
+    public func keepScenarioTypes() -> Club {
+        FamiliarScenarios.use(self)
+        return self
+    }
+}
+
 /// Where the scenarios of ``ScenarioProtocol`` keep their state: in the database of one club, whether or not it is open.
 enum FamiliarScenarios {
-    /// Whose database it is: that of ``Club/shared``, but for tests.
-    private static let club = Mutex<Club>(Club.shared)
+    private struct Keeper {
+        /// Whose database it is, if the program has chosen.
+        var chosen: Club?
+        /// A club other than ``Club/shared`` that was opened before a choice. It stays known when the club is gone.
+        var other: (@Sendable () -> Club?)?
+    }
+
+    private static let keeper = Mutex(Keeper())
 
     private struct Held {
         /// Opened here, since the club was not.
@@ -43,7 +59,8 @@ enum FamiliarScenarios {
         do throws(ClubError) {
             return try body()
         } catch {
-            club.withLock(\.self).report(error)
+            // Without a choice to whoever opened a club, for nobody listens to the shared one.
+            keeper.withLock { $0.chosen ?? $0.other?() ?? Club.shared }.report(error)
             return nil
         }
     }
@@ -109,7 +126,7 @@ enum FamiliarScenarios {
 
     /// The club's store if it is open, else one that is opened here and kept.
     private static func store() throws(ClubError) -> (MemberStore, Club) {
-        let club = club.withLock(\.self)
+        let club = try club()
         if let open = club.state.withLock({ $0.store }) { return (open, club) }
         let result = held.withLock { held in
             Result { () throws(ClubError) in
@@ -124,9 +141,35 @@ enum FamiliarScenarios {
         return (try result.get(), club)
     }
 
-    /// Takes another club from now on, and lets go of the store that was opened here.
-    static func use(_ other: Club) {
-        club.withLock { $0 = other }
+    private static func club() throws(ClubError) -> Club {
+        let keeper = keeper.withLock(\.self)
+        if let chosen = keeper.chosen { return chosen }
+        guard keeper.other == nil || Club.shared.isOpen else { throw undecided }
+        return Club.shared
+    }
+
+    private static let undecided = ClubError(
+        .invalidScenario,
+        attempting: "use the types of ScenarioProtocol",
+        detail:
+            "the program has opened a club other than Club.shared and has not chosen the one that keeps their state;"
+            + " call 'keepScenarioTypes()' on it"
+    )
+
+    /// Notes that a club was opened, and reports it if the state of types is in another database by then.
+    static func noteOpened(_ club: Club) {
+        guard club !== Club.shared else { return }
+        let isUndecided = keeper.withLock { keeper in
+            guard keeper.chosen == nil else { return false }
+            keeper.other = { [weak club] in club }
+            return true
+        }
+        if isUndecided, held.withLock({ $0.store != nil }) { club.report(undecided) }
+    }
+
+    /// Takes another club from now on, and lets go of the store that was opened here. `nil` takes a choice back.
+    static func use(_ other: Club?) {
+        keeper.withLock { $0 = Keeper(chosen: other) }
         let store = held.withLock { held in
             defer { held = Held() }
             return held.store
