@@ -37,10 +37,53 @@ import Testing
         }
     }
 
+    /// Whoever stops to watch while a card is read is given no tap that this cut off.
+    @Test func readingThatNobodyWaitsFor() async {
+        for _ in 0..<500 {
+            let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+            let backend = EndlessBackend { begin.finish() }
+            let watch = Task {
+                var taps = 0
+                for await _ in CardScanner(backend).taps() { taps += 1 }
+                return taps
+            }
+            for await _ in begun {}
+            watch.cancel()
+            #expect(await watch.value == 0)
+        }
+    }
+
     @Test func slowPhone() async {
         let tap = await SlowBackend(Self.phone(), pause: .seconds(1)).tap(Self.site)
         #expect(tap.memberKey == "M-7" && tap.problems.isEmpty)
         #expect(tap.duration >= .seconds(4))
+    }
+}
+
+/// A reader with one card, whose conversation goes on until nobody wants it any more.
+private struct EndlessBackend: ReaderBackend {
+    let kind = BackendKind.simulated
+    let begin: @Sendable () -> Void
+
+    func events() -> AsyncStream<ReaderEvent> {
+        let presence = CardPresence(
+            reader: ReaderInfo(name: "A", backend: .simulated),
+            number: 1,
+            facts: CardFacts(),
+            at: Date(timeIntervalSince1970: 0)
+        )
+        return AsyncStream { $0.yield(.cardInserted(presence)) }
+    }
+
+    func readers() async -> [ReaderStatus] { [] }
+
+    func withCard<Result: Sendable>(
+        _ presence: CardPresence,
+        perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
+    ) async throws -> Result {
+        begin()
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
+        throw ReaderError(.cancelled, attempting: "read the card")
     }
 }
 
