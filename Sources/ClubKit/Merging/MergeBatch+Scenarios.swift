@@ -95,14 +95,12 @@ extension MergeBatch {
                     sql: "UPDATE scenario_event SET undone = 1 WHERE event_id = ?",
                     arguments: [event.eventID]
                 )
-                hasNewEvents = true
                 return noteRecord(event.stamp, isNew: false)
             }
             row.isUndone = row.isUndone || isUndone
             try db.execute(sql: "DELETE FROM scenario_event WHERE event_id = ?", arguments: [event.eventID])
         }
-        try store.addEvent(row, isCounted: false, in: db)
-        hasNewEvents = true
+        try store.addEvent(row, in: db)
         return noteRecord(event.stamp, isNew: former == nil)
     }
 

@@ -34,8 +34,6 @@ struct MergeBatch {
     /// Those who were erased by records of this batch and may be here, by salt.
     var erasures: [Data: [Data: Stamp]] = [:]
 
-    /// Whether events of scenarios were written, whose kept numbers are not right any more.
-    var hasNewEvents = false
 
     /// The taps of which something was written into the ledger. This device may have receipts of them.
     var taps: [UUID] = []
@@ -85,7 +83,6 @@ struct MergeBatch {
         for id in dirty.sorted() { try store.refreshTotals(of: id, in: db, joined: &joined) }
         try store.refreshJoined(joined, in: db) { row in noteShown(row) }
         try store.mergeReceipts(of: taps, in: db)
-        if hasNewEvents { try store.forgetEventCounts(in: db) }
         if latest > 0 { try store.observe(latest, in: db) }
         var changed: [MergedMember] = []
         let at = store.clock()

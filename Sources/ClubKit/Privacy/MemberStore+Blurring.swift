@@ -125,29 +125,10 @@ extension MemberStore {
                                 """
                         ).execute(arguments: [id, moments])
                     }
-                    if table == "scenario_event" { try self.refreshEventTimes(of: ids, in: db) }
                 }
                 last = next
             }
         }
-    }
-
-    /// Puts the first and the last time of those who have some of these events right.
-    private func refreshEventTimes(of ids: [Data], in db: Database) throws {
-        let event = """
-            FROM scenario_event AS e WHERE e.kind = c.kind AND e.subject = c.subject AND e.name = c.name AND undone = 0
-                AND \(Self.roundings[1].stands)
-            """
-        try db.execute(
-            sql: """
-                UPDATE scenario_count AS c SET
-                    first_at = (SELECT e.at \(event) ORDER BY e.at LIMIT 1),
-                    last_at = (SELECT e.at \(event) ORDER BY e.at DESC LIMIT 1)
-                WHERE (kind, subject, name) IN (SELECT kind, subject, name FROM scenario_event
-                    WHERE event_id IN (\(databaseQuestionMarks(count: ids.count))))
-                """,
-            arguments: StatementArguments(ids)
-        )
     }
 }
 

@@ -25,7 +25,7 @@ import GRDB
 /// - `scenario_execution`: what scenarios were charged with; `counts` is 0 once it was refunded or reset. `scenario_settlement`: what
 ///   became of each: delivered, refunded, redeemed. `scenario_undelivered`: those of this device that are yet to be
 ///   delivered, each with the process that has it in hand. `scenario_reset`: up to when a scenario's state does not count. `scenario_count` keeps numbers that follow from
-///   `scenario_event`, as far as they were needed.
+///   `scenario_event` and `scenario_execution`, as far as they were needed (``KeptCount``); triggers keep them right.
 /// - `message`: messages that arrived, with the process that works on them (`holder`), until they are done with, and for a while after that so that none is taken twice.
 /// - `audit`: who did what, append-only.
 /// - `change`: which members changed, in order, each with the values that were shown before; a row with `member_id` 0
@@ -43,6 +43,8 @@ enum DatabaseSchema {
     static let presentedMigration = "3 passes that were presented"
 
     static let scenarioMigration = "4 scenarios and messages"
+
+    static let countMigration = "5 numbers of what happened"
 
     static func migrator(deviceID: UUID) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -62,6 +64,9 @@ enum DatabaseSchema {
         }
         migrator.registerMigration(scenarioMigration) { db in
             try db.execute(sql: version4)
+        }
+        migrator.registerMigration(countMigration) { db in
+            try db.execute(sql: version5)
         }
         return migrator
     }
@@ -344,5 +349,25 @@ enum DatabaseSchema {
             holder TEXT
         ) STRICT;
         CREATE INDEX message_by_state ON message (state, seq);
+        """
+
+    private static let version5 = """
+        DROP TABLE scenario_count;
+        -- How many lie after a moment; after the least of all for all of them, then with the first and the last.
+        CREATE TABLE scenario_count (
+            kind TEXT NOT NULL,
+            subject TEXT NOT NULL,
+            name TEXT NOT NULL,
+            after INTEGER NOT NULL,
+            number INTEGER NOT NULL,
+            first_at INTEGER,
+            last_at INTEGER,
+            PRIMARY KEY (kind, subject, name, after)
+        ) STRICT, WITHOUT ROWID;
+        -- Has all that counting asks for.
+        DROP INDEX scenario_event_by_subject;
+        CREATE INDEX scenario_event_by_subject ON scenario_event (kind, subject, name, at, undone, hlc, born);
+        \(KeptCount.events.triggers)
+        \(KeptCount.executions.triggers)
         """
 }

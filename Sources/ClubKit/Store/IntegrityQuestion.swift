@@ -172,14 +172,8 @@ struct IntegrityQuestion: Sendable {
         ),
         IntegrityQuestion(
             code: .scenarioMismatch,
-            meaning: "numbers of events that differ from the events",
-            sql: """
-                SELECT count(*) FROM scenario_count AS c WHERE (events, first_at, last_at) IS NOT (
-                    SELECT count(*), min(at), max(at) FROM scenario_event AS e
-                    WHERE e.kind = c.kind AND e.subject = c.subject AND e.name = c.name AND undone = 0
-                        AND hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r WHERE r.kind = c.kind
-                            AND r.subject = c.subject AND r.scenario = \(MemberStore.resetNameSQL("c.name"))), -1))
-                """
+            meaning: "numbers of events and executions that differ from these",
+            sql: "SELECT (\(wrongCounts(KeptCount.events))) + (\(wrongCounts(KeptCount.executions)))"
         ),
         IntegrityQuestion(
             code: .ledgerUnlocked,
@@ -187,4 +181,18 @@ struct IntegrityQuestion: Sendable {
             sql: "SELECT count(*) FROM ledger_permit"
         ),
     ]
+
+    /// How many kept numbers are not what counting gives.
+    private static func wrongCounts(_ source: KeptCount.Source) -> String {
+        let rows = """
+            \(source.table) AS e WHERE e.kind = c.kind AND e.subject = c.subject
+                AND \(source.prefix) || e.\(source.column) = c.name AND e.at > c.after AND \(source.counts("e"))
+            """
+        let isOther = source.table == KeptCount.events.table ? "<>" : "="
+        return """
+            SELECT count(*) FROM scenario_count AS c WHERE substr(c.name, 1, 12) \(isOther) char(1) || 'executions:'
+                AND (number <> (SELECT count(*) FROM \(rows)) OR after = \(Int64.min)
+                    AND (first_at, last_at) IS NOT (SELECT min(at), max(at) FROM \(rows)))
+            """
+    }
 }

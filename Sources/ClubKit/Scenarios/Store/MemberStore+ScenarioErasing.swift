@@ -15,6 +15,5 @@ extension MemberStore {
             sql: "DELETE FROM scenario_reset WHERE kind = 'member' AND subject = ? AND hlc <= ?",
             arguments: arguments
         )
-        try forgetEventCounts(in: db)
     }
 }

@@ -5,10 +5,9 @@ import GRDB
 extension MemberStore {
     /// Writes an event. One that is known stays as it is.
     ///
-    /// - Parameter isCounted: whether the kept number is brought up to date; otherwise the caller forgets it.
     /// - Returns: whether it is new.
     @discardableResult
-    func addEvent(_ event: ScenarioEventRow, isCounted: Bool = true, in db: Database) throws -> Bool {
+    func addEvent(_ event: ScenarioEventRow, in db: Database) throws -> Bool {
         try db.run(
             """
             INSERT OR IGNORE INTO scenario_event (event_id, device_id, hlc, kind, subject, name, at, born, visit, undone)
@@ -22,47 +21,11 @@ extension MemberStore {
                 .integer(event.isUndone ? 1 : 0),
             ]
         )
-        guard db.changesCount == 1 else { return false }
-        if isCounted { try countEvent(event, in: db) }
-        return true
-    }
-
-    /// Keeps the number of a subject's events, which is the same as counting them, whatever their number.
-    private func countEvent(_ event: ScenarioEventRow, in db: Database) throws {
-        let values = event.key.values + [.text(event.name)]
-        try db.run(
-            """
-            UPDATE scenario_count SET events = events + 1, first_at = min(first_at, ?4), last_at = max(last_at, ?4)
-            WHERE kind = ?1 AND subject = ?2 AND name = ?3
-            """,
-            values + [.integer(event.at)]
-        )
-        guard db.changesCount == 0 else { return }
-        try db.run(
-            """
-            INSERT INTO scenario_count (kind, subject, name, events, first_at, last_at)
-            SELECT kind, subject, name, count(*), min(at), max(at) FROM scenario_event
-            WHERE kind = ?1 AND subject = ?2 AND name = ?3 AND undone = 0 AND hlc > ?4
-            GROUP BY kind, subject, name
-            """,
-            values + [.integer(try Self.resetTime(event.key, Self.resetName(ofEvents: event.name), in: db))]
-        )
-    }
-
-    /// Forgets the numbers that follow from events, whose events changed otherwise than by one more.
-    func forgetEventCounts(in db: Database) throws {
-        try db.run("DELETE FROM scenario_count", [])
+        return db.changesCount == 1
     }
 
     /// Takes note that a visit was undone, for whoever it counts.
     func undoEvents(ofVisit visit: UUID, in db: Database) throws {
-        try db.run(
-            """
-            DELETE FROM scenario_count WHERE (kind, subject, name) IN
-                (SELECT kind, subject, name FROM scenario_event WHERE visit = ? AND undone = 0)
-            """,
-            [.uuid(visit)]
-        )
         try db.run("UPDATE scenario_event SET undone = 1 WHERE visit = ? AND undone = 0", [.uuid(visit)])
     }
 
@@ -149,9 +112,12 @@ extension MemberStore {
             key.values + [.text(scenario), .integer(stamp.time), .uuid(stamp.device)]
         )
         guard db.changesCount == 1 else { return false }
+        // What is left is counted anew when it is needed.
         if scenario.hasPrefix(Self.resetMark) {
-            try forgetEventCounts(in: db)
+            let name = String(scenario.dropFirst(Self.resetMark.count))
+            try KeptCount(source: KeptCount.events, key: key, name: name, db: db).forget()
         } else {
+            try KeptCount(source: KeptCount.executions, key: key, name: scenario, db: db).forget()
             let gone = "kind = ? AND subject = ? AND scenario = ? AND hlc <= ?"
             let values = key.values + [.text(scenario), .integer(stamp.time)]
             try db.run(

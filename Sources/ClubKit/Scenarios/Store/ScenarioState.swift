@@ -57,7 +57,13 @@ final class ScenarioState {
 
     // MARK: Executions
 
+    /// Those of a group or the kiosk, which may be many.
+    private func keptExecutions(of scenario: String) -> KeptCount? {
+        rows.isEmpty ? KeptCount(source: KeptCount.executions, key: keys[0], name: scenario, db: db) : nil
+    }
+
     func executions(of scenario: String) throws -> (count: Int, last: Int64?) {
+        if let all = try keptExecutions(of: scenario)?.all() { return (all.count, all.last) }
         if let executions { return executions[scenario] ?? (0, nil) }
         var found: [String: (count: Int, last: Int64?)] = [:]
         for key in keys {
@@ -89,7 +95,10 @@ final class ScenarioState {
     }
 
     func countExecutions(of scenario: String, after: Int64, before: Int64) throws -> Int {
-        try keys.reduce(0) { sum, key in
+        if let kept = keptExecutions(of: scenario) {
+            return try kept.count(after: after, through: before == .max ? .max : ScenarioTime.difference(before, 1))
+        }
+        return try keys.reduce(0) { sum, key in
             try sum
                 + (db.first(
                     """
@@ -200,10 +209,6 @@ final class ScenarioState {
     private static let countedEvent =
         "kind = ?1 AND subject = ?2 AND name = ?3 AND born > ?4 AND hlc > ?5 AND undone = 0"
 
-    private func values(_ key: SubjectKey, _ name: String) throws -> [BoundValue] {
-        key.values + [.text(name), .integer(key.ended), .integer(try resetTime(key, name))]
-    }
-
     private func resetTime(_ key: SubjectKey, _ name: String) throws -> Int64 {
         try MemberStore.resetTime(key, MemberStore.resetName(ofEvents: name), in: db)
     }
@@ -212,7 +217,7 @@ final class ScenarioState {
         if let found = events[name] { return found }
         var sum: (count: Int, first: Int64?, last: Int64?) = (0, nil, nil)
         for key in keys {
-            let one = try counted(key, name)
+            let one = try events(of: key, name).all()
             sum.count += one.count
             sum.first = [sum.first, one.first].compactMap(\.self).min()
             sum.last = [sum.last, one.last].compactMap(\.self).max()
@@ -221,31 +226,12 @@ final class ScenarioState {
         return sum
     }
 
-    /// The number that is kept, or that of the events themselves.
-    private func counted(_ key: SubjectKey, _ name: String) throws -> (count: Int, first: Int64?, last: Int64?) {
-        typealias Found = (count: Int, first: Int64?, last: Int64?)
-        // What a member had before a deletion is in the kept number too.
-        if key.ended < 0 {
-            let kept: Found? = try db.first(
-                "SELECT events, first_at, last_at FROM scenario_count WHERE kind = ? AND subject = ? AND name = ?",
-                key.values + [.text(name)]
-            ) { (try $0.value(0), try $0.optional(1), try $0.optional(2)) }
-            if let kept { return kept }
-        }
-        return try db.first(
-            "SELECT count(*), min(at), max(at) FROM scenario_event WHERE \(Self.countedEvent)",
-            values(key, name)
-        ) { (try $0.value(0), try $0.optional(1), try $0.optional(2)) } ?? (0, nil, nil)
+    func countEvents(named name: String, after: Int64, through: Int64) throws -> Int {
+        try keys.reduce(0) { try $0 + events(of: $1, name).count(after: after, through: through) }
     }
 
-    func countEvents(named name: String, after: Int64, through: Int64) throws -> Int {
-        try keys.reduce(0) { sum, key in
-            try sum
-                + (db.first(
-                    "SELECT count(*) FROM scenario_event WHERE \(Self.countedEvent) AND at > ?6 AND at <= ?7",
-                    values(key, name) + [.integer(after), .integer(through)]
-                ) { try $0.value(0) } ?? 0)
-        }
+    private func events(of key: SubjectKey, _ name: String) -> KeptCount {
+        KeptCount(source: KeptCount.events, key: key, name: name, db: db)
     }
 
     func event(named name: String, fromLatest k: Int, through: Int64) throws -> Int64? {

@@ -1,0 +1,217 @@
+import Foundation
+import GRDB
+
+/// How many events or executions of a subject lie after a moment, which costs the same however many there are: where
+/// counting is dear, the number is kept in the database, and triggers change it with each row that changes.
+struct KeptCount {
+    /// What is counted.
+    struct Source {
+        var table: String
+        /// The column with the name that is counted under.
+        var column: String
+        /// What stands before that name in `scenario_count`, as SQL.
+        var prefix: String
+        /// Whether a row counts: `row` is what its columns are called by.
+        var counts: @Sendable (_ row: String) -> String
+        /// Columns on which a row's part in a number depends, and whose rows have any.
+        var columns: String
+        var condition: @Sendable (_ row: String) -> String
+    }
+
+    static let events = Source(
+        table: "scenario_event",
+        column: "name",
+        prefix: "''",
+        counts: { row in
+            """
+            \(row).undone = 0 AND \(row).hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
+                WHERE r.kind = \(row).kind AND r.subject = \(row).subject
+                    AND r.scenario = \(MemberStore.resetNameSQL("\(row).name"))), -1)
+            """
+        },
+        columns: "kind, subject, name, at, hlc, undone",
+        condition: { _ in "1" }
+    )
+
+    /// A member's own are few.
+    static let executions = Source(
+        table: "scenario_execution",
+        column: "scenario",
+        prefix: "(char(1) || 'executions:')",
+        counts: { "\($0).counts = 1" },
+        columns: "kind, subject, scenario, at, counts",
+        condition: { "\($0).kind <> 'member'" }
+    )
+
+    let source: Source
+    let key: SubjectKey
+    let name: String
+    let db: Database
+
+    /// Up to so many rows are counted each time.
+    private static let few = 128
+    /// The most numbers that are kept of one name. Of more the smallest is forgotten, which is counted fastest.
+    private static let mostKept = 8
+    /// Before all moments.
+    private static let beginning = Int64.min
+
+    /// All, with the first and the last.
+    func all() throws -> (count: Int, first: Int64?, last: Int64?) {
+        typealias Found = (count: Int, first: Int64?, last: Int64?)
+        if let kept = try kept("after = ?4", Self.beginning) { return (kept.number, kept.first, kept.last) }
+        let found: Found =
+            try db.first(
+                "SELECT count(*), min(at), max(at) FROM \(rows)",
+                values
+            ) { (try $0.value(0), try $0.optional(1), try $0.optional(2)) } ?? (0, nil, nil)
+        if found.count > Self.few { try keep(found.count, after: Self.beginning, found.first, found.last) }
+        return found
+    }
+
+    /// How many lie after a moment, up to another.
+    func count(after: Int64, through: Int64) throws -> Int {
+        guard after < through else { return 0 }
+        return try max(0, count(after: after) - (through == .max ? 0 : count(after: through)))
+    }
+
+    private func count(after moment: Int64) throws -> Int {
+        if let kept = try kept("after = ?4", moment) { return kept.number }
+        let direct = try count(after: moment, through: .max, atMost: Self.few)
+        guard direct >= Self.few else { return direct }
+        // A window that moves is near where it was: what lies in between is counted alone.
+        let near = [
+            try kept("after < ?4 AND after > \(Self.beginning) ORDER BY after DESC", moment),
+            try kept("after > ?4 ORDER BY after", moment),
+        ].compactMap(\.self)
+        for kept in near {
+            let (start, end) = (min(kept.after, moment), max(kept.after, moment))
+            let between = try count(after: start, through: end, atMost: Self.few)
+            guard between < Self.few else { continue }
+            let number = kept.after < moment ? kept.number - between : kept.number + between
+            try move(kept.after, to: moment, number)
+            return number
+        }
+        let number = try count(after: moment, through: .max, atMost: .max)
+        try keep(number, after: moment)
+        return number
+    }
+
+    // MARK: Rows
+
+    private var rows: String {
+        "\(source.table) AS e WHERE e.kind = ?1 AND e.subject = ?2 AND e.\(source.column) = ?3 AND born > ?4"
+            + " AND \(source.counts("e"))"
+    }
+
+    private var values: [BoundValue] { key.values + [.text(name), .integer(key.ended)] }
+
+    private var names: [BoundValue] { key.values + [.text(name)] }
+
+    private func count(after: Int64, through: Int64, atMost limit: Int) throws -> Int {
+        try db.first(
+            "SELECT count(*) FROM (SELECT 1 FROM \(rows) AND at > ?5 AND at <= ?6 LIMIT ?7)",
+            values + [.integer(after), .integer(through), .integer(Int64(limit))]
+        ) { try $0.value(0) } ?? 0
+    }
+
+    // MARK: Numbers
+
+    /// What a member had before a deletion is in a kept number too.
+    private var isKept: Bool { key.ended < 0 }
+
+    private func kept(
+        _ condition: String,
+        _ moment: Int64
+    ) throws -> (after: Int64, number: Int, first: Int64?, last: Int64?)? {
+        guard isKept else { return nil }
+        return try db.first(
+            """
+            SELECT after, number, first_at, last_at FROM scenario_count
+            WHERE kind = ?1 AND subject = ?2 AND name = \(source.prefix) || ?3 AND \(condition) LIMIT 1
+            """,
+            names + [.integer(moment)]
+        ) { (try $0.value(0), try $0.value(1), try $0.optional(2), try $0.optional(3)) }
+    }
+
+    /// A look at a decision, which writes nothing, keeps nothing either.
+    private var mayWrite: Bool { isKept && !db.configuration.readonly }
+
+    private func keep(_ number: Int, after: Int64, _ first: Int64? = nil, _ last: Int64? = nil) throws {
+        guard mayWrite else { return }
+        try db.run(
+            """
+            INSERT OR REPLACE INTO scenario_count (kind, subject, name, after, number, first_at, last_at)
+            VALUES (?1, ?2, \(source.prefix) || ?3, ?4, ?5, ?6, ?7)
+            """,
+            names + [
+                .integer(after), .integer(Int64(number)), first.map { .integer($0) } ?? .null,
+                last.map { .integer($0) } ?? .null,
+            ]
+        )
+        let others = "kind = ?1 AND subject = ?2 AND name = \(source.prefix) || ?3 AND after > \(Self.beginning)"
+        try db.run(
+            """
+            DELETE FROM scenario_count WHERE \(others) AND after IN
+                (SELECT after FROM scenario_count WHERE \(others) ORDER BY number DESC LIMIT -1 OFFSET \(Self.mostKept))
+            """,
+            names
+        )
+    }
+
+    /// Forgets the numbers that are kept.
+    func forget() throws {
+        try db.run(
+            "DELETE FROM scenario_count WHERE kind = ?1 AND subject = ?2 AND name = \(source.prefix) || ?3",
+            names
+        )
+    }
+
+    private func move(_ former: Int64, to moment: Int64, _ number: Int) throws {
+        guard mayWrite else { return }
+        try db.run(
+            """
+            UPDATE scenario_count SET after = ?5, number = ?6
+            WHERE kind = ?1 AND subject = ?2 AND name = \(source.prefix) || ?3 AND after = ?4
+            """,
+            names + [.integer(former), .integer(moment), .integer(Int64(number))]
+        )
+    }
+}
+
+extension KeptCount.Source {
+    /// What keeps the numbers right, whoever writes.
+    var triggers: String {
+        func its(_ row: String) -> String {
+            "kind = \(row).kind AND subject = \(row).subject AND name = \(prefix) || \(row).\(column)"
+        }
+        func adding(_ row: String) -> String {
+            """
+            UPDATE scenario_count SET number = number + 1, first_at = min(coalesce(first_at, \(row).at), \(row).at),
+                last_at = max(coalesce(last_at, \(row).at), \(row).at)
+            WHERE \(its(row)) AND after < \(row).at AND \(counts(row));
+            """
+        }
+        // The next to the first or the last is near it.
+        func removing(_ row: String) -> String {
+            let others = """
+                \(table) AS e WHERE e.kind = \(row).kind AND e.subject = \(row).subject
+                    AND e.\(column) = \(row).\(column) AND \(counts("e"))
+                """
+            return """
+                UPDATE scenario_count SET number = number - 1
+                WHERE \(its(row)) AND after < \(row).at AND \(counts(row));
+                UPDATE scenario_count SET first_at = (SELECT e.at FROM \(others) ORDER BY e.at LIMIT 1),
+                    last_at = (SELECT e.at FROM \(others) ORDER BY e.at DESC LIMIT 1)
+                WHERE \(its(row)) AND after = \(Int64.min) AND \(row).at IN (first_at, last_at);
+                """
+        }
+        return """
+            CREATE TRIGGER \(table)_adds AFTER INSERT ON \(table) WHEN \(condition("NEW"))
+            BEGIN \(adding("NEW")) END;
+            CREATE TRIGGER \(table)_removes AFTER DELETE ON \(table) WHEN \(condition("OLD"))
+            BEGIN \(removing("OLD")) END;
+            CREATE TRIGGER \(table)_changes AFTER UPDATE OF \(columns) ON \(table) WHEN \(condition("NEW"))
+            BEGIN \(removing("OLD")) \(adding("NEW")) END;
+            """
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import GRDB
+import ReaderKit
+import TestSupport
+import Testing
+
+@testable import ClubKit
+
+/// Numbers of events and executions that are kept, against counting what there is.
+@Suite struct KeptCountTests {
+    private struct Random {
+        var numbers: SeededNumbers
+
+        mutating func below(_ limit: Int64) -> Int64 { Int64(numbers.next() % UInt64(limit)) }
+    }
+
+    private static let names = ["$visits", "door"]
+    private static let keys = [SubjectKey(.kiosk, "K"), SubjectKey(.group, "youth")]
+
+    /// Events that come in any order, are undone, removed, moved and reset; executions that are charged and refunded. What
+    /// is asked for between any two of these is what counting gives, and a check finds nothing.
+    @Test("kept numbers are those of the rows (seeds 81 to 84)", arguments: UInt64(81)...84)
+    func property(_ seed: UInt64) async throws {
+        var random = Random(numbers: SeededNumbers(seed: seed))
+        let start = Date(timeIntervalSince1970: 1_800_000_000)
+        let store = try MemberStore(.memory, clock: { start }, makeUUID: { UUID() })
+        for step in 0..<60 {
+            let seed = random.numbers.next()
+            try await store.write("test") { db in
+                var random = Random(numbers: SeededNumbers(seed: seed))
+                for _ in 0..<40 { try Self.act(store, &random, db) }
+                if step > 5 { for _ in 0..<6 { try Self.compare(&random, db) } }
+            }
+            if step.isMultiple(of: 10) {
+                let question = try #require(IntegrityQuestion.all.first { $0.sql.contains("scenario_count") })
+                #expect(try await store.read("test") { db in try Int.fetchOne(db, sql: question.sql) } == 0)
+            }
+        }
+    }
+
+    private static func act(_ store: MemberStore, _ random: inout Random, _ db: Database) throws {
+        let key = keys[Int(random.below(2))]
+        let name = names[Int(random.below(2))]
+        let at = 1_000_000 + random.below(1_000_000)
+        switch random.below(40) {
+        case 0:
+            try db.execute(
+                sql:
+                    "UPDATE scenario_event SET undone = 1 WHERE event_id IN (SELECT event_id FROM scenario_event WHERE at > ? LIMIT 3)",
+                arguments: [at]
+            )
+        case 1:
+            try db.execute(
+                sql:
+                    "DELETE FROM scenario_event WHERE event_id IN (SELECT event_id FROM scenario_event WHERE at > ? LIMIT 2)",
+                arguments: [at]
+            )
+        case 2:
+            try db.execute(
+                sql: "UPDATE scenario_event SET at = at - at % 1000 WHERE at BETWEEN ?1 AND ?1 + 5000",
+                arguments: [at]
+            )
+            try db.execute(
+                sql: "UPDATE scenario_execution SET at = at - at % 1000 WHERE at BETWEEN ?1 AND ?1 + 5000",
+                arguments: [at]
+            )
+        case 3:
+            try db.execute(
+                sql: "UPDATE scenario_execution SET counts = 1 - counts WHERE at BETWEEN ?1 AND ?1 + 2000",
+                arguments: [at]
+            )
+        case 4 where random.below(20) == 0:
+            let scenario = random.below(2) == 0 ? MemberStore.resetName(ofEvents: name) : name
+            try store.reset(key, scenario, store.nextStamp(in: db), in: db)
+        case 5...15:
+            try db.execute(
+                sql: """
+                    INSERT INTO scenario_execution (execution_id, device_id, hlc, kind, subject, scenario, at, born, number)
+                    VALUES (?, x'00000000000000000000000000000001', ?, ?, ?, ?, ?, 0, 1)
+                    """,
+                arguments: [UUID(), store.nextStamp(in: db).time, key.kind.rawValue, key.text, name, at]
+            )
+        default:
+            let event = ScenarioEventRow(
+                eventID: UUID(),
+                stamp: try store.nextStamp(in: db),
+                key: key,
+                name: name,
+                at: at,
+                visit: nil
+            )
+            try store.addEvent(event, in: db)
+        }
+    }
+
+    private static func compare(_ random: inout Random, _ db: Database) throws {
+        let key = keys[Int(random.below(2))]
+        let name = names[Int(random.below(2))]
+        let isEvent = random.below(2) == 0
+        let counter = KeptCount(source: isEvent ? KeptCount.events : KeptCount.executions, key: key, name: name, db: db)
+        let reset = try MemberStore.resetTime(key, MemberStore.resetName(ofEvents: name), in: db)
+        let times = try Int64.fetchAll(
+            db,
+            sql: isEvent
+                ? "SELECT at FROM scenario_event WHERE kind = ? AND subject = ? AND name = ? AND undone = 0 AND hlc > ?"
+                : "SELECT at FROM scenario_execution WHERE kind = ? AND subject = ? AND scenario = ? AND counts = 1 AND ? < 9e18",
+            arguments: [key.kind.rawValue, key.text, name, reset]
+        )
+        let all = try counter.all()
+        #expect(all.count == times.count && all.first == times.min() && all.last == times.max())
+        // A few moments again and again, one that moves, and any.
+        let moments: [Int64] = [
+            1_000_000, 1_250_000, 1_500_000, 1_600_000 + random.below(200), 1_000_000 + random.below(1_000_000),
+        ]
+        for after in moments {
+            #expect(try counter.count(after: after, through: .max) == times.count { $0 > after })
+            let through = after + random.below(500_000)
+            #expect(try counter.count(after: after, through: through) == times.count { $0 > after && $0 <= through })
+        }
+    }
+
+    /// A look that may not write counts all the same.
+    @Test func readOnly() async throws {
+        let store = try MemberStore(.memory, clock: { Date() }, makeUUID: { UUID() })
+        var random = Random(numbers: SeededNumbers(seed: 85))
+        let seed = random.numbers.next()
+        try await store.write("test") { db in
+            var random = Random(numbers: SeededNumbers(seed: seed))
+            for _ in 0..<1000 { try Self.act(store, &random, db) }
+        }
+        try await store.read("test") { db in
+            var random = Random(numbers: SeededNumbers(seed: seed))
+            for _ in 0..<10 { try Self.compare(&random, db) }
+        }
+    }
+}
