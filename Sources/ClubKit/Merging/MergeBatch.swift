@@ -34,7 +34,6 @@ struct MergeBatch {
     /// Those who were erased by records of this batch and may be here, by salt.
     var erasures: [Data: [Data: Stamp]] = [:]
 
-
     /// The taps of which something was written into the ledger. This device may have receipts of them.
     var taps: [UUID] = []
 

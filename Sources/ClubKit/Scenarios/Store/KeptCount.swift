@@ -47,6 +47,8 @@ struct KeptCount {
     let key: SubjectKey
     let name: String
     let db: Database
+    /// Whether a number that was dear is kept; a look at a decision writes nothing.
+    var keeps = false
 
     /// Up to so many rows are counted each time.
     private static let few = 128
@@ -133,8 +135,7 @@ struct KeptCount {
         ) { (try $0.value(0), try $0.value(1), try $0.optional(2), try $0.optional(3)) }
     }
 
-    /// A look at a decision, which writes nothing, keeps nothing either.
-    private var mayWrite: Bool { isKept && !db.configuration.readonly }
+    private var mayWrite: Bool { isKept && keeps }
 
     private func keep(_ number: Int, after: Int64, _ first: Int64? = nil, _ last: Int64? = nil) throws {
         guard mayWrite else { return }

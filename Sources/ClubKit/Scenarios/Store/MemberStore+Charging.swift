@@ -82,7 +82,7 @@ extension MemberStore {
             case .kiosk: key = kioskKey
             }
             if let known = others[audience] { return known }
-            let state = ScenarioState(key, in: db)
+            let state = ScenarioState(key, keepsCounts: true, in: db)
             others[audience] = state
             return state
         }

@@ -11,6 +11,7 @@ final class ScenarioState {
     let keys: [SubjectKey]
     /// The member's rows, that of who stands for all of them first; none for a group or the kiosk.
     let rows: [MemberRow]
+    private let keepsCounts: Bool
 
     private var executions: [String: (count: Int, last: Int64?)]?
     private var visits: (count: Int, first: Int64?, last: Int64?)?
@@ -23,6 +24,7 @@ final class ScenarioState {
 
     init(_ member: MemberRow, in db: Database) throws {
         self.db = db
+        keepsCounts = false
         subject = .member(member.member.userId)
         // Who was joined may have events and executions and no visits, so their number does not tell.
         let isJoined: Bool =
@@ -40,8 +42,10 @@ final class ScenarioState {
         keys = rows.map { SubjectKey($0) }
     }
 
-    init(_ key: SubjectKey, in db: Database) {
+    /// - Parameter keepsCounts: whether numbers that are dear to count are kept in the database.
+    init(_ key: SubjectKey, keepsCounts: Bool = false, in db: Database) {
         self.db = db
+        self.keepsCounts = keepsCounts
         subject = key.subject
         keys = [key]
         rows = []
@@ -59,7 +63,8 @@ final class ScenarioState {
 
     /// Those of a group or the kiosk, which may be many.
     private func keptExecutions(of scenario: String) -> KeptCount? {
-        rows.isEmpty ? KeptCount(source: KeptCount.executions, key: keys[0], name: scenario, db: db) : nil
+        rows.isEmpty
+            ? KeptCount(source: KeptCount.executions, key: keys[0], name: scenario, db: db, keeps: keepsCounts) : nil
     }
 
     func executions(of scenario: String) throws -> (count: Int, last: Int64?) {
@@ -231,7 +236,7 @@ final class ScenarioState {
     }
 
     private func events(of key: SubjectKey, _ name: String) -> KeptCount {
-        KeptCount(source: KeptCount.events, key: key, name: name, db: db)
+        KeptCount(source: KeptCount.events, key: key, name: name, db: db, keeps: keepsCounts)
     }
 
     func event(named name: String, fromLatest k: Int, through: Int64) throws -> Int64? {
