@@ -6,7 +6,8 @@ import ReaderKit
 
 /// Compares what a tap costs in a club of 1 thousand members and in one of 1 million, in alternating blocks. Members are
 /// chosen at random; each has been here before. With `--scenarios N` it compares, in the large club, taps without
-/// scenarios and with so many.
+/// scenarios and with so many. With `--events N` it compares, in two small clubs with scenarios for a group and for the
+/// whole kiosk, taps after 1 thousand events and after N, and executions in proportion.
 @main
 struct TapCost {
     static func main() async throws {
@@ -16,7 +17,7 @@ struct TapCost {
 
     private static func run() async throws -> Int32 {
         let arguments = try Arguments(options: [
-            "--rounds", "--block", "--members", "--visits", "--seed", "--scenarios",
+            "--rounds", "--block", "--members", "--visits", "--seed", "--scenarios", "--events",
         ])
         let rounds = max(1, try arguments.number("--rounds", default: 15))
         let block = max(1, try arguments.number("--block", default: 2000))
@@ -34,12 +35,18 @@ struct TapCost {
             try await club.close()
             return 0
         }
+        let events = max(0, try arguments.number("--events", default: 0))
         var few = Taps(members: 1000)
-        var many = Taps(members: members)
+        var many = Taps(members: events > 0 ? 1000 : members)
         let small = try await club(folder + "/small.sqlite", 1000, visits)
-        let large = try await club(folder + "/large.sqlite", members, visits)
+        let large = try await club(folder + "/large.sqlite", many.members, visits)
+        if events > 0 {
+            try await happen(1000, in: small, folder + "/small.sqlite")
+            try await happen(events, in: large, folder + "/large.sqlite")
+        }
+        let what = events > 0 ? ("1000", "\(events) events") : ("1000", "\(members) members")
         var ratios: [Double] = []
-        print("round   1000 members us   \(members) members us   ratio")
+        print("round   \(what.0) us   \(what.1) us   ratio")
         for round in 0...rounds {
             // The large club's block comes between two of the small one's, so that a drift of the machine shows in both.
             let first = try await microseconds(small, few.next(block, &random))
@@ -54,37 +61,45 @@ struct TapCost {
         print(String(format: "median of the rounds: %.3f", ratios.median))
         try await small.close()
         try await large.close()
-        return ratios.median <= 1.2 ? 0 : 1
+        return ratios.median <= (events > 0 ? 1.1 : 1.15) ? 0 : 1
     }
 
-    /// What scenarios add to a tap.
-    private static func compare(
-        _ club: Club,
-        _ scenarios: Int,
-        _ rounds: Int,
-        _ taps: Taps,
-        _ block: Int,
-        _ random: inout SplitMix64
-    ) async throws {
-        var taps = taps
-        var (ratios, added): ([Double], [Double]) = ([], [])
-        print("round   without us   \(scenarios) scenarios us   ratio")
-        for round in 0...rounds {
-            club.setScenarios([])
-            let first = try await microseconds(club, taps.next(block, &random))
-            club.setScenarios(CommonScenarios.make(scenarios))
-            let own = try await microseconds(club, taps.next(block, &random))
-            club.setScenarios([])
-            let second = try await microseconds(club, taps.next(block, &random))
-            let reference = (first + second) / 2
-            guard round > 0 else { continue }
-            ratios.append(own / reference)
-            added.append(own - reference)
-            print(String(format: "%5d %12.1f %18.1f %7.3f", round, reference, own, own / reference))
-        }
-        let charged = try await club.executions(limit: 1_000_000).count
-        print(
-            String(format: "median of the rounds: %.3f, %.1f us more; %d charged", ratios.median, added.median, charged)
+    /// Lets so many visits of a group and of the kiosk have happened, and every tenth of them have brought something.
+    private static func happen(_ number: Int, in club: Club, _ path: String) async throws {
+        let code = cvisits_execute(
+            path,
+            """
+            BEGIN;
+            UPDATE member SET tags = '["youth"]';
+            CREATE TEMP TABLE subject AS SELECT 'group' AS kind, 'youth' AS subject, 'G' AS mark
+                UNION ALL SELECT 'kiosk', value, 'K' FROM meta WHERE key = 'deviceID';
+            INSERT INTO scenario_event (event_id, device_id, hlc, kind, subject, name, at, born)
+            WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < \(number))
+            SELECT randomblob(16), x'00000000000000000000000000000001', i, kind, subject, '$visits',
+                \(Int64(Taps.start * 1e6)) - i * 60000000, 0 FROM n CROSS JOIN subject;
+            INSERT INTO scenario_execution (execution_id, device_id, hlc, kind, subject, scenario, at, born, number)
+            WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < \(number / 10))
+            SELECT randomblob(16), x'00000000000000000000000000000001', i, kind, subject, mark || s.column1,
+                \(Int64(Taps.start * 1e6)) - i * 600000000, 0, i
+            FROM n CROSS JOIN subject CROSS JOIN (VALUES ('every'), ('since'), ('days'), ('month')) AS s;
+            DROP TABLE subject;
+            COMMIT
+            """
+        )
+        guard code == 0 else { throw Failure(description: "SQLite answers \(code) to making the events") }
+        let since = Date(timeIntervalSince1970: Taps.start - 365 * 86_400)
+        let rules: [(String, [ScenarioRule])] = [
+            ("every", [.every(10, since: nil)]),
+            ("since", [.every(10, since: since)]),
+            ("days", [.events(atLeast: 100_000_000, atMost: nil, within: .days(30))]),
+            ("month", [.reaches(100_000_000, within: .month), .executions(atMost: 3, within: .year)]),
+        ]
+        club.setScenarios(
+            [(ScenarioAudience.group("youth"), "G"), (.kiosk, "K")].flatMap { audience, mark in
+                rules.map { name, rules in
+                    Scenario(mark + name) { ($0.audience, $0.rules) = (audience, rules) }
+                }
+            }
         )
     }
 
