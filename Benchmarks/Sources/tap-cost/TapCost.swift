@@ -103,6 +103,37 @@ struct TapCost {
         )
     }
 
+    /// What scenarios add to a tap.
+    private static func compare(
+        _ club: Club,
+        _ scenarios: Int,
+        _ rounds: Int,
+        _ taps: Taps,
+        _ block: Int,
+        _ random: inout SplitMix64
+    ) async throws {
+        var taps = taps
+        var (ratios, added): ([Double], [Double]) = ([], [])
+        print("round   without us   \(scenarios) scenarios us   ratio")
+        for round in 0...rounds {
+            club.setScenarios([])
+            let first = try await microseconds(club, taps.next(block, &random))
+            club.setScenarios(CommonScenarios.make(scenarios))
+            let own = try await microseconds(club, taps.next(block, &random))
+            club.setScenarios([])
+            let second = try await microseconds(club, taps.next(block, &random))
+            let reference = (first + second) / 2
+            guard round > 0 else { continue }
+            ratios.append(own / reference)
+            added.append(own - reference)
+            print(String(format: "%5d %12.1f %18.1f %7.3f", round, reference, own, own / reference))
+        }
+        let charged = try await club.executions(limit: 1_000_000).count
+        print(
+            String(format: "median of the rounds: %.3f, %.1f us more; %d charged", ratios.median, added.median, charged)
+        )
+    }
+
     private static func configuration(_ path: String) -> ClubConfiguration {
         var configuration = ClubConfiguration(database: .file(path: path))
         configuration.logger.logLevel = .error
