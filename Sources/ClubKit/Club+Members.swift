@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Members: looking them up and changing them.
 ///
@@ -37,6 +38,41 @@ extension Club {
     /// All members in that order.
     public func members(sortedBy order: MemberOrder = .added) async throws(ClubError) -> [Member] {
         try await openStore("list the members").members(sortedBy: order)
+    }
+
+    /// The members who meet the conditions of a filter, in that order.
+    ///
+    /// ```swift
+    /// let ended = try await club.members(matching: MemberFilter(isExpired: true, tag: "gold"))
+    /// ```
+    ///
+    /// All of them are in memory; ``forEachMember(in:_:)`` holds few at a time, and ``members(in:lookEvery:)`` follows a part.
+    ///
+    /// - Parameter limit: how many at most; all by default.
+    public func members(
+        matching filter: MemberFilter,
+        sortedBy order: MemberOrder = .added,
+        limit: Int = .max
+    ) async throws(ClubError) -> [Member] {
+        let found = Mutex<[Member]>([])
+        do {
+            try await forEachMember(in: MemberQuery(order: order, filter: filter, limit: limit)) { member in
+                found.withLock { $0.append(member) }
+            }
+        } catch {
+            throw ClubError(error, attempting: "list the members")
+        }
+        return found.withLock(\.self)
+    }
+
+    /// The members with that text in their name, ``Member/userId`` or a text among their custom fields, in that order.
+    /// Upper and lower case count as the same; an empty text finds everybody.
+    public func members(
+        matching text: String,
+        sortedBy order: MemberOrder = .added,
+        limit: Int = .max
+    ) async throws(ClubError) -> [Member] {
+        try await members(matching: MemberFilter(text: text), sortedBy: order, limit: limit)
     }
 
     /// How many members there are.

@@ -34,16 +34,15 @@ extension Club {
         try await recordManualVisit(of: key, at: date, by: context).member
     }
 
-    /// The same, and says what scenarios were charged with, if they are looked at.
+    /// The same, and says what scenarios were charged with.
     package func recordManualVisit(
         of key: String,
         at date: Date?,
-        by context: ActionContext,
-        withScenarios: Bool = true
+        by context: ActionContext
     ) async throws(ClubError) -> (member: Member, executions: [ScenarioExecution]) {
         let store = try openStore("record a visit")
         var scenarios: MemberStore.ScenarioTap?
-        if withScenarios, let plan = state.withLock({ $0.scenarios }) {
+        if let plan = state.withLock({ $0.scenarios }) {
             scenarios = MemberStore.ScenarioTap(plan: plan, refused: await refused(by: plan.conditional))
         }
         let visit = try await store.recordVisit(

@@ -258,6 +258,11 @@ public final class Club: Sendable {
     /// - Throws: ``ClubError`` if the tap was not recorded. Except for ``ClubError/Kind/notOpen`` and
     ///   ``ClubError/Kind/cancelled``, ``events`` and the delegate are told too.
     public func receive(_ event: ScanEvent, keeping messages: [Message] = []) async throws(ClubError) -> Receipt {
+        try await receive(event, keeping: messages, patience: .zero)
+    }
+
+    /// Records a tap. What fails is told by the caller.
+    func record(_ event: ScanEvent, keeping messages: [Message]) async throws(ClubError) -> Receipt {
         let store = try openStore("record a tap")
         let (configuration, plan) = state.withLock { ($0.configuration, $0.scenarios) }
         let userCreation = configuration.userCreationStyle
@@ -267,35 +272,35 @@ public final class Club: Sendable {
         rules.visitsWarning = configuration.visitsLeftWarning
         rules.scenarios = plan
         var unknown: UnknownCard = userCreation.condition == nil ? .create : .ask
-        do {
-            // A tap that was seen before is no attempt.
-            if let plan, !plan.conditional.isEmpty, !rules.isMaintenance, event.memberKey != nil,
-                try await !store.hasReceived(event.id)
-            {
-                rules.refusedScenarios = await refused(by: plan.conditional)
-            }
-            while true {
-                let receipt = try await store.receive(
-                    event,
-                    rules: rules,
-                    unknown: unknown,
-                    keeping: messages,
-                    committed: { self.publish($0, of: event) }
-                )
-                if let receipt {
-                    log(receipt)
-                    return receipt
-                }
-                // Outside the transaction: the condition is the application's code, which may call the club.
-                unknown = await holds(userCreation) ? .create : .ignore
-            }
-        } catch {
-            if error.kind != .notOpen, error.kind != .cancelled {
-                broadcaster.yield(.scan(event))
-                report(error)
-            }
-            throw error
+        // A tap that was seen before is no attempt.
+        if let plan, !plan.conditional.isEmpty, !rules.isMaintenance, event.memberKey != nil,
+            try await !store.hasReceived(event.id)
+        {
+            rules.refusedScenarios = await refused(by: plan.conditional)
         }
+        while true {
+            let receipt = try await store.receive(
+                event,
+                rules: rules,
+                unknown: unknown,
+                keeping: messages,
+                committed: { self.publish($0, of: event) }
+            )
+            if let receipt {
+                log(receipt)
+                return receipt
+            }
+            // Outside the transaction: the condition is the application's code, which may call the club.
+            unknown = await holds(userCreation) ? .create : .ignore
+        }
+    }
+
+    /// Tells of a tap that was not recorded.
+    ///
+    /// - Parameter isTold: whether it was told why.
+    func tellUnrecorded(_ event: ScanEvent, _ error: ClubError, isTold: Bool) {
+        broadcaster.yield(.scan(event))
+        if !isTold { report(error) }
     }
 
     /// Whether a tap with that ``ScanEvent/id`` has a receipt already, so that giving it again changes nothing.
@@ -303,24 +308,24 @@ public final class Club: Sendable {
         try await openStore("look up a tap").hasReceived(id)
     }
 
-    /// Records every tap of a source, one after the other, until the source ends.
+    /// Records every tap of a source, one after the other, until the source ends or the task is cancelled.
     ///
-    /// A tap that cannot be recorded is told to ``events`` and the delegate, and the next one is taken. The source is asked
-    /// for its taps on the thread that commits them, where it does not ask for another one: it must suspend while it has
-    /// none, and not block, which would keep the taps of all readers back.
+    /// It is ``receipts(of:patience:keeping:unrecorded:)`` for whoever needs no receipts. The source is asked for its taps on
+    /// the thread that commits them, where it does not ask for another one: it must suspend while it has none, and not
+    /// block, which would keep the taps of all readers back.
     ///
     /// - Throws: ``ClubError/Kind/notOpen`` if the club is not open, or is closed meanwhile.
     public func run(_ source: some AsyncSequence<ScanEvent, Never>) async throws(ClubError) {
         let store = try openStore("record taps")
         // On the thread of the commits, so that one tap after the other waits for the disk alone.
         try await withTaskExecutorPreference(store.taps) { () async throws(ClubError) in
-            for await event in source {
-                do throws(ClubError) {
-                    _ = try await receive(event)
-                } catch {
-                    guard error.kind != .notOpen else { throw error }
-                }
-            }
+            let closed = Mutex<ClubError?>(nil)
+            let receipts = receipts(
+                of: source,
+                unrecorded: { _, error in if error.kind == .notOpen { closed.withLock { $0 = error } } }
+            )
+            for await _ in receipts {}
+            if let error = closed.withLock({ $0 }) { throw error }
         }
     }
 
@@ -341,9 +346,25 @@ public final class Club: Sendable {
     }
 
     private func holds(_ userCreation: UserCreation) async -> Bool {
-        await withCheckedContinuation { continuation in
-            callbacks.enqueue { continuation.resume(returning: userCreation.condition?() ?? true) }
+        await answer("ask whether an unknown card makes a member") { userCreation.condition?() ?? true } ?? false
+    }
+
+    /// What the application's own code answers on the queue of the callbacks, or `nil` where it does not in time.
+    func answer<Value: Sendable>(_ attempt: String, _ ask: @escaping @Sendable () -> Value) async -> Value? {
+        let answer = OneAnswer<Value?>()
+        callbacks.enqueue {
+            // Nobody waits any more.
+            guard !answer.isGiven else { return }
+            answer.give(ask())
         }
+        let limit = configuration.conditionsLimit
+        let end = DispatchWorkItem { answer.give(nil) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + limit.seconds, execute: end)
+        defer { end.cancel() }
+        if let value = await answer.value() { return value }
+        let detail = "\(limit.seconds) s were over, which counts as no"
+        report(ClubError(.noAnswer, attempting: attempt, detail: detail))
+        return nil
     }
 
     // MARK: Telling

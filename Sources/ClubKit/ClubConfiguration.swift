@@ -31,7 +31,8 @@ public struct ClubConfiguration: Sendable {
     /// made with a key opens with that key only (``ClubError/Kind/wrongIdentifierKey``).
     public var identifierKey: IdentifierKey?
 
-    /// How long a tap waits for the answer of ``Scenario/customConditions``, which is no after that. 10 s by default.
+    /// How long a tap waits for the answer of ``Scenario/customConditions``, and of the condition of
+    /// ``UserCreation/withSatisfied(condition:)``, which is no after that. 10 s by default.
     public var conditionsLimit: Duration = .seconds(10)
 
     /// How long the club waits for another program that is writing to the database. 5 s by default.

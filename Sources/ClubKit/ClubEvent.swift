@@ -90,7 +90,7 @@ extension ClubEvent {
 
 extension ClubEvent: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case event, at, id, reader, backend, member, reason, reasonCode, notices, update, report, error
+        case event, at, id, reader, backend, member, reason, reasonCode, notices, duplicate, update, report, error
         case scenario, subject, number, state, title, message, visit, type, source, outcome, processor
     }
 
@@ -100,7 +100,8 @@ extension ClubEvent: Encodable {
 
     /// Writes the line. A scan is the object of ``ReaderKit/ScanEvent``. All others have `event` and `at`; what became
     /// of a tap has its `id`, `reader` and `backend`, where there is one `member`, and of an ignored or rejected tap
-    /// `reason` (words) and `reasonCode`, and `notices` (words) if the member should know more; of a change that was no
+    /// `reason` (words) and `reasonCode`, `notices` (words) if the member should know more, and `duplicate` (true) if the tap
+    /// was seen before; of a change that was no
     /// tap `update` tells why (`manualVisit`, `undo`, `edit`, `merge`); `imported` and `merged` have `report`, the object
     /// of ``ImportReport`` or ``MergeReport``; `scenario` has `id`, `scenario` (its identifier), `number`, `state`
     /// (`charged`, `delivered`, `refunded`, `redeemed`), `subject` if no member is known, `visit` (the `id` of the tap),
@@ -122,6 +123,7 @@ extension ClubEvent: Encodable {
             try container.encodeIfPresent(receipt.outcome.reason?.message, forKey: .reason)
             try container.encodeIfPresent(receipt.outcome.reason?.code.rawValue, forKey: .reasonCode)
             if !receipt.notices.isEmpty { try container.encode(receipt.notices.map(\.message), forKey: .notices) }
+            if receipt.isDuplicate { try container.encode(true, forKey: .duplicate) }
         case .added(let member, _), .deleted(let member, _):
             try container.encode(member, forKey: .member)
         case .updated(let member, let reason, _):

@@ -6,11 +6,15 @@ package struct Output: Sendable {
     /// Whether results are JSON Lines.
     package let isJSON: Bool
     private let queue: LineQueue?
+    private let isWhole: Bool
 
-    /// - Parameter queue: what prints the lines; without it they are printed at once, by whoever has something to say.
-    package init(json: Bool, queue: LineQueue? = nil) {
+    /// - Parameters:
+    ///   - queue: what prints the lines; without it they are printed at once, by whoever has something to say.
+    ///   - isWhole: whether it is a failure when whoever reads goes away before the end, since the work ends there too.
+    package init(json: Bool, queue: LineQueue? = nil, isWhole: Bool = false) {
         isJSON = json
         self.queue = queue
+        self.isWhole = isWhole
     }
 
     /// Prints a result: one line of JSON, or the text for people.
@@ -76,7 +80,7 @@ package struct Output: Sendable {
     package func finish() async throws {
         guard let queue else { return }
         let (left, fault) = await queue.finish(within: .seconds(2))
-        if let fault { throw Self.failure(fault) }
+        if let fault { throw failure(fault) }
         if left > 0 { Self.tellLast("\(left) lines were not printed: nobody read them. What they told was done.") }
     }
 
@@ -100,12 +104,12 @@ package struct Output: Sendable {
             code = Self.write(line, to: STDOUT_FILENO)
             whenDone?(code == nil)
         }
-        if let code { throw Self.failure(code) }
+        if let code { throw failure(code) }
     }
 
-    private static func failure(_ code: Int32) -> any Error {
-        // Whoever read has seen enough, as `head` has: no failure.
-        if code == EPIPE { return ToolExit.success }
+    private func failure(_ code: Int32) -> any Error {
+        // Whoever read has seen enough, as `head` has: no failure, unless something stays undone.
+        if code == EPIPE, !isWhole { return ToolExit.success }
         let reason = String(cString: strerror(code))
         return ToolFailure("could not write to standard output: \(reason)", exit: ToolExit.inputOutput)
     }
@@ -142,4 +146,18 @@ package struct OutputOptions: ParsableArguments, Sendable {
     package init() {}
 
     package var output: Output { Output(json: json) }
+
+    /// Does work that must not wait for whoever reads its lines; they wait up to a limit, and what is lost is reported.
+    ///
+    /// - Parameter isLive: whether the work waits for nobody; without it each line is printed before the work goes on.
+    package func withLines(isLive: Bool = true, _ work: (Output) async throws -> Void) async throws {
+        let out = Output(json: json, queue: isLive ? LineQueue() : nil)
+        do {
+            try await out.tellingErrors { try await work(out) }
+        } catch {
+            try? await out.finish()
+            throw error
+        }
+        try await out.finish()
+    }
 }

@@ -1,17 +1,18 @@
 import ClubKit
 import Foundation
 import ReaderKit
+import Synchronization
 import ToolSupport
 
 /// Hands taps to the club, prints what becomes of them, and keeps count.
-final class FrontDesk {
+final class FrontDesk: Sendable {
     let club: Club
     let output: Output
     /// Where messages are taken; `nil` where none are.
     private let messages: MessageDesk?
     /// How scenarios reach people; `nil` without scenarios.
     private let deliveries: Deliveries?
-    private var counts: [String: Int] = [:]
+    private let counts = Mutex<[String: Int]>([:])
 
     /// Tells what happens in the club otherwise than by a tap here.
     private let listening: Task<Void, Never>
@@ -48,10 +49,13 @@ final class FrontDesk {
         await listening.value
     }
 
-    /// What became of taps here is told by ``receive(_:)``, once it is known whether they came before.
+    /// What became of taps here is told by ``take(_:patience:)``, in order with what they brought.
     private static func tell(_ event: ClubEvent, _ output: Output) {
         switch event {
-        case .scan, .received, .scenario, .routed, .error: return
+        case .scan, .received, .scenario, .routed: return
+        case .error(let error, _):
+            output.message("\(error)")
+            if !output.isJSON { return }
         case .added, .updated, .deleted, .imported, .merged: break
         }
         // Where it cannot be written, the next tap ends the kiosk.
@@ -85,46 +89,44 @@ final class FrontDesk {
         LocalTime.text(date.timeIntervalSince1970).suffix(8)
     }
 
-    /// How long to wait before a tap that could not be committed is given again; giving it again is safe.
-    static let pauses: [Duration] = [.milliseconds(200), .milliseconds(500), .seconds(1), .seconds(2)]
-
-    /// Takes in one tap. What it prints is committed. A store that is full or in use for a moment is asked again.
+    /// Takes in taps until they end. What it prints is committed.
     ///
-    /// - Throws: ``ClubError`` when the tap could not be committed; it was printed as an `error` line before.
-    func receive(_ tap: ScanEvent) async throws {
-        do {
+    /// - Parameter patience: how long a tap waits for a store that is full or in use, before an error ends this; `nil` for as
+    ///   long as it takes, and then a tap that cannot be recorded at all, which is told as an event, is followed by the next.
+    func take<Taps: AsyncSequence>(_ taps: Taps, patience: Duration? = nil) async throws
+    where Taps.Element == ScanEvent, Taps: Sendable {
+        let current = Mutex<(tap: ScanEvent, brought: [Message])?>(nil)
+        let end = Mutex<ClubError?>(nil)
+        let receipts = club.receipts(
+            of: try taps.prefix(while: { _ in end.withLock { $0 == nil } }),
+            patience: patience,
+            keeping: { [messages] tap in
+                let brought = messages?.messages(on: tap) ?? []
+                current.withLock { $0 = (tap, brought) }
+                return brought
+            },
+            unrecorded: { [output] _, error in
+                // All others are events.
+                if error.kind == .cancelled { output.message("\(error)") }
+                if error.kind == .cancelled || patience != nil { end.withLock { $0 = error } }
+            }
+        )
+        for try await receipt in receipts {
+            guard let (tap, brought) = current.withLock(\.self) else { continue }
             // A replay with the same ids gives the club taps that it has; they are told as what they were, not counted.
-            let isKnown = try await club.hasReceived(tap.id)
-            let brought = messages?.messages(on: tap) ?? []
-            let receipt = try await insist(tap, keeping: brought)
-            counts["taps", default: 0] += 1
-            counts[isKnown ? "known" : receipt.outcome.name, default: 0] += 1
+            counts.withLock { counts in
+                counts["taps", default: 0] += 1
+                counts[receipt.isDuplicate ? "known" : receipt.outcome.name, default: 0] += 1
+            }
             if output.isJSON { try output.result(tap, text: "") }
             try output.result(
                 ClubEvent.received(receipt),
-                text: describe(receipt) + (isKnown ? " (received before)" : "")
+                text: describe(receipt) + (receipt.isDuplicate ? " (received before)" : "")
             )
             try deliveries?.tell(receipt.executions, of: receipt.member)
             try await messages?.takeUp(brought)
-        } catch let fault where fault is ClubError || fault is CancellationError {
-            let error = fault as? ClubError ?? ClubError(.cancelled, attempting: "record a tap")
-            if output.isJSON { try output.result(ClubEvent.error(error, at: tap.at), text: "") }
-            output.message("\(error)")
-            throw error
         }
-    }
-
-    private func insist(_ tap: ScanEvent, keeping messages: [Message]) async throws -> Receipt {
-        var pauses = Self.pauses[...]
-        while true {
-            do {
-                return try await club.receive(tap, keeping: messages)
-            } catch {
-                let passes = error.kind == .busy || error.kind == .diskFull || error.kind == .inputOutput
-                guard passes, let pause = pauses.popFirst() else { throw error }
-                try await Task.sleep(for: pause)
-            }
-        }
+        if let error = end.withLock(\.self) { throw error }
     }
 
     /// Tells that readers cannot be used: a message, and with `--json` an `error` line.
@@ -141,6 +143,7 @@ final class FrontDesk {
 
     /// Prints how many taps there were and what became of them.
     func printAccount() throws {
+        let counts = counts.withLock(\.self)
         func count(_ name: String) -> Int { counts[name] ?? 0 }
         let account = """
 

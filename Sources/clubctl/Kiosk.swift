@@ -129,7 +129,7 @@ struct Kiosk: ToolCommand {
         guard let prepared else { return }
         let (captures, club) = (prepared.captures, prepared.club)
         // A screen that hangs keeps no tap waiting; a replay, which nobody waits for, loses no line to it.
-        let out = Output(json: output.json, queue: captures == nil ? LineQueue() : nil)
+        let out = Output(json: output.json, queue: captures == nil ? LineQueue() : nil, isWhole: captures != nil)
         let messages = MessageDesk(
             club,
             out,
@@ -153,7 +153,8 @@ struct Kiosk: ToolCommand {
             }
         } catch {
             await desk.close()
-            try? await club.close()
+            // What an open club happens to tell has no end.
+            if (try? await club.close()) != nil { await desk.leave() }
             try? await out.finish()
             throw error
         }
@@ -180,6 +181,9 @@ struct Kiosk: ToolCommand {
         return Prepared(captures: captures, site: site, messages: messages, club: club)
     }
 
+    /// How long a tap waits for a store that is full or in use where nobody stays to put it right.
+    private static let patience = Duration.seconds(4)
+
     private func replay(_ captures: [Capture], _ site: PassSite?, _ desk: FrontDesk) async throws {
         let club = desk.club
         desk.output.message("Replaying into \(database.path).")
@@ -196,12 +200,12 @@ struct Kiosk: ToolCommand {
                 makeID: options.makeID(for: captures)
             )
         )
-        for await case .scan(let tap) in scanner.events() {
-            // An interruption ends the replay between two taps, never in the middle of one.
-            if Task.isCancelled { break }
+        let taps = scanner.taps().map { tap in
             if let error = failure.error { throw error }
-            try await desk.receive(tap)
+            return tap
         }
+        // An interruption ends the replay between two taps, never in the middle of one.
+        try await desk.take(taps, patience: Self.patience)
         for difference in backend.differences { desk.output.message("\(difference)") }
         try desk.printAccount()
         try Task.checkCancellation()
@@ -235,26 +239,22 @@ struct Kiosk: ToolCommand {
             backend,
             configuration: ScannerConfiguration(site: site, serves: { [readers] in readers.matches($0) })
         )
-        var present: Set<ReaderInfo> = []
+        let present = Mutex<Set<ReaderInfo>>([])
         desk.output.message("The kiosk is open, on \(database.path).")
         let greeting = Task { [output = desk.output] in await tellReaders(of: backend, output) }
         defer { greeting.cancel() }
-        for await event in scanner.events() {
+        let taps = scanner.events().compactMap { event in
             switch event {
             case .scan(let tap):
-                do {
-                    try await desk.receive(tap)
-                } catch let error as ClubError where error.kind != .cancelled && !once {
-                    // Told already. The kiosk stays open: the next tap may find the disk free again.
-                    continue
-                }
-                if once { return try desk.printAccount() }
+                return tap
             case .reader(.readerAdded(let reader)) where readers.matches(reader):
-                present.insert(reader)
+                present.withLock { _ = $0.insert(reader) }
                 desk.output.message("Serving \(reader.label)")
-            case .reader(.readerRemoved(let reader)) where present.remove(reader) != nil:
+            case .reader(.readerRemoved(let reader)):
+                let isLast: Bool? = present.withLock { $0.remove(reader) == nil ? nil : $0.isEmpty }
+                guard let isLast else { break }
                 desk.output.message("Reader unplugged: \(reader.label)")
-                if present.isEmpty { desk.output.message("There is no reader; waiting for one.") }
+                if isLast { desk.output.message("There is no reader; waiting for one.") }
             case .reader(.serviceLost(let error)):
                 try desk.tell(error)
             case .reader(.serviceBack):
@@ -267,7 +267,10 @@ struct Kiosk: ToolCommand {
             case .reader:
                 break
             }
+            return nil as ScanEvent?
         }
+        // Whoever waits for a single tap is told what hinders it; a kiosk stays open until it can go on.
+        try await desk.take(taps.prefix(once ? 1 : .max), patience: once ? Self.patience : nil)
         try desk.printAccount()
     }
 }

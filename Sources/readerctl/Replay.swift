@@ -37,7 +37,7 @@ struct Replay: ToolCommand {
     var files: [String]
 
     func perform() async throws {
-        let out = output.output
+        let out = Output(json: output.json, isWhole: true)
         try await out.tellingErrors {
             let site = try await passes.site()
             if expect { return try await compare(out, site) }

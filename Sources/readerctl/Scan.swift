@@ -25,8 +25,8 @@ struct Scan: ToolCommand {
     @OptionGroup var passes: PassOptions
 
     func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
+        // A recording waits for whoever reads, and loses no line to them.
+        try await output.withLines(isLive: readers.recordings == nil) { out in
             let site = try await passes.site()
             let loop = TapLoop(output: out, readers: readers, limit: limit, site: site)
             try await readers.withBackend { try await loop.run($0) }

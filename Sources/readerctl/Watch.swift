@@ -24,8 +24,7 @@ struct Watch: ToolCommand {
     @OptionGroup var readers: ReaderOptions
 
     func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
+        try await output.withLines { out in
             try await readers.withBackend { backend in
                 if readers.isChoice { _ = try await readers.present(of: backend) }
                 for await event in backend.events() where event.reader.map(readers.matches) ?? true {

@@ -244,6 +244,30 @@ struct ReceivingTests {
         #expect(queue.sync { asked } == 2)
     }
 
+    @Test("A condition that gives no answer in time counts as no, and is told")
+    func unansweredCondition() async throws {
+        var configuration = ClubConfiguration.test(userCreationStyle: .withSatisfied { true })
+        configuration.conditionsLimit = .milliseconds(50)
+        let queue = DispatchQueue(label: "test")
+        let club = try await openClub(configuration).setDispatchQueue(queue)
+        let isFree = DispatchSemaphore(value: 0)
+        queue.async { isFree.wait() }
+        // So that the test ends where the club waits for ever.
+        let relief = Task {
+            try? await Task.sleep(for: .seconds(20))
+            isFree.signal()
+        }
+        defer { relief.cancel() }
+        let events = club.events
+        #expect(try await club.receive(tap("A")).outcome.reason?.code == .unknownCard)
+        isFree.signal()
+        try await club.close()
+        let faults = await events.reduce(into: [ClubError.Kind]()) {
+            if case .error(let error, _) = $1 { $0.append(error.kind) }
+        }
+        #expect(faults == [.noAnswer])
+    }
+
     @Test("A tap that comes again gets its first receipt and changes nothing, also after a restart")
     func idempotence() async throws {
         let directory = try TemporaryDirectory()
@@ -355,6 +379,24 @@ struct ReceivingTests {
         #expect(try await keys(.added) == "cab")
         #expect(try await keys(.visits) == "abc")
         #expect(try await keys(.lastVisit) == "abc")
+    }
+
+    @Test("Members are found by a text or a filter, in the order asked for")
+    func matching() async throws {
+        let club = try await openClub(.test(clock: { start.addingTimeInterval(1000) }))
+        for (id, name) in [("A", "Zoe Lee"), ("B", "Ann lee"), ("C", "Ada")] {
+            _ = try await club.receive(tap(id, name: name))
+        }
+        _ = try await club.receive(tap("C", at: 60))
+        _ = try await club.block("C", by: ActionContext(reason: "lost"))
+        #expect(try await club.members(matching: "LEE").map(\.userId) == ["A", "B"])
+        #expect(try await club.members(matching: "lee", sortedBy: .username).map(\.userId) == ["B", "A"])
+        #expect(try await club.members(matching: "lee", limit: 1).map(\.userId) == ["A"])
+        #expect(try await club.members(matching: "nobody") == [])
+        #expect(try await club.members(matching: MemberFilter(isBlocked: true)).map(\.userId) == ["C"])
+        #expect(try await club.members(matching: .all, sortedBy: .visits) == club.members(sortedBy: .visits))
+        try await club.close()
+        await #expect(throws: ClubError.self) { try await club.members(matching: "lee") }
     }
 
     @Test("A replay begins after the last tap and its cooldown, or now")

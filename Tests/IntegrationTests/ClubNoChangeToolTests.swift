@@ -38,6 +38,26 @@ struct ClubNoChangeToolTests {
         #expect(try await club.json("audit").count == log)
     }
 
+    @Test("Blanks round a key are no part of it")
+    func blanks() async throws {
+        _ = try await club.json("members", "add", " A ")
+        _ = try await club.json("members", "add", "B")
+        #expect(try await club.json("members", "show", "A ").first?["userId"] as? String == "A")
+        #expect(try await club.run("members", "add", "A").status == 1)
+        _ = try await club.json("members", "cards", "add", "\tA", " 04 a1 b2 c3 ")
+        #expect(try await club.json("members", "show", "04A1B2C3").first?["userId"] as? String == "A")
+        // A card that counts as a member already.
+        let held = try await club.run("members", "cards", "add", "A", " B ")
+        #expect(held.status == 1)
+        #expect(held.messages.contains("clubctl members merge A B"), "\(held.messages)")
+        #expect(
+            try await club.json("members", "visit", " 04A1B2C3", "--reason", "forgot").first?["userId"] as? String
+                == "A"
+        )
+        #expect(try await club.json("members", "delete", " B ", "--yes").count == 1)
+        #expect(try await club.json("members", "list").count == 1)
+    }
+
     @Test("Who was deleted has a history, gets what is held, and is erased")
     func afterDeleting() async throws {
         _ = try await club.json("members", "add", "A", "--name", "Anna")

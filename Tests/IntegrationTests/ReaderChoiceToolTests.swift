@@ -209,4 +209,54 @@ struct ReaderChoiceToolTests {
         try await until("it has ended") { !process.isRunning }
         #expect(process.terminationStatus == 130)
     }
+
+    @Test("A tool whose lines nobody reads ends when it is asked to", arguments: ["scan", "watch"], [SIGTERM, SIGINT])
+    func stalledReader(command: String, signal: Int32) async throws {
+        let line = try SmartReaderTerminal(link: folder.file("line"))
+        let process = Tool.readerctl.process([command, "--json", "--reader", "smart-reader:" + folder.file("line")])
+        let (output, messages) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = messages
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        defer { kill(process.processIdentifier, SIGKILL) }
+        try await until("it listens") { line.isOpenedByProgram }
+        var (number, held, unchanged) = (0, Int32(0), 0)
+        try await until("the pipe holds no further line", within: .seconds(120)) {
+            for _ in 0..<20 {
+                try line.report(pass: "M-\(number)", template: 0xD1)
+                number += 1
+            }
+            var waiting: Int32 = 0
+            guard ioctl(output.fileHandleForReading.fileDescriptor, UInt(FIONREAD), &waiting) == 0 else { return false }
+            unchanged = waiting == held ? unchanged + 1 : 0
+            held = waiting
+            return held > 50_000 && unchanged > 20
+        }
+        kill(process.processIdentifier, signal)
+        try await until("it has ended") { !process.isRunning }
+        #expect(process.terminationStatus == 130)
+    }
+
+    @Test(
+        "A replay whose reader goes away is a failure, since taps stay undone",
+        arguments: [
+            (Tool.clubctl, ["kiosk", "--once", "--json", "--replay"]), (Tool.clubctl, ["kiosk", "--once", "--replay"]),
+            (Tool.readerctl, ["replay", "--json"]), (Tool.readerctl, ["replay"]),
+        ]
+    )
+    func closedPipe(tool: Tool, arguments: [String]) async throws {
+        let end = tool.name == "clubctl" ? ["--database", database] : []
+        let process = tool.process(arguments + [Fixtures.path + "/day"] + end)
+        let (output, messages) = (Pipe(), Pipe())
+        try output.fileHandleForReading.close()
+        process.standardOutput = output
+        process.standardError = messages
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        try await until("it has ended") { !process.isRunning }
+        #expect(process.terminationStatus == 74)
+        let text = try messages.fileHandleForReading.readToEnd().map { String(decoding: $0, as: UTF8.self) } ?? ""
+        #expect(text.contains("could not write to standard output"), "\(text)")
+    }
 }

@@ -12,8 +12,7 @@ func serve(_ backend: some ReaderBackend, database: DatabaseLocation) async thro
         .setDelegate(to: desk)
         .setCustomMembershipUser(classType: CustomMembershipUser.self)
     try await club.open()
-    for await tap in CardScanner(backend).taps() {
-        let receipt = try await club.receive(tap)
+    for await receipt in club.receipts(of: CardScanner(backend).taps()) {
         if let reason = receipt.outcome.reason { print(reason.message) }
     }
     try await club.close()

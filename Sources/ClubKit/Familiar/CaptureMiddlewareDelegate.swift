@@ -36,8 +36,8 @@ public protocol CaptureMiddlewareDelegate: AnyObject {
         result: CaptureLayerResult
     )
 
-    /// The charge of a reader's battery changed, in percent. No reader of this library tells it: it is never called for
-    /// PC/SC and libnfc.
+    /// The charge of a reader's battery changed, in percent. Nothing calls it yet: no reader of this library reports its
+    /// charge.
     func capture(_ capture: CaptureMiddleware, batteryLevelDidChange value: Int, for device: CaptureLayerDevice)
 
     /// A card was presented; what the club makes of it follows. `nil` when it left before anything could be read.

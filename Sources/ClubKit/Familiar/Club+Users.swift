@@ -79,7 +79,8 @@ extension Club {
 
     /// Changes a member: the closure changes the object, and what it changed is stored.
     ///
-    /// The name and custom values are stored as they are then; what others changed meanwhile stays. More visits than
+    /// All of it is stored in one transaction, or nothing. The name and custom values are stored as they are then; what
+    /// others changed meanwhile stays. More visits than
     /// before are recorded as visits by hand, at the new ``MembershipUser/timeStampOfLastVisit`` if that was changed too,
     /// else now. Fewer visits undo the latest ones. ``ClubMiddlewareDelegate/club(_:didUpdateMembership:)`` is called for
     /// the record, and for each visit.
@@ -98,52 +99,20 @@ extension Club {
             changes()
             let edit = try UserEdit(from: before, to: try user.record(attempting: attempt))
             guard !edit.isEmpty else { return }
-            _ = try openStore(attempt)
+            let store = try openStore(attempt)
+            let ids = (0..<max(0, edit.visits)).map { _ in configuration.makeUUID() }
             try BlockingWork.run { () async -> Result<Void, ClubError> in
                 do throws(ClubError) {
-                    return .success(try await self.apply(edit))
+                    let context = ActionContext(reason: "changed by the application")
+                    // A number that is corrected brings nothing, and the queue of the conditions may wait for this.
+                    return .success(
+                        try await store.apply(edit, ids: ids, context) { self.updated($0)($1) }
+                    )
                 } catch {
                     return .failure(error)
                 }
             }
         }
-    }
-
-    private func apply(_ edit: UserEdit) async throws(ClubError) {
-        let context = ActionContext(reason: "changed by the application")
-        // Looked up before anything is written.
-        let undone = try await edit.visits < 0 ? latestVisits(-edit.visits, of: edit.userId) : []
-        if edit.changesRecord {
-            try await update(edit.userId, by: context) { member in
-                if let name = edit.username { member.username = name.text }
-                member.fields.merge(edit.fields) { $1 }
-            }
-        }
-        if edit.visits > 0 {
-            // A number that is corrected brings nothing, and the queue of the conditions may wait for this.
-            for _ in 0..<edit.visits {
-                _ = try await recordManualVisit(
-                    of: edit.userId,
-                    at: edit.visitTime,
-                    by: context,
-                    withScenarios: false
-                )
-            }
-        }
-        for visit in undone { try await undoVisit(visit.id, by: context) }
-    }
-
-    private func latestVisits(_ count: Int, of key: String) async throws(ClubError) -> [Visit] {
-        // Undone ones are in between: as many as there are, so far as anybody has come that often.
-        let visits = try await visits(of: key, limit: 100_000).filter(\.counts).prefix(count)
-        guard visits.count == count else {
-            throw ClubError(
-                .invalidValue,
-                attempting: "change a member",
-                detail: "there are only \(visits.count) visits in the ledger to undo"
-            )
-        }
-        return Array(visits)
     }
 
     // MARK: Deleting

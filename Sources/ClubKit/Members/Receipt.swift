@@ -3,7 +3,7 @@ import ReaderKit
 
 /// What the club made of a tap. Once it is handed out, it is on disk.
 ///
-/// The same tap (by ``ScanEvent/id``) always has the same receipt.
+/// The same tap (by ``ScanEvent/id``) always has the same receipt: one that is given again equals the first.
 public struct Receipt: Sendable, Hashable {
     /// The tap's identifier.
     public var eventID: UUID
@@ -29,6 +29,10 @@ public struct Receipt: Sendable, Hashable {
     /// What scenarios were charged with at this visit (see ``Club/setScenarios(_:delivery:)``), as far as it is known here.
     /// A receipt that is given again tells what became of it since.
     public var executions: [ScenarioExecution] = []
+
+    /// Whether the tap was seen before, so that this receipt was given already and nothing was changed. It does not count
+    /// when receipts are compared.
+    public var isDuplicate = false
 
     /// Something that the member should know in time.
     public enum Notice: Sendable, Hashable, Codable {
@@ -109,6 +113,18 @@ public struct Receipt: Sendable, Hashable {
         self.outcome = outcome
         self.member = member
     }
+}
+
+extension Receipt {
+    /// Whether both tell the same of the same tap.
+    public static func == (one: Receipt, other: Receipt) -> Bool {
+        one.eventID == other.eventID && one.at == other.at && one.reader == other.reader && one.backend == other.backend
+            && one.outcome == other.outcome && one.member == other.member && one.notices == other.notices
+            && one.executions == other.executions
+    }
+
+    /// Hashes the tap's identifier.
+    public func hash(into hasher: inout Hasher) { hasher.combine(eventID) }
 }
 
 extension Receipt.Notice {

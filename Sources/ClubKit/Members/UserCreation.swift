@@ -20,7 +20,8 @@ public struct UserCreation: @unchecked Sendable {
     /// An unknown card makes a member if the condition holds; else the tap is ignored, and the club says so.
     ///
     /// The condition is asked at the tap, on the queue of ``Club/setDispatchQueue(_:)``, outside any transaction. It
-    /// may call the club's getters. While that queue does not run, the tap waits for its answer.
+    /// may call the club's getters. Where it gives no answer within ``ClubConfiguration/conditionsLimit``, that counts as no
+    /// and is told as ``ClubError/Kind/noAnswer``.
     public static func withSatisfied(condition: @escaping () -> Bool) -> UserCreation {
         UserCreation(condition: condition)
     }

@@ -111,8 +111,10 @@ extension Club {
         let result = await Task { () async -> Result<ScenarioExecution, ClubError> in
             do throws(ClubError) {
                 return .success(
-                    try await store.insist(attempt) { db in
-                        try store.settle(execution.id, failure: failure, at: time, attempt, in: db)
+                    try await ClubError.retrying(for: .seconds(4)) { () async throws(ClubError) in
+                        try await store.write(attempt) { db in
+                            try store.settle(execution.id, failure: failure, at: time, attempt, in: db)
+                        }
                     }
                 )
             } catch {

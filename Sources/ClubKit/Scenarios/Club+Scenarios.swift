@@ -194,27 +194,11 @@ extension Club {
     /// The scenarios whose own code says no, asked on the queue of the callbacks.
     func refused(by scenarios: [Scenario]) async -> Set<String> {
         guard scenarios.contains(where: { $0.customConditions != nil }) else { return [] }
-        let answer = OneAnswer<Set<String>?>()
-        callbacks.enqueue {
-            // Nobody waits any more.
-            guard !answer.isGiven else { return }
-            let refused = scenarios.filter { !($0.customConditions?() ?? true) }
-            answer.give(Set(refused.map(\.id)))
-        }
-        let limit = configuration.conditionsLimit
-        let end = DispatchWorkItem { answer.give(nil) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + limit.seconds, execute: end)
-        defer { end.cancel() }
-        if let refused = await answer.value() { return refused }
         let conditional = scenarios.filter { $0.customConditions != nil }.map(\.id)
-        report(
-            ClubError(
-                .noAnswer,
-                attempting: "ask the conditions of \(conditional.joined(separator: ", "))",
-                detail: "\(limit.seconds) s were over, which counts as no"
-            )
-        )
-        return Set(conditional)
+        let refused: Set<String>? = await answer("ask the conditions of \(conditional.joined(separator: ", "))") {
+            Set(scenarios.filter { !($0.customConditions?() ?? true) }.map(\.id))
+        }
+        return refused ?? Set(conditional)
     }
 
     /// A time that the store keeps.

@@ -61,22 +61,32 @@ extension MemberStore {
         let attempt = "list a member's visits"
         let key = identifiers(key)
         return try await read(attempt) { db in
-            let rows = try Self.rows(of: key, held: isHeld, attempt, in: db)
-            var visits: [Visit] = []
-            for one in rows {
-                let cursor = try Row.fetchCursor(
-                    db,
-                    sql: """
-                        SELECT \(VisitRow.columns) FROM visit LEFT JOIN undo USING (event_id)
-                        WHERE member_id = ? AND born > ? ORDER BY visit.at DESC, visit.hlc DESC LIMIT ?
-                        """,
-                    arguments: [one.id, isHeld && !one.exists ? -1 : one.ended, limit]
-                )
-                while let row = try cursor.next() { visits.append(try Visit(row, userID: one.member.userId)) }
-            }
-            visits.sort { $0.at > $1.at }
-            return Array(visits.prefix(limit))
+            try Self.visits(of: key, limit: limit, held: isHeld, attempt, in: db)
         }
+    }
+
+    static func visits(
+        of key: [String],
+        limit: Int,
+        held isHeld: Bool = false,
+        _ attempt: String,
+        in db: Database
+    ) throws -> [Visit] {
+        let rows = try rows(of: key, held: isHeld, attempt, in: db)
+        var visits: [Visit] = []
+        for one in rows {
+            let cursor = try Row.fetchCursor(
+                db,
+                sql: """
+                    SELECT \(VisitRow.columns) FROM visit LEFT JOIN undo USING (event_id)
+                    WHERE member_id = ? AND born > ? ORDER BY visit.at DESC, visit.hlc DESC LIMIT ?
+                    """,
+                arguments: [one.id, isHeld && !one.exists ? -1 : one.ended, limit]
+            )
+            while let row = try cursor.next() { visits.append(try Visit(row, userID: one.member.userId)) }
+        }
+        visits.sort { $0.at > $1.at }
+        return Array(visits.prefix(limit))
     }
 
     /// The member whose visit it is, or `nil` if there is no such visit or they were deleted.

@@ -101,18 +101,31 @@ extension MemberStore {
                 row.member.userId == before.userId && row.member.username == before.username
                 && row.member.fields == before.fields && row.member.timeStampAdded == before.timeStampAdded
             guard isSame else { return (nil, nil) }
-            let said = Self.changes(from: row.member, to: member)
-            try said.refuseNUL(attempting: attempt)
-            guard !said.isEmpty else { return (row.member, nil) }
-            let stamp = try self.nextStamp(in: db)
-            try self.change(row, in: db) { facts in
-                for (name, value) in said { facts.set(name, value, stamp) }
-            }
-            let names = said.keys.sorted().map { FieldValue.string($0) }
-            try self.audit(.edited, of: row.member.userId, context, detail: ["fields": .array(names)], in: db)
-            let changed = try self.changed(row.id, attempt, in: db)
-            return (changed.member, changed)
+            let changed = try self.edit(row, to: member, context, attempt, in: db)
+            return (changed?.member ?? row.member, changed)
         }.0
+    }
+
+    /// Makes a member's name and custom fields those of another record.
+    ///
+    /// - Returns: `nil` if they were so already.
+    func edit(
+        _ row: MemberRow,
+        to member: Member,
+        _ context: ActionContext,
+        _ attempt: String,
+        in db: Database
+    ) throws -> Changed? {
+        let said = Self.changes(from: row.member, to: member)
+        try said.refuseNUL(attempting: attempt)
+        guard !said.isEmpty else { return nil }
+        let stamp = try nextStamp(in: db)
+        try change(row, in: db) { facts in
+            for (name, value) in said { facts.set(name, value, stamp) }
+        }
+        let names = said.keys.sorted().map { FieldValue.string($0) }
+        try audit(.edited, of: row.member.userId, context, detail: ["fields": .array(names)], in: db)
+        return try changed(row.id, attempt, in: db)
     }
 
     /// The name and the custom fields that are others than they were, as they are kept.

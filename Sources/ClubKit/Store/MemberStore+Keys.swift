@@ -1,13 +1,15 @@
+import Foundation
 import GRDB
 
 /// Keys that people type.
 extension MemberStore {
-    /// What may stand for an identifier that a person gives: first as it is, then as a reader would tell it, which is
-    /// also the last one, then as files spell it that were imported.
+    /// What may stand for an identifier that a person gives: first as it is, then as a reader would tell it, without the
+    /// blanks around it, which is also the last one, then as files spell it that were imported.
     func identifiers(_ given: String) -> [String] {
-        let told = CardKey.normalised(given) ?? given
+        let trimmed = given.trimmingCharacters(in: .whitespaces)
+        let told = CardKey.normalised(trimmed) ?? (trimmed.isEmpty ? given : trimmed)
         let others = CardKey.spellings(told).filter { $0 != given }
-        return (others.isEmpty ? [given] : [given, told] + others + [told]).map { identifier($0) }
+        return (others.isEmpty && told == given ? [given] : [given, told] + others + [told]).map { identifier($0) }
     }
 
     /// The one of ``identifiers(_:)`` that leads to a member, else the way a reader tells it.

@@ -96,7 +96,10 @@ extension MemberStore {
 
     private func take(_ event: ScanEvent, _ rules: TapRules, unknown: UnknownCard, in db: Database) throws -> Tap.Answer
     {
-        if let receipt = try Self.receipt(event.id, in: db) { return .seenBefore(receipt) }
+        if var receipt = try Self.receipt(event.id, in: db) {
+            receipt.isDuplicate = true
+            return .seenBefore(receipt)
+        }
         let time = Timestamp.microseconds(event.at)
         // The time is rounded to what the store keeps, so that the first receipt equals a later one.
         var receipt = Receipt(

@@ -73,23 +73,16 @@ final class Deliveries: Sendable {
     }
 
     private static func settle(_ id: UUID, _ club: Club, _ output: Output) async {
-        var pauses = FrontDesk.pauses[...]
-        while true {
-            do throws(ClubError) {
-                try await club.settle(id, .delivered)
-                return
-            } catch {
-                // Somebody was quicker: it was redeemed or refunded at the desk, or the member was erased.
-                if error.kind == .alreadySettled || error.kind == .noSuchExecution { return }
-                let passes = error.kind == .busy || error.kind == .diskFull || error.kind == .inputOutput
-                if passes, let pause = pauses.popFirst() {
-                    try? await Task.sleep(for: pause)
-                    continue
-                }
-                // It stays to be delivered, and is shown again at the next start.
-                if output.isJSON { try? output.result(ClubEvent.error(error, at: Date()), text: "") }
-                return output.message("\(error)")
+        do throws(ClubError) {
+            try await ClubError.retrying(for: .seconds(4)) { () async throws(ClubError) in
+                _ = try await club.settle(id, .delivered)
             }
+        } catch {
+            // Somebody was quicker: it was redeemed or refunded at the desk, or the member was erased.
+            if error.kind == .alreadySettled || error.kind == .noSuchExecution { return }
+            // It stays to be delivered, and is shown again at the next start.
+            if output.isJSON { try? output.result(ClubEvent.error(error, at: Date()), text: "") }
+            output.message("\(error)")
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import ReaderKit
 import Testing
 
@@ -181,6 +182,47 @@ struct FamiliarUsersTests {
         #expect(lines.last == "error ClubError invalidValue" || lines.last == "error ClubError unreadableRecord")
         #expect(try club.getUser(with: "U1")?.username == "Ann")
         #expect(try club.getUser(with: "U1")?.numVisits == 1)
+        try await club.close()
+    }
+
+    @Test("A change of the name and of visits is one commit, or none")
+    func oneCommit() async throws {
+        final class Commits: TransactionObserver {
+            nonisolated(unsafe) var count = 0  // Changed on the writer's queue, read when it is done.
+            func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+            func databaseDidChange(with event: DatabaseEvent) {}
+            func databaseDidCommit(_ db: Database) { count += 1 }
+            func databaseDidRollback(_ db: Database) {}
+        }
+        let club = try await open(.test(clock: { start.addingTimeInterval(500) }))
+        _ = try await club.receive(tap("U1", name: "Ann"))
+        let user = try #require(try club.getUser(with: "U1"))
+        let commits = Commits()
+        try club.openStore("count the commits").database.add(transactionObserver: commits, extent: .databaseLifetime)
+        club.update(user: user) {
+            user.username = "Eve"
+            user.numVisits += 3
+        }
+        #expect(commits.count == 1)
+        #expect(try club.getUser(with: "U1")?.username == "Eve")
+        #expect(try club.getUser(with: "U1")?.numVisits == 4)
+        // The visits cannot be recorded: the name stays too.
+        club.update(user: user) {
+            user.username = "Zoe"
+            user.numVisits += 1
+            user.timeStampOfLastVisit = start.timeIntervalSince1970 + 1_000_000
+        }
+        let more = try #require(try club.getUser(with: "U1"))
+        #expect(more.username == "Eve")
+        #expect(more.numVisits == 4)
+        #expect(commits.count == 1)
+        club.update(user: more) {
+            more.username = "Kim"
+            more.numVisits = 1
+        }
+        #expect(commits.count == 2)
+        #expect(try club.getUser(with: "U1")?.numVisits == 1)
+        #expect(try await club.check() == [])
         try await club.close()
     }
 

@@ -23,23 +23,6 @@ extension MemberStore {
         }
     }
 
-    /// Changes something that must not be given up for a database that is full or in use for some seconds.
-    func insist<Value: Sendable>(
-        _ attempt: String,
-        _ body: @escaping @Sendable (Database) throws -> Value
-    ) async throws(ClubError) -> Value {
-        var pauses: [Duration] = [.seconds(2), .seconds(1), .milliseconds(300)]
-        while true {
-            do throws(ClubError) {
-                return try await write(attempt, body)
-            } catch {
-                let passes = error.kind == .busy || error.kind == .diskFull || error.kind == .inputOutput
-                guard passes, let pause = pauses.popLast() else { throw error }
-                try? await Task.sleep(for: pause)
-            }
-        }
-    }
-
     /// Says whether a scenario is due.
     func decide(
         _ scenario: Scenario,
