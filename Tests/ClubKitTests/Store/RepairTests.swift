@@ -224,7 +224,10 @@ struct RepairTests {
         #expect(try await club.members(sortedBy: .userId) == members)
     }
 
-    @Test("Damaged pages at seeded places: what can be read is kept, and the rest is named", arguments: Array(0..<40) + [68])
+    @Test(
+        "Damaged pages at seeded places: what can be read is kept, and the rest is named",
+        arguments: Array(0..<40) + [68]
+    )
     func pages(seed: Int) async throws {
         let (bytes, members) = try await closedFile(members: 300)
         var random = SplitMix(seed: UInt64(seed))
