@@ -41,17 +41,19 @@ extension Club {
         }
     }
 
-    /// Records a tap, and again where it could not be and may be later, as long as the pauses allow.
+    /// Records a tap, and again where it could not be and may be later, as long as the pauses allow and somebody waits.
     func receive(
         _ event: ScanEvent,
-        keeping messages: [Message],
-        patience: Duration?
+        keeping messages: [Message] = [],
+        patience: Duration? = nil,
+        isAwaited: () -> Bool = { true }
     ) async throws(ClubError) -> Receipt {
         var told: ClubError.Kind?
         do throws(ClubError) {
             return try await ClubError.retrying(for: patience) { error in
                 if told != error.kind { report(error) }
                 told = error.kind
+                if !isAwaited() { withUnsafeCurrentTask { $0?.cancel() } }
             } _: { () async throws(ClubError) in
                 try await record(event, keeping: messages)
             }

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import ReaderKit
+import Synchronization
 
 /// Readers and taps, told as in the original library.
 extension Club {
@@ -81,20 +82,26 @@ extension Club {
         }
     }
 
-    /// Records a tap, whether or not this task is cancelled meanwhile. Failures were told already.
+    /// Records a tap, whether or not this task is cancelled meanwhile; then it does not wait for a full disk any more.
+    /// Failures were reported already.
     private func take(_ tap: ScanEvent) async -> ClubError? {
         let data = CaptureLayerDecodedData(tap, format: decodedDataFormat)
         let device = CaptureLayerDevice(ReaderInfo(name: tap.reader, backend: tap.backend))
         tellCapture { $0.capture($1, didReceive: data, for: device, withResult: .E_NOERROR) }
         guard captureReplacement == nil else { return nil }
-        return await Task { () -> ClubError? in
-            do throws(ClubError) {
-                _ = try await self.receive(tap)
-                return nil
-            } catch {
-                return error
-            }
-        }.value
+        let serving = Serving()
+        return await withTaskCancellationHandler {
+            await Task { () -> ClubError? in
+                do throws(ClubError) {
+                    _ = try await self.receive(tap) { !serving.isCancelled.load(ordering: .relaxed) }
+                    return nil
+                } catch {
+                    return error
+                }
+            }.value
+        } onCancel: {
+            serving.isCancelled.store(true, ordering: .relaxed)
+        }
     }
 
     // MARK: What open(withAppKey:) serves
@@ -297,4 +304,8 @@ extension ReaderService {
         steps += readers.map { .readerWent($0) }
         readers = []
     }
+}
+
+private final class Serving: Sendable {
+    let isCancelled = Atomic(false)
 }

@@ -196,7 +196,7 @@ struct FamiliarReaderTests {
         _ = await recorder.lines(3)
         club.setFavorite(discoveredDeviceInfo: DiscoveredDeviceInfo(ReaderInfo(name: "R2", backend: .simulated)))
         #expect(club.favorite?.deviceName == "R2")
-        backend.insert(try card("4|U1|x|Ann"), into: "R1")
+        backend.insert(try card("4|U1|x|Ann"))
         backend.remove(from: "R1")
         backend.insert(try card("4|U2|x|Ben"), into: "R2")
         #expect(await recorder.lines(5)[3...] == ["data 4|U2|x|Ben E_NOERROR", "created U2 Ben 1"])
@@ -204,7 +204,7 @@ struct FamiliarReaderTests {
             discoveredDeviceInfo: DiscoveredDeviceInfo(identifierUUID: "*", deviceName: "", serviceUUID: "")
         )
         #expect(club.favorite == nil)
-        backend.insert(try card("4|U1|x|Ann"), into: "R1")
+        backend.insert(try card("4|U1|x|Ann"))
         #expect(await recorder.lines(7)[5...] == ["data 4|U1|x|Ann E_NOERROR", "created U1 Ann 1"])
         task.cancel()
         _ = await task.result
@@ -323,5 +323,33 @@ struct FamiliarReaderTests {
         backend.insert(try card("4|U1|x|Ann"))
         let error = await #expect(throws: ClubError.self) { try await task.value }
         #expect(error?.kind == .notOpen)
+    }
+
+    @Test("A tap waits while another program holds the database, and is not lost", arguments: [false, true])
+    func busy(isCancelled: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let (club, task) = try await serve(.test(.file(path: directory.file()), busyTimeout: .milliseconds(20)))
+        let events = club.events
+        let locked = try LockedDatabase(directory.file())
+        backend.addReader(named: "R1")
+        backend.insert(try card("4|U1|x|Ann"))
+        for await event in events {
+            if case .error(let error, _) = event, error.kind == .busy { break }
+        }
+        if isCancelled {
+            // Nobody waits for it any more.
+            task.cancel()
+            try await task.value
+            locked.release()
+            #expect(try await club.memberCount() == 0)
+        } else {
+            locked.release()
+            for await event in events {
+                if case .received(let receipt) = event, receipt.outcome == .created { break }
+            }
+            #expect(try await club.memberCount() == 1)
+            task.cancel()
+        }
+        try await club.close()
     }
 }
