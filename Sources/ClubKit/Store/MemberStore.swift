@@ -79,6 +79,9 @@ package final class MemberStore: Sendable {
             // GRDB sets synchronous to NORMAL when it has opened a pool's writer, so this must come after.
             let synchronous = try database.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = FULL")
+                // A tap of a member at random then reads few pages but its own, also among a million: what leads to them
+                // is kept. It is memory only where there are so many pages.
+                try db.execute(sql: "PRAGMA cache_size = -32768")
                 return try Int.fetchOne(db, sql: "PRAGMA synchronous")
             }
             guard synchronous == 2 else {
