@@ -54,9 +54,13 @@ let package = Package(
             ]
         ),
         .target(
+            name: "ClubRecords",
+            dependencies: ["ReaderKit", .product(name: "Crypto", package: "swift-crypto")]
+        ),
+        .target(
             name: "ClubKit",
             dependencies: [
-                "ReaderKit",
+                "ReaderKit", "ClubRecords",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -91,10 +95,21 @@ let package = Package(
             swiftSettings: [pcsc, nfc]
         ),
         .testTarget(name: "ReaderKitTestingTests", dependencies: ["ReaderKit", "ReaderKitTesting"]),
+        .target(
+            name: "RecordsTestSupport",
+            dependencies: [
+                "ClubRecords", "ReaderKit", "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            path: "Tests/RecordsSupport"
+        ),
+        .testTarget(
+            name: "ClubRecordsTests",
+            dependencies: ["ClubRecords", "ReaderKit", "RecordsTestSupport", "TestSupport"]
+        ),
         .testTarget(
             name: "ClubKitTests",
             dependencies: [
-                "ClubKit", "ReaderKit", "ReaderKitTesting", "TestSupport",
+                "ClubKit", "ClubRecords", "ReaderKit", "ReaderKitTesting", "RecordsTestSupport", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),

@@ -1,15 +1,7 @@
-import Crypto
 import Foundation
 import GRDB
-import ReaderKit
 
-/// How the club remembers whom it has erased without knowing who they were.
-enum Erasure {
-    /// The keyed hash of an identifier.
-    static func hash(_ identifier: String, salt: Data) -> Data {
-        Data(HMAC<SHA256>.authenticationCode(for: Data(identifier.utf8), using: SymmetricKey(data: salt)))
-    }
-
+extension Erasure {
     /// The salts of all devices that have erased somebody, each looked for behind the one before: there are many more who
     /// were erased.
     static func salts(in db: Database) throws -> [Data] {
@@ -25,16 +17,6 @@ enum Erasure {
             )
         )
     }
-
-    /// The same for people, in the audit log.
-    static func text(_ identifier: String, salt: Data) -> String {
-        textPrefix + hash(identifier, salt: salt).prefix(16).hex.lowercased()
-    }
-
-    /// Whether that stands for an identifier that was erased.
-    static func isText(_ text: String) -> Bool { text.hasPrefix(textPrefix) }
-
-    private static let textPrefix = "erased:"
 }
 
 extension MemberStore {

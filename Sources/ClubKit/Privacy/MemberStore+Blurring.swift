@@ -9,27 +9,18 @@ import GRDB
 /// not settled, since it is yet to be delivered.
 ///
 /// The moment of the logical clock is rounded as well: up, so that it stays later than a reset before it; down if a reset
-/// came after it. A rounded record is put before one that is not (see ``Precedence/init(born:rounding:texts:)``), so
+/// came after it. A rounded record is put before one that is not (see ``TransferRecord/joined(with:)``), so
 /// that devices that have rounded and such that have not come to the same.
 extension MemberStore {
-    /// Milliseconds in a day.
-    private static let day: Int64 = 86_400_000
+    private static let day = Stamp.day
 
     /// How many records are changed in one transaction.
     private static let recordsAtOnce = 400
 
-    /// Whether a moment of a logical clock is a rounded one.
-    static func isRounded(_ time: Int64) -> Bool {
-        time & 0xFFFF == 0 && [0, day - 1].contains((time >> 16) % day)
-    }
-
-    /// The same of a column.
+    /// ``Stamp/isRounded`` of a column.
     private static func isRounded(_ column: String) -> String {
         "(\(column) & 65535 = 0 AND (\(column) >> 16) % \(day) IN (0, \(day - 1)))"
     }
-
-    /// The number of a day since 1970 in which a moment of a logical clock lies.
-    static func dayNumber(_ time: Int64) -> Int64 { (time >> 16) / day }
 
     /// A moment of a logical clock, rounded up or down within its day.
     private static func rounded(_ column: String, up: String) -> String {
@@ -129,21 +120,5 @@ extension MemberStore {
                 last = next
             }
         }
-    }
-}
-
-extension Precedence {
-    /// Of records of which one may be rounded: that comes before all of its day, which come by their moments.
-    init(born: Int64 = 0, rounding stamp: Stamp, texts: [String?]) {
-        let isRounded = MemberStore.isRounded(stamp.time)
-        let moment = String(stamp.time)
-        self.init(
-            born: born,
-            stamp: Stamp(
-                time: MemberStore.dayNumber(stamp.time) << 1 | (isRounded ? 0 : 1),
-                device: Stamp.legacyDevice
-            ),
-            texts: [String(repeating: "0", count: max(0, 19 - moment.count)) + moment, stamp.device.uuidString] + texts
-        )
     }
 }

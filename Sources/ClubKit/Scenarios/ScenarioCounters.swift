@@ -63,20 +63,3 @@ extension ScenarioCounters: Codable {
         try container.encodeIfPresent(lastExecutionDate.map(ISO8601.text), forKey: .lastExecutionDate)
     }
 }
-
-extension KeyedDecodingContainer {
-    /// A time as ``ISO8601`` writes it.
-    func time(forKey key: Key) throws -> Date {
-        let text = try decode(String.self, forKey: key)
-        guard let date = ISO8601.date(text) else {
-            throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "no time of ISO 8601")
-        }
-        return date
-    }
-
-    /// A time as ``ISO8601`` writes it, or `nil` if there is none.
-    func timeIfPresent(forKey key: Key) throws -> Date? {
-        guard contains(key), try !decodeNil(forKey: key) else { return nil }
-        return try time(forKey: key)
-    }
-}

@@ -22,27 +22,6 @@ extension ClubError {
         }
     }
 
-    /// What a system call on the database's files says.
-    init(errno number: Int32, attempting attempt: String) {
-        let kind: Kind =
-            switch number {
-            case EROFS: .readOnly
-            case ENOSPC, EDQUOT: .diskFull
-            case EIO: .inputOutput
-            default: .cannotCreate
-            }
-        let names = [
-            EACCES: "EACCES", EPERM: "EPERM", EROFS: "EROFS", ENOSPC: "ENOSPC", EDQUOT: "EDQUOT", EIO: "EIO",
-            ENOENT: "ENOENT", ENOTDIR: "ENOTDIR", EISDIR: "EISDIR", ENAMETOOLONG: "ENAMETOOLONG", ELOOP: "ELOOP",
-        ]
-        self.init(
-            kind,
-            attempting: attempt,
-            code: Code(rawValue: Int(number), name: names[number] ?? "errno"),
-            detail: String(cString: strerror(number)).lowercased()
-        )
-    }
-
     private static func kind(of error: DatabaseError) -> Kind {
         switch error.resultCode {
         case .SQLITE_FULL: .diskFull

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 
 /// A member's row, whole.
-struct MemberRow {
+package struct MemberRow {
     static let columns = """
         id, user_id, username, added_at, num_visits, last_visit_at, fields, status, merged_into, blocked, expires_at, \
         visits_left, own_visits, origin_hlc, origin_device, ended_hlc, claim_visits, claim_at, facts
@@ -118,9 +118,7 @@ struct MemberRow {
 
     /// JSON with sorted keys, so that equal values are equal bytes.
     static func json(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        String(decoding: try ClubFile.line(value), as: UTF8.self)
     }
 }
 

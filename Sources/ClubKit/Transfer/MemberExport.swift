@@ -12,7 +12,6 @@ struct MemberExport {
     /// Told now and then; throwing ends the export.
     let progress: (TransferProgress) throws -> Void
 
-    static let baseColumns = MembershipUser.CodingKeys.allCases.map(\.rawValue)
     /// Rows between two calls of ``progress``.
     static let step = 5000
 
@@ -26,7 +25,7 @@ struct MemberExport {
     /// - Returns: how many there are, and the columns.
     func write(_ db: Database) throws -> (rows: Int, columns: [String]) {
         let total = try Int.fetchOne(db, sql: "SELECT count(*) FROM member WHERE status = 0") ?? 0
-        let columns = try self.columns ?? Self.baseColumns + Self.fieldNames(db)
+        let columns = try self.columns ?? FieldKey.baseNames + Self.fieldNames(db)
         var writer: any MemberWriter =
             format == .csv ? CSVMemberWriter(columns) : UserListWriter(columns, isWhole: self.columns == nil)
         try output.write { writer.begin(&$0) }
@@ -89,7 +88,7 @@ enum BaseColumn: Int32, Sendable {
     case username, timeStampAdded, numVisits, timeStampOfLastVisit
 
     init?(_ name: String) {
-        guard let index = MemberExport.baseColumns.firstIndex(of: name) else { return nil }
+        guard let index = FieldKey.baseNames.firstIndex(of: name) else { return nil }
         self.init(rawValue: Int32(index) + 1)
     }
 }

@@ -59,7 +59,7 @@ struct StoreExport: Sendable {
                         (report.members, report.columns) = try export.write(db)
                         report.rows = report.members
                         if let asked = options.columns, record == nil {
-                            let known = try Set(MemberExport.baseColumns + MemberExport.fieldNames(db))
+                            let known = try Set(FieldKey.baseNames + MemberExport.fieldNames(db))
                             report.emptyColumns = asked.filter { !known.contains($0) }
                         }
                     }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import ReaderKit
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ClubKit
@@ -17,7 +18,7 @@ struct CopiedDiskTests {
     // MARK: Any order
 
     /// The records in the order of the file, but those of one kind in any, and some twice.
-    private func shuffled(_ records: [TransferRecord], _ random: inout MergeRandom) -> [TransferRecord] {
+    private func shuffled(_ records: [TransferRecord], _ random: inout SeededNumbers) -> [TransferRecord] {
         func rank(_ record: TransferRecord) -> Int {
             switch record {
             case .erasure: 0
@@ -73,7 +74,7 @@ struct CopiedDiskTests {
         arguments: 1...24 as ClosedRange<UInt64>
     )
     func converges(seed: UInt64) async throws {
-        var random = MergeRandom(seed: seed)
+        var random = SeededNumbers(seed: seed)
         let (first, copy) = (try MergeDevice(1), try MergeDevice(1))
         let devices = [first, copy, try MergeDevice(2, skew: Double(Int.random(in: -60...60, using: &random)))]
         for step in 0..<Int.random(in: 20...60, using: &random) {
@@ -125,7 +126,7 @@ struct CopiedDiskTests {
         }
         #expect(times.count == 4 && Set(times).count == 2)
         // Each has an entry of its merging to tell of.
-        var random = MergeRandom(seed: 1)
+        var random = SeededNumbers(seed: 1)
         try await MergeConvergenceTests.exchange(devices, &random)
         try await expectSame(devices, "three copies")
     }

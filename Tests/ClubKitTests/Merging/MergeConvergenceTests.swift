@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ReaderKit
+import TestSupport
 import Testing
 
 @testable import ClubKit
@@ -39,7 +40,7 @@ struct MergeConvergenceTests {
         at date: Date,
         _ id: UUID,
         _ context: ActionContext,
-        _ random: inout MergeRandom
+        _ random: inout SeededNumbers
     ) async throws(ClubError) {
         let subject: ScenarioSubject = random.pick([.member(key), .group("red"), .kiosk])
         let time = Timestamp.microseconds(date) ?? 0
@@ -70,7 +71,7 @@ struct MergeConvergenceTests {
         at time: Double,
         erasing: Bool,
         pace: Double = 1,
-        _ random: inout MergeRandom
+        _ random: inout SeededNumbers
     ) async throws {
         let store = device.store
         device.clock.advance(by: Double(Int.random(in: 0...90, using: &random)))
@@ -156,7 +157,7 @@ struct MergeConvergenceTests {
         }
     }
 
-    static func exchange(_ devices: [MergeDevice], _ random: inout MergeRandom) async throws {
+    static func exchange(_ devices: [MergeDevice], _ random: inout SeededNumbers) async throws {
         // Until nobody has anything to tell that is new.
         var before: [[String]] = []
         for _ in 0..<12 {
@@ -185,7 +186,7 @@ struct MergeConvergenceTests {
         arguments: 1...36 as ClosedRange<UInt64>
     )
     func converges(seed: UInt64) async throws {
-        var random = MergeRandom(seed: seed)
+        var random = SeededNumbers(seed: seed)
         // Some take a week, so that times are rounded.
         let pace: Double = seed > 24 ? 400 : 1
         let count = Int.random(in: 3...5, using: &random)
@@ -247,7 +248,7 @@ struct MergeConvergenceTests {
 
     @Test("A batch may end anywhere, and a file may come twice", arguments: [1, 2, 3, 7, 1000])
     func batches(size: Int) async throws {
-        var random = MergeRandom(seed: 99)
+        var random = SeededNumbers(seed: 99)
         let (first, second, third) = (try MergeDevice(1), try MergeDevice(2), try MergeDevice(3))
         for step in 0..<60 { try await Self.act(on: first, at: Double(step) * 20, erasing: false, &random) }
         let records = try await first.records()

@@ -1,8 +1,10 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ClubKit
+@testable import ClubRecords
 
 @Suite("Limits of merging")
 struct MergeLimitTests {
@@ -98,7 +100,7 @@ struct MergeLimitTests {
 
     @Test("Totals over many claims are those over each", arguments: 1...8 as ClosedRange<UInt64>)
     func manyClaims(seed: UInt64) async throws {
-        var random = MergeRandom(seed: seed)
+        var random = SeededNumbers(seed: seed)
         let device = try MergeDevice(1)
         for step in 0..<20 { try await device.tap("A", at: start.addingTimeInterval(Double(step) * 100)) }
         let claims = (0..<Int.random(in: 2...40, using: &random)).map { _ in
@@ -156,7 +158,7 @@ struct MergeLimitTests {
 
     @Test("Long chains in any order are one member with all visits", arguments: [1, 7, 1000])
     func chains(batch: Int) async throws {
-        var random = MergeRandom(seed: 5)
+        var random = SeededNumbers(seed: 5)
         let count = 300
         let records = (1...count).map { number in
             Self.member("M\(number)", into: number < count ? "M\(number + 1)" : nil) {
@@ -226,7 +228,7 @@ struct MergeLimitTests {
 
     @Test("The rows that an import has created are known in whatever order", arguments: 1...10 as ClosedRange<UInt64>)
     func created(seed: UInt64) {
-        var random = MergeRandom(seed: seed)
+        var random = SeededNumbers(seed: seed)
         var (progress, known, last) = (MergeProgress(), Set<Int64>(), Int64(0))
         for _ in 0..<200 {
             if random.chance(50) {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import ClubKit
+@testable import ClubRecords
 
 @Suite("Files that overwrite, in which a member has several rows")
 struct OverwriteTests {

@@ -2,9 +2,11 @@ import Foundation
 import GRDB
 import ReaderKit
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ClubKit
+@testable import ClubRecords
 
 @Suite("Merging files into the store")
 struct StoreImportSinkTests {
@@ -67,7 +69,7 @@ struct StoreImportSinkTests {
 
     @Test("The fast way writes what the careful one writes, to the byte", arguments: 1...10 as ClosedRange<UInt64>)
     func fastAndCareful(seed: UInt64) async throws {
-        var random = MergeRandom(seed: seed)
+        var random = SeededNumbers(seed: seed)
         let (fast, careful) = (try MergeDevice(1), try MergeDevice(1))
         var rows: [ImportedMember] = []
         for number in 0..<60 {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import ClubKit
@@ -113,7 +114,7 @@ struct TagMergingTests {
         arguments: 1...24 as ClosedRange<UInt64>
     )
     func converges(seed: UInt64) async throws {
-        var random = MergeRandom(seed: seed)
+        var random = SeededNumbers(seed: seed)
         let devices = try (1...3).map { try MergeDevice($0, skew: Double(Int.random(in: -90...90, using: &random))) }
         try await devices[0].tap("A", at: start)
         for device in devices.dropFirst() { try await Self.tell(devices[0], device) }

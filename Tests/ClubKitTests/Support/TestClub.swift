@@ -2,45 +2,10 @@ import ClubKit
 import Foundation
 import Logging
 import ReaderKit
-import Synchronization
-
-/// A directory of its own that is removed at the end.
-final class TemporaryDirectory: Sendable {
-    let path: String
-
-    init() throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("club-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        path = directory.path
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
-
-    func file(_ name: String = "club.sqlite") -> String { path + "/" + name }
-}
+@_exported import RecordsTestSupport
 
 /// 1 September 2026, 10:00 UTC: the beginning of time in these tests.
 let start = Date(timeIntervalSince1970: 1_788_256_800)
-
-/// Counts up: the same identifiers in each test.
-final class UUIDSource: Sendable {
-    private let next = Atomic<UInt64>(1)
-
-    func callAsFunction() -> UUID {
-        Self.uuid(next.wrappingAdd(1, ordering: .relaxed).oldValue)
-    }
-
-    static func uuid(_ number: UInt64) -> UUID {
-        let bytes = withUnsafeBytes(of: number.bigEndian) { [UInt8]($0) }
-        return UUID(
-            uuid: (
-                0, 0, 0, 0, 0, 0, 0, 0, bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]
-            )
-        )
-    }
-}
 
 extension ClubConfiguration {
     static func test(

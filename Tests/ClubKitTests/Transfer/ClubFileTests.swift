@@ -1,7 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ClubKit
+@testable import ClubRecords
 
 @Suite struct ClubFileTests {
     let directory: TemporaryDirectory
@@ -146,7 +148,7 @@ import Testing
 
     @Test func isRefusedWhenAnyByteWasChanged() throws {
         let bytes = try content(of: path)
-        var random = TransferRandom(seed: 9)
+        var random = SeededNumbers(seed: 9)
         for offset in stride(from: 0, to: bytes.count, by: 37) {
             var other = bytes
             other[offset] ^= 1 << UInt8.random(in: 0..<7, using: &random)

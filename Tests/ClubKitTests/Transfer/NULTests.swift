@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import ClubKit
+@testable import ClubRecords
 
 /// SQLite ends a text at a NUL, so devices that took one in would show something else than they merge.
 @Suite("Texts with a NUL", .timeLimit(.minutes(10)))

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ClubKit
@@ -21,7 +22,7 @@ import Testing
     /// A club with everything in it that members can have.
     func fullClub(_ name: String = "full.sqlite", seed: UInt64 = 21) async throws -> Club {
         let club = try await openClub(.test(.file(path: directory.file(name))))
-        var random = TransferRandom(seed: seed)
+        var random = SeededNumbers(seed: seed)
         let names = ["level", "note", "Straße", "a b", "=f", "tags"]
         for number in 1...40 {
             var member = Member(

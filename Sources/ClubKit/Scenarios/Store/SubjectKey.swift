@@ -2,11 +2,7 @@ import Foundation
 
 /// Whose events and executions are counted, as the store names it.
 struct SubjectKey: Sendable, Hashable {
-    enum Kind: String, Sendable, CaseIterable {
-        case member
-        case group
-        case kiosk
-    }
+    typealias Kind = TransferRecord.Subject.Kind
 
     var kind: Kind
     /// A ``Member/userId``, a tag, or the identifier of a device.

@@ -1,0 +1,2 @@
+// Whoever imports ClubKit has these too.
+@_exported import ClubRecords

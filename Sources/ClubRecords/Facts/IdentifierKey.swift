@@ -1,0 +1,84 @@
+import Crypto
+import Foundation
+import ReaderKit
+
+/// The key under which a club hides its members' identifiers (see `ClubConfiguration.identifierKey`).
+///
+/// The store, exports and the audit log then hold `id:` followed by four characters that tell keys apart, a dash, and
+/// 40 hexadecimal characters of an HMAC-SHA-256, from which nobody without the key can tell the number of a card, or
+/// try out which one it might be. Names, custom fields and what messages say are not hidden.
+public struct IdentifierKey: Sendable, Hashable {
+    /// The shortest key, in bytes.
+    public static let shortest = 16
+
+    private let bytes: [UInt8]
+
+    /// Tells this key from others, without telling the key.
+    package let check: String
+
+    /// A key, or `nil` if it has fewer than ``shortest`` bytes.
+    public init?(_ bytes: [UInt8]) {
+        guard bytes.count >= Self.shortest else { return nil }
+        self.bytes = bytes
+        check = Self.code("ClubKit identifier key", bytes).prefix(2).hex
+    }
+
+    private static let mark = "id:"
+    private static let hashBytes = 20
+
+    private static func code(_ text: String, _ key: [UInt8]) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: SymmetricKey(data: key)))
+    }
+
+    /// What stands for an identifier that was read from a card. What looks like a hidden one is hidden all the same, so
+    /// that nobody can write a card with what an export shows.
+    public func hidden(_ identifier: String) -> String {
+        Self.mark + check + "-" + Self.code("id " + identifier, bytes).prefix(Self.hashBytes).hex
+    }
+
+    /// What stands for an identifier that a person or a file gives, who may give a hidden one: that stays as it is.
+    package func resolved(_ identifier: String) -> String {
+        Self.check(of: identifier) == check ? identifier : hidden(identifier)
+    }
+
+    /// Which key an identifier was hidden under, or `nil` if it is a plain one.
+    package static func check(of identifier: String) -> String? {
+        let text = Array(identifier.utf8)
+        let mark = Array(mark.utf8)
+        guard text.count == mark.count + 4 + 1 + 2 * hashBytes, text.starts(with: mark),
+            text[mark.count + 4] == UInt8(ascii: "-")
+        else { return nil }
+        func isHex(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) }
+        let digits = text[mark.count..<mark.count + 4] + text[(mark.count + 5)...]
+        return digits.allSatisfy(isHex) ? String(decoding: text[mark.count..<mark.count + 4], as: UTF8.self) : nil
+    }
+}
+
+extension IdentifierKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The four characters that tell keys apart, never the key.
+    public var description: String { "identifier key \(check)" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows nothing of the key.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// How the club remembers whom it has erased without knowing who they were.
+package enum Erasure {
+    /// The keyed hash of an identifier.
+    package static func hash(_ identifier: String, salt: Data) -> Data {
+        Data(HMAC<SHA256>.authenticationCode(for: Data(identifier.utf8), using: SymmetricKey(data: salt)))
+    }
+
+    /// The same for people, in the audit log.
+    package static func text(_ identifier: String, salt: Data) -> String {
+        textPrefix + hash(identifier, salt: salt).prefix(16).hex.lowercased()
+    }
+
+    /// Whether that stands for an identifier that was erased.
+    package static func isText(_ text: String) -> Bool { text.hasPrefix(textPrefix) }
+
+    private static let textPrefix = "erased:"
+}

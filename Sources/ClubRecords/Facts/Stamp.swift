@@ -1,0 +1,94 @@
+import Foundation
+
+/// When, and on which device, something about a member was said. Stamps are ordered the same everywhere, and unique unless
+/// two devices have one identifier, such as after a disk was copied.
+public struct Stamp: Sendable, Hashable {
+    /// The moment of the device's hybrid logical clock: milliseconds since 1970 in the upper 48 bits, a counter below.
+    public var time: Int64
+
+    /// The device that said it; all zero for a file that keeps no such times (see ``legacy(at:)``).
+    public var device: UUID
+
+    /// A stamp.
+    public init(time: Int64, device: UUID) {
+        self.time = time
+        self.device = device
+    }
+
+    /// The device of files without logical times.
+    public static let legacyDevice = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
+    /// The latest time that is believed, in the year 4199: a clock that takes note of it can still go on for ever.
+    package static let latestTime: Int64 = 1 << 62
+
+    /// How far ahead of this device's clock a moment may be that is taken in, in milliseconds: a day, so that clocks in
+    /// another time zone are heard, and no file runs this device's clock to its end.
+    package static let tolerance = day
+
+    /// Milliseconds in a day.
+    package static let day: Int64 = 86_400_000
+
+    /// Whether the time is that of an old record, which was rounded to the beginning or the end of its day (UTC).
+    package var isRounded: Bool { time & 0xFFFF == 0 && [0, Self.day - 1].contains((time >> 16) % Self.day) }
+
+    /// The number of the day since 1970 in which the time lies.
+    var dayNumber: Int64 { (time >> 16) / Self.day }
+
+    /// What a file without logical times says, as of then (microseconds since 1970): the same wherever it is imported.
+    ///
+    /// - Parameter limit: the latest time that is believed. What claims to be later says nothing of when, and so counts
+    ///   as of the beginning of time: nothing that people say has to be later than it, which no clock could.
+    package static func legacy(at microseconds: Int64, believedUpTo limit: Int64 = latestTime - 1) -> Stamp {
+        let time = isBelieved(at: microseconds, upTo: limit) ? legacyTime(microseconds) : Int64(UInt16.max)
+        return Stamp(time: time, device: legacyDevice)
+    }
+
+    /// Whether a time in microseconds since 1970 is no later than a moment of a clock.
+    package static func isBelieved(at microseconds: Int64, upTo limit: Int64) -> Bool {
+        legacyTime(microseconds) <= limit
+    }
+
+    private static func legacyTime(_ microseconds: Int64) -> Int64 {
+        HybridTimestamp(milliseconds: microseconds / 1000, counter: .max).rawValue
+    }
+
+    /// Whether a time alone is that of a file without logical times: no clock counts that far, so that a visit that
+    /// names the creation with which it ends tells of what kind it is.
+    package static func isLegacy(time: Int64) -> Bool { time & 0xFFFF == 0xFFFF }
+
+    /// Whether it was said by a file without logical times.
+    public var isLegacy: Bool { device == Self.legacyDevice }
+
+    /// Whether no deletion or erasure ends what has this stamp and leaves what has the other. What a file says never
+    /// outlives what a device says, since an erasure does not let files in again.
+    func outlives(_ other: Stamp) -> Bool { self >= other && (!isLegacy || other.isLegacy) }
+
+    /// The wall-clock part of the time.
+    public var date: Date { Date(timeIntervalSince1970: Double(time >> 16) / 1000) }
+}
+
+extension Stamp: Comparable {
+    /// By time, then by device.
+    public static func < (left: Stamp, right: Stamp) -> Bool {
+        guard left.time == right.time else { return left.time < right.time }
+        return withUnsafeBytes(of: left.device.uuid) { left in
+            withUnsafeBytes(of: right.device.uuid) { right in left.lexicographicallyPrecedes(right) }
+        }
+    }
+}
+
+extension Stamp: Codable {
+    /// Reads `[time, "device"]`; `[time]` is of a file without logical times.
+    public init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        time = max(try container.decode(Int64.self), 0)
+        device = container.isAtEnd ? Self.legacyDevice : try container.decode(UUID.self)
+    }
+
+    /// Writes `[time, "device"]`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        try container.encode(time)
+        if !isLegacy { try container.encode(device) }
+    }
+}

@@ -1,0 +1,170 @@
+/// A file could not be imported or exported as a whole. Single rows that cannot be read are no errors; they are in the
+/// ``ImportReport``.
+///
+/// It says which file and where, what was expected, and what a person can do. Of the file it quotes
+/// nothing but names of columns.
+public struct TransferError: Error, Sendable, Hashable {
+    /// What happened.
+    public var kind: Kind
+
+    /// The path of the file.
+    public var file: String
+
+    /// The line, counted from 1, where the trouble is in one place.
+    public var line: Int?
+
+    /// The column: the number of the field in a CSV file, of the byte elsewhere; counted from 1.
+    public var column: Int?
+
+    /// Particulars, such as what was expected.
+    public var detail: String?
+
+    /// The code of the system.
+    public var code: ClubError.Code?
+
+    /// What the club or its store said, for ``Kind/club``.
+    public var cause: ClubError?
+
+    /// What can happen to a file.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// There is no file of that name.
+        case notFound
+        /// The file is there and cannot be read, or is a directory.
+        case notReadable
+        /// Neither the extension nor the content says what form the file has.
+        case unknownFormat
+        /// The text is in an encoding other than UTF-8.
+        case wrongEncoding
+        /// The file has no column names, or is empty.
+        case noHeader
+        /// No column holds the members' identifiers.
+        case noIdentifierColumn
+        /// A column that was to be mapped is not in the file, or two are mapped to one value.
+        case badMapping
+        /// The file does not follow the rules of its form.
+        case malformed
+        /// The end of a club's file is missing.
+        case truncated
+        /// A club's file was changed after it was written: its checksum differs.
+        case altered
+        /// A newer version of this software has written the file.
+        case newerVersion
+        /// The file is a pipe or device, and has to be read twice.
+        case notRepeatable
+        /// There is a file of that name already.
+        case exists
+        /// The file cannot be made or written.
+        case notWritable
+        /// The file system is full.
+        case diskFull
+        /// The system could not read or write.
+        case inputOutput
+        /// The task was cancelled. What was imported by then stays; importing the file again does the rest.
+        case cancelled
+        /// The club could not do its part; ``TransferError/cause`` says more.
+        case club
+    }
+
+    /// An error.
+    public init(
+        _ kind: Kind,
+        file: String,
+        line: Int? = nil,
+        column: Int? = nil,
+        detail: String? = nil,
+        code: ClubError.Code? = nil
+    ) {
+        self.kind = kind
+        self.file = file
+        self.line = line
+        self.column = column
+        self.detail = detail
+        self.code = code
+    }
+
+    /// What the club said when it had to do its part.
+    package init(_ cause: ClubError, file: String) {
+        self.init(cause.kind == .cancelled ? .cancelled : .club, file: file)
+        self.cause = cause
+    }
+
+    /// What a system call on the file said.
+    package init(errno number: Int32, file: String, writing: Bool) {
+        let error = ClubError(errno: number, attempting: "")
+        let kind: Kind =
+            switch error.kind {
+            case .diskFull: .diskFull
+            case .inputOutput: .inputOutput
+            default: writing ? .notWritable : error.code?.name == "ENOENT" ? .notFound : .notReadable
+            }
+        self.init(kind, file: file, detail: error.detail, code: error.code)
+    }
+}
+
+extension TransferError: CustomStringConvertible {
+    /// The whole message on one line.
+    public var description: String {
+        if let cause { return "\(file): \(cause)" }
+        var text = file
+        if let line {
+            text += ":\(line)"
+            if let column { text += ":\(column)" }
+        }
+        text += ": " + kind.meaning
+        if let detail { text += ": " + detail }
+        if let code { text += " (\(code.name) \(code.rawValue))" }
+        return text + ". " + kind.hint
+    }
+
+    /// What a person can do about it.
+    public var hint: String { cause?.hint ?? kind.hint }
+}
+
+extension TransferError.Kind {
+    /// What happened, in words.
+    public var meaning: String {
+        switch self {
+        case .notFound: "there is no such file"
+        case .notReadable: "the file could not be read"
+        case .unknownFormat: "the form of the file is not known"
+        case .wrongEncoding: "the file is not in UTF-8"
+        case .noHeader: "the file has no line of column names"
+        case .noIdentifierColumn: "no column holds the members' identifiers"
+        case .badMapping: "the mapping of columns does not fit the file"
+        case .malformed: "the file is malformed"
+        case .truncated: "the end of the file is missing"
+        case .altered: "the file was changed after it was written"
+        case .newerVersion: "a newer version of this software has written the file"
+        case .notRepeatable: "the file can be read only once"
+        case .exists: "there is a file of that name"
+        case .notWritable: "the file could not be written"
+        case .diskFull: "the disk is full"
+        case .inputOutput: "reading or writing failed"
+        case .cancelled: "it was cancelled"
+        case .club: "the club could not do its part"
+        }
+    }
+
+    /// What a person can do about it.
+    public var hint: String {
+        switch self {
+        case .notFound: "Check the path."
+        case .notReadable: "Check that the path names a file and that this user may read it."
+        case .unknownFormat: "Say which form it has: --type userList|csv|clubkit."
+        case .wrongEncoding: "Save it as UTF-8; in Excel that is 'CSV UTF-8'."
+        case .noHeader: "Begin the file with a line of column names, one of them 'userId'."
+        case .noIdentifierColumn: "Name a column 'userId', or map one to it (COLUMN=userId)."
+        case .badMapping: "Check the names of the columns."
+        case .malformed: "Mend that place, or export the file anew."
+        case .truncated, .altered: "Copy or export the file anew; nothing of it was imported."
+        case .newerVersion: "Update this software; nothing of the file was imported."
+        case .notRepeatable: "Save it as a file first."
+        case .exists: "Choose another name; the file was left as it is."
+        case .notWritable: "Choose a place in which this user may create files."
+        case .diskFull: "Make room on the file system and try again."
+        case .inputOutput: "Check the disk and its connection ('dmesg' shows errors of the disk)."
+        case .cancelled: "Start it again; what was done already is not done twice."
+        case .club: "See the cause."
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import ReaderKit
+
+/// Something that was charged: it was due, is recorded, and is to be delivered.
+///
+/// In JSON the time is ISO 8601 in UTC, to the millisecond; what there is not is left out.
+public struct ScenarioExecution: Sendable, Hashable, Identifiable {
+    /// What it is known by everywhere.
+    public var id: UUID
+
+    /// The scenario's identifier.
+    public var scenario: String
+
+    /// Whose it is.
+    public var subject: ScenarioSubject
+
+    /// When it was charged.
+    public var at: Date
+
+    /// The identifier of the tap that made it due, if a tap did.
+    public var visit: UUID?
+
+    /// The how many-th of this subject for this scenario it is, from 1.
+    public var number: Int
+
+    /// What became of it.
+    public var state: State
+
+    /// When it was delivered, refunded or redeemed, whichever counts now.
+    public var settledAt: Date?
+
+    /// By whom, if a person said so.
+    public var actor: String?
+
+    /// Why, such as what went wrong.
+    public var reason: String?
+
+    /// What becomes of an execution.
+    public enum State: String, Sendable, Hashable, Codable, CaseIterable {
+        /// It counts, and is yet to be delivered.
+        case charged
+        /// What it stands for was done.
+        case delivered
+        /// What it stands for failed; it does not count.
+        case refunded
+        /// What it stands for was handed out, once.
+        case redeemed
+    }
+
+    /// An execution.
+    public init(
+        id: UUID,
+        scenario: String,
+        subject: ScenarioSubject,
+        at: Date,
+        visit: UUID? = nil,
+        number: Int,
+        state: State = .charged
+    ) {
+        self.id = id
+        self.scenario = scenario
+        self.subject = subject
+        self.at = at
+        self.visit = visit
+        self.number = number
+        self.state = state
+    }
+}
+
+extension ScenarioExecution: Codable {
+    private enum Key: String, CodingKey {
+        case id, scenario, subject, at, visit, number, state, settledAt, actor, reason
+    }
+
+    /// Reads the object that ``encode(to:)`` writes.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        self.init(
+            id: try container.decode(UUID.self, forKey: .id),
+            scenario: try container.decode(String.self, forKey: .scenario),
+            subject: try container.decode(ScenarioSubject.self, forKey: .subject),
+            at: try container.time(forKey: .at),
+            visit: try container.decodeIfPresent(UUID.self, forKey: .visit),
+            number: try container.decode(Int.self, forKey: .number),
+            state: try container.decode(State.self, forKey: .state)
+        )
+        if container.contains(.settledAt) { settledAt = try container.time(forKey: .settledAt) }
+        actor = try container.decodeIfPresent(String.self, forKey: .actor)
+        reason = try container.decodeIfPresent(String.self, forKey: .reason)
+    }
+
+    /// Writes an object whose keys are the names of the values.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(scenario, forKey: .scenario)
+        try container.encode(subject, forKey: .subject)
+        try container.encode(ISO8601.text(at), forKey: .at)
+        try container.encodeIfPresent(visit, forKey: .visit)
+        try container.encode(number, forKey: .number)
+        try container.encode(state, forKey: .state)
+        try container.encodeIfPresent(settledAt.map(ISO8601.text), forKey: .settledAt)
+        try container.encodeIfPresent(actor, forKey: .actor)
+        try container.encodeIfPresent(reason, forKey: .reason)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A time as `ISO8601` writes it.
+    package func time(forKey key: Key) throws -> Date {
+        let text = try decode(String.self, forKey: key)
+        guard let date = ISO8601.date(text) else {
+            throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "no time of ISO 8601")
+        }
+        return date
+    }
+
+    /// A time as `ISO8601` writes it, or `nil` if there is none.
+    package func timeIfPresent(forKey key: Key) throws -> Date? {
+        guard contains(key), try !decodeNil(forKey: key) else { return nil }
+        return try time(forKey: key)
+    }
+}

@@ -1,0 +1,180 @@
+import Foundation
+
+/// Makes objects from stored records.
+///
+/// It differs from `JSONDecoder` in two ways. Where a value is absent or `null` and a type is asked for that cannot be
+/// `nil`, it answers with an empty value (`""`, 0, `false`, no elements, an object without values), since a record may
+/// be older than a field. And it reads numbers and truth values that stand as text, since a CSV file has nothing else.
+package struct RecordDecoder: Decoder {
+    /// How deep values may be nested. It ends types that contain themselves without an optional in between, which an
+    /// absent value would otherwise make for ever.
+    static let depth = 64
+
+    let value: FieldValue
+    package let codingPath: [any CodingKey]
+    package var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    package init(_ fields: [String: FieldValue]) {
+        self.init(.object(fields), at: [])
+    }
+
+    init(_ value: FieldValue?, at path: [any CodingKey]) {
+        self.value = value ?? .null
+        codingPath = path
+    }
+
+    package func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        switch value {
+        case .object(let fields): KeyedDecodingContainer(RecordKeyedContainer(fields: fields, codingPath: codingPath))
+        case .null: KeyedDecodingContainer(RecordKeyedContainer(fields: [:], codingPath: codingPath))
+        default: throw mismatch([String: FieldValue].self)
+        }
+    }
+
+    package func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        switch value {
+        case .array(let elements): RecordUnkeyedContainer(elements: elements, codingPath: codingPath)
+        case .null: RecordUnkeyedContainer(elements: [], codingPath: codingPath)
+        default: throw mismatch([FieldValue].self)
+        }
+    }
+
+    package func singleValueContainer() -> any SingleValueDecodingContainer {
+        RecordValueContainer(decoder: self)
+    }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        guard codingPath.count <= Self.depth else {
+            throw DecodingError.dataCorrupted(context("more than \(Self.depth) levels of values"))
+        }
+        // It would take text that looks like a number or a truth value for one.
+        if type == FieldValue.self, let value = value as? T { return value }
+        // These are written by JSONEncoder in forms of its own. The casts hold, as the types were compared.
+        if type == Data.self, let data = try data() as? T { return data }
+        if type == URL.self, let url = try url() as? T { return url }
+        if type == Decimal.self, let decimal = try decimal() as? T { return decimal }
+        return try T(from: self)
+    }
+
+    func string() throws -> String {
+        switch value {
+        case .null: ""
+        case .string(let text): text
+        case .int(let number): String(number)
+        case .double(let number): String(number)
+        case .bool(let truth): String(truth)
+        case .array, .object: throw mismatch(String.self)
+        }
+    }
+
+    func bool() throws -> Bool {
+        switch value {
+        case .null: return false
+        case .bool(let truth): return truth
+        case .int(0): return false
+        case .int(1): return true
+        case .string(let text):
+            switch text.trimmingCharacters(in: .whitespaces).lowercased() {
+            case "", "false", "0": return false
+            case "true", "1": return true
+            default: throw mismatch(Bool.self)
+            }
+        default: throw mismatch(Bool.self)
+        }
+    }
+
+    func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
+        let result: T? =
+            switch value {
+            case .null: 0
+            case .int(let number): T(exactly: number)
+            case .double(let number): T(exactly: number)
+            case .string(let text): Self.number(text, empty: 0) { T($0) }
+            default: throw mismatch(type)
+            }
+        guard let result else { throw DecodingError.dataCorrupted(context("the value is no \(type)")) }
+        return result
+    }
+
+    func double() throws -> Double {
+        let result: Double? =
+            switch value {
+            case .null: 0
+            case .int(let number): Double(number)
+            case .double(let number): number
+            case .string(let text): Self.number(text, empty: 0) { Double($0) }
+            default: throw mismatch(Double.self)
+            }
+        guard let result else { throw DecodingError.dataCorrupted(context("the value is no number")) }
+        return result
+    }
+
+    /// What went wrong and at which field, without the values that a decoding error quotes.
+    package static func summary(_ error: any Error) -> String {
+        func place(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
+            let keys = context.codingPath + (last.map { [$0] } ?? [])
+            guard !keys.isEmpty else { return "the record" }
+            let names = keys.map { $0.intValue.map(String.init) ?? PlainText.line($0.stringValue) }
+            return "the field '\(names.joined(separator: "."))'"
+        }
+        return switch error {
+        case DecodingError.typeMismatch(let type, let context): "\(place(context)) is no \(words(for: type))"
+        case DecodingError.valueNotFound(_, let context): "\(place(context)) has no value"
+        case DecodingError.keyNotFound(let key, let context): "\(place(context, key)) is missing"
+        case DecodingError.dataCorrupted(let context): "\(place(context)) is not valid"
+        default: "it threw \(type(of: error))"
+        }
+    }
+
+    /// What people call a value that was to be of that type.
+    private static func words(for type: any Any.Type) -> String {
+        // JSONDecoder and this one name other types for what they wanted.
+        if type is any ExpressibleByDictionaryLiteral.Type { return "object" }
+        if type is any ExpressibleByArrayLiteral.Type { return "array" }
+        if type is any StringProtocol.Type { return "text" }
+        if type is Bool.Type { return "truth value" }
+        if type is any BinaryInteger.Type { return "whole number" }
+        return type is any Numeric.Type ? "number" : "value of the kind that is expected"
+    }
+
+    private static func number<T>(_ text: String, empty: T, _ parse: (String) -> T?) -> T? {
+        let trimmed = text.trimmingCharacters(in: .whitespaces)
+        return trimmed.isEmpty ? empty : parse(trimmed)
+    }
+
+    private func data() throws -> Data {
+        if case .array = value { return try Data(from: self) }
+        guard let data = Data(base64Encoded: try string()) else {
+            throw DecodingError.dataCorrupted(context("the value is not in Base64"))
+        }
+        return data
+    }
+
+    private func url() throws -> URL {
+        guard let url = URL(string: try string()) else {
+            throw DecodingError.dataCorrupted(context("the value is no URL"))
+        }
+        return url
+    }
+
+    private func decimal() throws -> Decimal {
+        switch value {
+        case .null: return 0
+        case .int(let number): return Decimal(number)
+        // From its digits, since the nearest double of 12.3 is not 12.3.
+        case .double(let number): return Decimal(string: "\(number)") ?? Decimal(number)
+        case .string(let text):
+            guard let decimal = Self.number(text, empty: 0, { Decimal(string: $0) }) else { fallthrough }
+            return decimal
+        default: throw mismatch(Decimal.self)
+        }
+    }
+
+    private func context(_ text: String) -> DecodingError.Context {
+        DecodingError.Context(codingPath: codingPath, debugDescription: text)
+    }
+
+    private func mismatch(_ type: any Any.Type) -> DecodingError {
+        DecodingError.typeMismatch(type, context("the stored value is of another kind"))
+    }
+}
