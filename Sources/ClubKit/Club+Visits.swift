@@ -41,9 +41,9 @@ extension Club {
         by context: ActionContext
     ) async throws(ClubError) -> (member: Member, executions: [ScenarioExecution]) {
         let store = try openStore("record a visit")
-        var scenarios: MemberStore.ScenarioTap?
+        var scenarios: ScenarioTap?
         if let plan = state.withLock({ $0.scenarios }) {
-            scenarios = MemberStore.ScenarioTap(plan: plan, refused: await refused(by: plan.conditional))
+            scenarios = ScenarioTap(plan: plan, refused: await refused(by: plan.conditional))
         }
         let visit = try await store.recordVisit(
             of: key,

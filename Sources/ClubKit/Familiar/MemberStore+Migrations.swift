@@ -13,35 +13,19 @@ extension MemberStore {
         }
     }
 
-    /// The members behind that identifier, in the order of their identifiers.
-    func membersNow(after userID: String, limit: Int) throws(ClubError) -> [Member] {
-        try readNow("list the members") { db in
-            let rows = try Row.fetchCursor(
-                db,
-                sql: """
-                    SELECT \(MemberRow.columns) FROM member WHERE status = 0 AND user_id > ? ORDER BY user_id LIMIT ?
-                    """,
-                arguments: [userID, limit]
-            )
-            var members: [Member] = []
-            while let row = try rows.next() { members.append(try MemberRow(row).member) }
-            return members
-        }
-    }
-
     /// Changes custom values of members, and notes the step of the application's migrations that they have seen now.
     func storeRecords(_ edits: [String: [String: FieldValue]], version: UInt64) async throws(ClubError) {
         let attempt = "migrate the members"
         for values in edits.values { try values.refuseNUL(attempting: attempt) }
-        try await write(attempt) { db in
+        try await write(attempt) { transaction in
             for (userID, values) in edits.sorted(by: { $0.key < $1.key }) {
-                guard let row = try Self.row(userID: userID, in: db), row.status == .present else { continue }
-                let stamp = try self.nextStamp(in: db)
-                try self.change(row, in: db) { facts in
+                guard let row = try transaction.db.members.row(userID: userID), row.status == .present else { continue }
+                let stamp = try transaction.nextStamp()
+                try transaction.members.change(row) { facts in
                     for (name, value) in values { facts.set(name, value, stamp) }
                 }
             }
-            try db.execute(
+            try transaction.db.execute(
                 sql: """
                     INSERT INTO meta (key, value) VALUES (?, ?)
                     ON CONFLICT (key) DO UPDATE SET value = excluded.value

@@ -50,25 +50,3 @@ extension MemberFacts {
         return former
     }
 }
-
-extension MemberStore {
-    /// What a member's values were before, the one that was replaced last first.
-    ///
-    /// - Parameter isHeld: whether it is also what is left of members who were deleted.
-    package func formerValues(
-        of key: String,
-        limit: Int,
-        held isHeld: Bool = false
-    ) async throws(ClubError) -> [FormerValue] {
-        let attempt = "list a member's former values"
-        let key = identifiers(key)
-        return try await read(attempt) { db in
-            let rows = try Self.rows(of: key, held: isHeld, attempt, in: db)
-            let former = try rows.flatMap { try $0.facts().formerValues(of: $0.member.userId) }
-            func order(_ value: FormerValue) -> (Date, Date, String) {
-                (value.until ?? .distantPast, value.saidAt ?? .distantPast, value.name)
-            }
-            return Array(former.sorted { order($0) > order($1) }.prefix(limit))
-        }
-    }
-}

@@ -17,12 +17,12 @@ extension MergeBatch {
     mutating func auditNews() throws {
         for (id, names) in news.sorted(by: { $0.key < $1.key }) where progress.audited.insert(id).inserted {
             // The log must not name somebody again who was erased.
-            guard let row = try MemberStore.row(id: id, in: db), try erasure(of: row.member.userId) == nil else {
+            guard let row = try db.members.row(id: id), try erasure(of: row.member.userId) == nil else {
                 continue
             }
             var detail = detail
             detail["fields"] = .array(names.sorted().map { .string($0) })
-            try store.audit(.merged, of: row.member.userId, context, detail: detail, in: db)
+            try transaction.audit(.merged, of: row.member.userId, context, detail: detail)
         }
     }
 }

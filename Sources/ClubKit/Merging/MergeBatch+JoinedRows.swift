@@ -12,13 +12,13 @@ extension MergeBatch {
     /// files (``TransferFormat/clubkit``) lose and double nothing.
     func withoutVisitsOfOthers(_ row: ImportedMember, _ target: MemberRow) throws -> ImportedMember {
         guard hasJoined, target.exists, let total = row.numVisits, try isTarget(target) else { return row }
-        let group = try MemberStore.joined(to: target, in: db).filter(\.exists)
-        guard group.count > 1, try MemberStore.representative(of: target, in: db).id == target.id else { return row }
+        let group = try db.members.joined(to: target).filter(\.exists)
+        guard group.count > 1, try db.members.representative(of: target).id == target.id else { return row }
         let time = row.lastVisitAt ?? 0
         var others = 0
         var own = 0
         for one in group {
-            let visits = try MemberStore.visits(of: one, upTo: time, in: db)
+            let visits = try db.members.visits(of: one, upTo: time)
             if one.id == target.id { own = visits } else { others = Self.sum(others, visits) }
         }
         var row = row
@@ -40,9 +40,9 @@ extension MergeBatch {
     }
 }
 
-extension MemberStore {
+extension StoredMembers {
     /// What a row by itself came to at a moment. Visits that were removed count, since it is not known when each was.
-    fileprivate static func visits(of row: MemberRow, upTo time: Int64, in db: Database) throws -> Int {
+    fileprivate func visits(of row: MemberRow, upTo time: Int64) throws -> Int {
         let facts = try row.facts()
         let times = try Int64.fetchAll(
             db.cachedStatement(

@@ -49,31 +49,33 @@ extension MergeBatch {
 
     private mutating func apply(_ person: TransferRecord.Person) throws -> ImportVerdict {
         guard MemberID.isUsable(person.userId) else { return .skipped(Self.unusableReason) }
-        guard let userID = store.identifier(imported: person.userId) else { return .skipped(Self.otherKeyReason) }
+        guard let userID = transaction.device.identifier(imported: person.userId) else {
+            return .skipped(Self.otherKeyReason)
+        }
         let born = person.facts.removals.map(\.born).max() ?? 0
         if let fault = fault(of: person.facts.latestTime, born) { return .skipped(fault) }
         // Taps before a claim's time are part of it: one that is not reached yet would keep them from counting on top.
         guard person.facts.claims.allSatisfy({ $0.isOfUnknownTime || Stamp.isBelieved(at: $0.at, upTo: limit) }) else {
             return .skipped(Self.aheadReason)
         }
-        guard let said = store.translated(person.facts) else { return .skipped(Self.otherKeyReason) }
+        guard let said = transaction.device.translated(person.facts) else { return .skipped(Self.otherKeyReason) }
         // In adding only, a member of somebody else's card would be joined to them.
         if mode == .addOnly, let holder = try target(of: userID), isKept(holder) { return .kept }
-        guard let target = try MemberStore.row(userID: userID, in: db) else {
+        guard let target = try db.members.row(userID: userID) else {
             var facts = MemberFacts()
             if let erasure = try erasure(of: userID) { facts.erase(erasure) }
             facts.join(said)
             // The state of scenarios may be here of somebody of whom nothing else is.
-            if let erasure = facts.erasure { try store.forgetScenarios(of: userID, as: erasure, in: db) }
+            if let erasure = facts.erasure { try transaction.events.forget(of: userID, as: erasure) }
             if facts.erasure != nil, !facts.exists { return .skipped(Self.erasedReason) }
             if facts.overfull != nil { return .skipped(Self.overfullReason) }
             let joinedTo = try SystemValues(facts).mergedInto ?? cardHolder(of: userID)
             if try isTooMany(userID, joinedTo: joinedTo) { return .skipped(Self.joinedReason) }
             note(facts.latestTime)
             if facts.isPlain, !hasCards, try !isAwaited(userID) {
-                progress.noteCreated(try store.insertPlain(userID, facts, creationSequence(), in: db))
+                progress.noteCreated(try transaction.members.insertPlain(userID, facts, creationSequence()))
             } else {
-                let id = try store.insert(userID, facts, in: db, joined: &joined)
+                let id = try transaction.members.insert(userID, facts, joined: &joined)
                 if facts.exists { progress.noteCreated(id) }
             }
             return facts.exists ? .created : .kept
@@ -97,9 +99,9 @@ extension MergeBatch {
             return conflicts.isEmpty ? .kept : .merged(changes: [], conflicts: conflicts)
         }
         touch(target)
-        if facts.removals != before.removals { try store.removeCounted(of: target.id, facts, in: db) }
-        try store.save(facts, of: target.id, in: db, joined: &joined)
-        guard let after = try MemberStore.row(id: target.id, in: db) else {
+        if facts.removals != before.removals { try transaction.retention.removeCounted(of: target.id, facts) }
+        try transaction.members.save(facts, of: target.id, joined: &joined)
+        guard let after = try db.members.row(id: target.id) else {
             forget(target.id)
             return .merged(changes: Self.standing(from: before, to: facts), conflicts: [])
         }
@@ -129,7 +131,8 @@ extension MergeBatch {
         guard MemberID.isUsable(card.cardId), MemberID.isUsable(card.userId) else {
             return .skipped(Self.unusableReason)
         }
-        guard let cardID = store.identifier(imported: card.cardId), let userID = store.identifier(imported: card.userId)
+        guard let cardID = transaction.device.identifier(imported: card.cardId),
+            let userID = transaction.device.identifier(imported: card.userId)
         else { return .skipped(Self.otherKeyReason) }
         if let fault = fault(of: card.stamp.time) { return .skipped(fault) }
         for identifier in [cardID, userID] {
@@ -156,7 +159,7 @@ extension MergeBatch {
             guard isNewer else { return .kept }
         }
         // A member with that identifier is, or is no more, one with the holder of the card.
-        let same = try MemberStore.row(userID: cardID, in: db)
+        let same = try db.members.row(userID: cardID)
         if let same {
             if try isTooMany(cardID, joinedTo: userID) { return .skipped(Self.joinedReason) }
             touch(same)
@@ -168,10 +171,10 @@ extension MergeBatch {
         note(card.stamp.time)
         progress.recordCount += 1
         if let same {
-            try store.save(same.facts(), of: same.id, in: db, joined: &joined)
+            try transaction.members.save(same.facts(), of: same.id, joined: &joined)
             if same.exists, cardID != userID { noteNews(of: same, [SystemValues.Name.mergedInto]) }
         }
-        if let holder = try MemberStore.row(userID: userID, in: db) { noteNews(of: holder, ["$cards"]) }
+        if let holder = try db.members.row(userID: userID) { noteNews(of: holder, ["$cards"]) }
         return stored == nil ? .created : .merged(changes: [], conflicts: [])
     }
 
@@ -181,7 +184,7 @@ extension MergeBatch {
         if let fault = fault(of: erasure.stamp.time) { return .skipped(fault) }
         guard mode != .addOnly else { return .skipped(Self.addOnlyReason) }
         guard try knows(erasure.salt) else { return .skipped(Self.saltReason) }
-        let isNew = try store.remember(erasure.hash, erasure.salt, erasure.stamp, in: db)
+        let isNew = try transaction.erasing.remember(erasure.hash, erasure.salt, erasure.stamp)
         guard isNew else { return .kept }
         noteErasures()
         note(erasure.stamp.time)
@@ -204,7 +207,7 @@ extension MergeBatch {
                 UNION SELECT subject FROM scenario_execution WHERE kind = 'member'
                 UNION SELECT subject FROM scenario_reset WHERE kind = 'member'
                 UNION SELECT part.atom FROM message
-                    CROSS JOIN json_tree(\(MemberStore.soundContent), '$.payload') AS part
+                    CROSS JOIN json_tree(\(StoredMessages.soundContent), '$.payload') AS part
                 WHERE part.type = 'text'
                 """
         )
@@ -215,14 +218,14 @@ extension MergeBatch {
             }
         }
         for (identifier, _) in erased {
-            if let row = try MemberStore.row(userID: identifier, in: db) { touch(row) }
+            if let row = try db.members.row(userID: identifier) { touch(row) }
         }
         for (identifier, stamp) in erased {
-            for id in try store.forget(identifier, as: stamp, in: db, joined: &joined) { forget(id) }
+            for id in try transaction.erasing.forget(identifier, as: stamp, joined: &joined) { forget(id) }
         }
         guard !erased.isEmpty else { return }
-        try store.forgetEntries(of: erased, in: db)
-        try store.forgetChanges(in: db)
+        try transaction.erasing.forgetEntries(of: erased)
+        try transaction.erasing.forgetChanges()
     }
 
     // MARK: The audit log
@@ -231,7 +234,7 @@ extension MergeBatch {
         guard AuditEntry.Action(rawValue: entry.action) != nil else { return .skipped(Self.newerReason) }
         guard Self.isPlausible(at: entry.at) else { return .skipped(Self.timeReason) }
         if let fault = fault(of: entry.stamp.time) { return .skipped(fault) }
-        guard var entry = store.translated(entry) else { return .skipped(Self.otherKeyReason) }
+        guard var entry = transaction.device.translated(entry) else { return .skipped(Self.otherKeyReason) }
         if mode == .addOnly {
             // What was not done is not told as done.
             guard let subject = entry.subject, let row = try target(of: subject), progress.hasCreated(row.id) else {
@@ -272,7 +275,7 @@ extension MergeBatch {
         guard let stored else { return false }
         let former = Precedence(said: [try stored.optional(0), try stored.optional(1), try stored.optional(2)])
         guard Precedence(said: [entry.subject, detail, actor]).precedes(former) else { return false }
-        try store.permittingChanges(in: db) {
+        try transaction.permittingChanges {
             try db.cachedStatement(
                 sql: """
                     UPDATE audit SET subject = ?5, detail = ?6, actor = ?7

@@ -8,7 +8,7 @@ extension MergeBatch {
     mutating func apply(_ batch: ImportBatch) throws -> [ImportVerdict] {
         var verdicts = [ImportVerdict](repeating: .kept, count: batch.count)
         // Looking members up by what stands for their identifiers needs strings.
-        let isDirect = store.identifierKey == nil && !hasErasures && !hasCards && !hasJoined
+        let isDirect = transaction.device.key == nil && !hasErasures && !hasCards && !hasJoined
         let rest = isDirect ? try insertUnknown(batch, &verdicts) : Array(batch.rows.indices)
         for index in rest { verdicts[index] = try apply(batch.member(batch.rows[index]), isUntyped: batch.isUntyped) }
         return verdicts
@@ -64,11 +64,13 @@ extension MergeBatch {
     mutating func apply(_ row: ImportedMember, isUntyped: Bool) throws -> ImportVerdict {
         guard MemberID.isUsable(row.userId) else { return .skipped(Self.unusableReason) }
         if row.username?.hasNUL == true || row.fields.nameWithNUL != nil { return .skipped(RowFault.nul(nil).reason) }
-        guard let userID = store.identifier(imported: row.userId) else { return .skipped(Self.otherKeyReason) }
+        guard let userID = transaction.device.identifier(imported: row.userId) else {
+            return .skipped(Self.otherKeyReason)
+        }
         guard try erasure(of: userID) == nil else { return .skipped(Self.erasedReason) }
         guard let target = try target(of: userID) else {
             let facts = row.facts(believedUpTo: limit)
-            let id = try store.insert(userID, facts, in: db, joined: &joined)
+            let id = try transaction.members.insert(userID, facts, joined: &joined)
             progress.noteCreated(id)
             note(facts.latestTime)
             return .created
@@ -98,8 +100,8 @@ extension MergeBatch {
             return conflicts.isEmpty ? .kept : .merged(changes: [], conflicts: conflicts)
         }
         touch(target)
-        try store.save(facts, of: target.id, in: db, joined: &joined)
-        guard let after = try MemberStore.row(id: target.id, in: db) else { return .kept }
+        try transaction.members.save(facts, of: target.id, joined: &joined)
+        guard let after = try db.members.row(id: target.id) else { return .kept }
         guard target.exists else {
             progress.noteCreated(target.id)
             return .created

@@ -23,11 +23,11 @@ extension MergeBatch {
         var key = SubjectKey(kind, subject.text, born: born ?? 0)
         if kind == .member {
             guard MemberID.isUsable(subject.text) else { return .verdict(.skipped(Self.unusableReason)) }
-            guard let userID = store.identifier(imported: subject.text) else {
+            guard let userID = transaction.device.identifier(imported: subject.text) else {
                 return .verdict(.skipped(Self.otherKeyReason))
             }
             key.text = userID
-            let row = try MemberStore.row(userID: userID, in: db)
+            let row = try db.members.row(userID: userID)
             if let row, isKept(row) { return .verdict(.kept) }
             var facts = try row.map { row in try self.facts(of: row) } ?? MemberFacts()
             if row == nil, let erasure = try erasure(of: userID) { facts.erase(erasure) }
@@ -100,7 +100,7 @@ extension MergeBatch {
             row.isUndone = row.isUndone || isUndone
             try db.execute(sql: "DELETE FROM scenario_event WHERE event_id = ?", arguments: [event.eventID])
         }
-        try store.addEvent(row, in: db)
+        try transaction.events.add(row)
         return noteRecord(event.stamp, isNew: former == nil)
     }
 
@@ -148,7 +148,7 @@ extension MergeBatch {
             execution.scenario, execution.at, key.born, execution.visit, execution.number,
         ])
         // What became of it, and up to when nothing counts, stands for itself.
-        try store.updateCounts(of: execution.id, in: db)
+        try transaction.executions.updateCounts(of: execution.id)
         return noteRecord(execution.stamp, isNew: former == nil)
     }
 
@@ -167,7 +167,7 @@ extension MergeBatch {
         if mode == .addOnly, let kind = SubjectKey.Kind(rawValue: try owner.value(0)) {
             let text: String = try owner.value(1)
             if kind == .member {
-                if let row = try MemberStore.row(userID: text, in: db), isKept(row) { return .kept }
+                if let row = try db.members.row(userID: text), isKept(row) { return .kept }
             } else if try !isNew(SubjectKey(kind, text)) {
                 return .kept
             }
@@ -199,7 +199,7 @@ extension MergeBatch {
             let told = Precedence(rounding: row.stamp, texts: [String(row.at), row.reason, row.actor])
             guard told.precedes(stored) else { return .kept }
         }
-        _ = try store.settle(row, in: db, replacing: true)
+        _ = try transaction.executions.settle(row, replacing: true)
         return noteRecord(settlement.stamp, isNew: former == nil)
     }
 
@@ -209,7 +209,7 @@ extension MergeBatch {
             guard case .verdict(let verdict) = owner else { return .kept }
             return verdict
         }
-        guard try store.reset(key, reset.scenario, reset.stamp, in: db) else { return .kept }
+        guard try transaction.events.reset(key, reset.scenario, reset.stamp) else { return .kept }
         return noteRecord(reset.stamp, isNew: true)
     }
 

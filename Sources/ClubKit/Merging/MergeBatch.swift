@@ -4,8 +4,8 @@ import ReaderKit
 
 /// The merging of one batch, in one transaction.
 struct MergeBatch {
-    let store: MemberStore
-    let db: Database
+    let transaction: StoreTransaction
+    var db: Database { transaction.db }
     let mode: MergeMode
     /// Who merges what, for the audit log.
     let context: ActionContext
@@ -18,7 +18,7 @@ struct MergeBatch {
     private var hidden: Set<Int64> = []
     /// The members whose totals have to be computed again.
     private var dirty: Set<Int64> = []
-    /// The rows for ``MemberStore/refreshJoined(_:in:willChange:)``: once, since a batch may join thousands.
+    /// The rows for ``MemberSaving/refreshJoined(_:willChange:)``: once, since a batch may join thousands.
     var joined: Set<Int64> = []
     /// What was decoded last, since a member's visits mostly come one after another.
     private var decoded: (row: MemberRow, facts: MemberFacts)?
@@ -49,15 +49,14 @@ struct MergeBatch {
     let limit: Int64
 
     init(
-        _ store: MemberStore,
-        _ db: Database,
+        _ transaction: StoreTransaction,
         _ mode: MergeMode,
         _ progress: MergeProgress,
         _ context: ActionContext,
         detail: [String: FieldValue]
     ) throws {
-        self.store = store
-        self.db = db
+        let db = transaction.db
+        self.transaction = transaction
         self.context = context
         self.detail = detail
         self.mode = mode
@@ -69,7 +68,7 @@ struct MergeBatch {
         // What this device's clock has been at already does not move it, such as its own records in a backup.
         let reached = try Int64.fetchOne(db, sql: "SELECT hlc FROM clock") ?? 0
         journal = try Int64.fetchOne(db, sql: "SELECT max(seq) FROM change") ?? 0
-        let now = (Timestamp.microseconds(store.clock()) ?? 0) / 1000
+        let now = transaction.device.now / 1000
         let ahead = HybridTimestamp(milliseconds: now + Stamp.tolerance, counter: .max).rawValue
         limit = min(max(reached, ahead), Stamp.latestTime - 1)
     }
@@ -79,19 +78,19 @@ struct MergeBatch {
     /// Computes totals, moves the clock, and says who was changed.
     mutating func finish() throws -> [MergedMember] {
         try eraseNew()
-        for id in dirty.sorted() { try store.refreshTotals(of: id, in: db, joined: &joined) }
-        try store.refreshJoined(joined, in: db) { row in noteShown(row) }
-        try store.mergeReceipts(of: taps, in: db)
-        if latest > 0 { try store.observe(latest, in: db) }
+        for id in dirty.sorted() { try transaction.members.refreshTotals(of: id, joined: &joined) }
+        try transaction.members.refreshJoined(joined) { row in noteShown(row) }
+        try transaction.ledger.mergeReceipts(of: taps)
+        if latest > 0 { try transaction.observe(latest) }
         var changed: [MergedMember] = []
-        let at = store.clock()
+        let at = transaction.device.clock()
         for row in try shownAgain() {
             noteNews(of: row, [SystemValues.Name.mergedInto])
             changed.append(MergedMember(member: row.member, isDeleted: false, at: at))
         }
         try auditNews()
         for (id, member) in before.sorted(by: { $0.key < $1.key }) {
-            guard let row = try MemberStore.row(id: id, in: db), row.exists, row.member.userId == member.userId else {
+            guard let row = try db.members.row(id: id), row.exists, row.member.userId == member.userId else {
                 changed.append(MergedMember(member: member, isDeleted: true, at: at))
                 continue
             }
@@ -116,7 +115,7 @@ struct MergeBatch {
             arguments: [journal]
         )
         return try ids.filter { before[$0] == nil && !progress.hasCreated($0) }.compactMap {
-            try MemberStore.row(id: $0, in: db)
+            try db.members.row(id: $0)
         }
     }
 
@@ -143,7 +142,7 @@ struct MergeBatch {
     mutating func touchVisits(of row: MemberRow) throws {
         guard dirty.insert(row.id).inserted else { return }
         touch(row)
-        try store.markChanged(row.id, in: db)
+        try transaction.members.markChanged(row.id)
     }
 
     /// A row that is there no more needs no totals.
@@ -171,7 +170,7 @@ struct MergeBatch {
 
     /// The salts of erasures, looked up once for a batch.
     private mutating func knownSalts() throws -> Set<Data> {
-        let known = try salts ?? Set(Erasure.salts(in: db))
+        let known = try salts ?? Set(db.erasures.salts())
         salts = known
         return known
     }
@@ -194,7 +193,7 @@ struct MergeBatch {
 
     /// Who is joined to either, in whatever way, as far as they are not too many.
     private func connected(_ one: String, _ other: String) throws -> [String] {
-        try MemberStore.connected(one, other, atMost: Self.mostJoined + 1, in: db)
+        try db.members.connected(one, other, atMost: Self.mostJoined + 1)
     }
 
     /// Whose card an identifier is, if it is somebody's.
@@ -209,7 +208,7 @@ struct MergeBatch {
     /// The number of the change under which this batch creates members.
     mutating func creationSequence() throws -> Int64 {
         if let creations { return creations }
-        let sequence = try store.noteCreations(in: db)
+        let sequence = try transaction.members.noteCreations()
         creations = sequence
         return sequence
     }
@@ -218,8 +217,8 @@ struct MergeBatch {
     mutating func overwriteStamp() throws -> Stamp {
         // What was taken in so far is older.
         if let now, now.time > latest { return now }
-        try store.observe(latest, in: db)
-        let stamp = try store.nextStamp(in: db)
+        try transaction.observe(latest)
+        let stamp = try transaction.nextStamp()
         now = stamp
         return stamp
     }
@@ -234,20 +233,20 @@ struct MergeBatch {
                 db.cachedStatement(sql: "SELECT member_key, hlc FROM card WHERE card_id = ?"),
                 arguments: [userID]
             )
-            if let card, let row = try MemberStore.row(userID: try card.value(0), in: db), row.exists,
+            if let card, let row = try db.members.row(userID: try card.value(0)), row.exists,
                 row.ended < (try card.value(1) as Int64)
             {
                 return row
             }
         }
-        return try MemberStore.row(userID: userID, in: db)
+        return try db.members.row(userID: userID)
     }
 
     mutating func erasure(of identifier: String) throws -> Stamp? {
         guard hasErasures else { return nil }
         // A batch may erase somebody itself, by this device's own salt.
-        let (known, own) = (try knownSalts(), store.erasureSalt)
-        return try MemberStore.erasure(of: identifier, salts: known.contains(own) ? known : known.union([own]), in: db)
+        let (known, own) = (try knownSalts(), transaction.device.erasureSalt)
+        return try db.erasures.erasure(of: identifier, salts: known.contains(own) ? known : known.union([own]))
     }
 
     // MARK: Verdicts

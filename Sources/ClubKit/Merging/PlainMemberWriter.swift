@@ -3,7 +3,7 @@ import GRDB
 import GRDBSQLite
 
 /// Writes members whom one row of a file tells whole, straight from the file's bytes: the row is what
-/// ``MemberStore/save(_:of:in:)`` would make of the same facts, at a fraction of the time.
+/// ``MemberSaving/save(_:of:)`` would make of the same facts, at a fraction of the time.
 struct PlainMemberWriter {
     private let statement: Statement
     private let handle: OpaquePointer?

@@ -79,12 +79,11 @@ package final class StoreImportSink: ImportSink {
             guard let counts = progress.withLock({ $0.counts }) else { return }
             try store.database.write { db in
                 let counts = counts.mapValues { FieldValue.int($0) }
-                try store.audit(
+                try store.transaction(db).audit(
                     .merged,
                     of: nil,
                     context,
-                    detail: detail.merging(counts) { detail, _ in detail },
-                    in: db
+                    detail: detail.merging(counts) { detail, _ in detail }
                 )
             }
         } catch {
@@ -108,7 +107,7 @@ package final class StoreImportSink: ImportSink {
                 var after = before
                 let changesBefore = db.totalChangesCount
                 try db.inTransaction(.immediate) {
-                    var merge = try MergeBatch(store, db, mode, before, context, detail: detail)
+                    var merge = try MergeBatch(store.transaction(db), mode, before, context, detail: detail)
                     verdicts = try body(&merge)
                     members = try merge.finish()
                     after = merge.progress

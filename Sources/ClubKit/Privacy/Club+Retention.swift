@@ -35,7 +35,7 @@ extension Club {
     ) async throws(ClubError) -> Int {
         try await onOpeningQueue { self.keepSpans(in: store) }
         let reach = try await store.read("remove old visits") { db in
-            try MemberStore.spans(in: db).map(\.slidingLength).max() ?? 0
+            try db.scenarioSpans().map(\.slidingLength).max() ?? 0
         }
         if configuration.clock().addingTimeInterval(-Timestamp.seconds(reach)) < limit {
             let days = Int(Timestamp.seconds(reach) / 86_400)
@@ -53,8 +53,8 @@ extension Club {
         guard let spans = state.withLock({ $0.scenarios?.spans }), !spans.isEmpty else { return }
         let attempt = "keep the windows of scenarios"
         do throws(ClubError) {
-            if try store.readNow(attempt, MemberStore.spans).isSuperset(of: spans) { return }
-            try store.writeNow(attempt) { db in try store.keep(spans, in: db) }
+            if try store.readNow(attempt) { db in try db.scenarioSpans() }.isSuperset(of: spans) { return }
+            try store.writeNow(attempt) { transaction in try transaction.events.keep(spans) }
         } catch {
             if error.kind != .notOpen { report(error) }
         }

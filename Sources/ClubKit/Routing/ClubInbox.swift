@@ -22,22 +22,22 @@ public struct ClubInbox: MessageInbox {
         let attempt = "keep a message"
         let store = try club.openStore(attempt)
         let kept = try KeptMessage(message, attempt)
-        return try await store.write(attempt) { db in try store.keep(kept, in: db) }
+        return try await store.write(attempt) { transaction in try transaction.messages.keep(kept) }
     }
 
     /// Notes that processing a message begins.
     public func beginAttempt(_ id: String) async throws(ClubError) -> Int {
         let attempt = "begin to process a message"
         let store = try club.openStore(attempt)
-        return try await store.write(attempt) { db in
-            try Self.refuseIfHeld(id, by: store, attempt, in: db)
+        return try await store.write(attempt) { transaction in
+            try transaction.messages.refuseIfHeld(id, attempt)
             let attempts = try Int.fetchOne(
-                db,
+                transaction.db,
                 sql: """
                     UPDATE message SET attempts = attempts + 1, holder = ? WHERE id = ? AND state = 'pending'
                     RETURNING attempts
                     """,
-                arguments: [store.holder.text, id]
+                arguments: [store.device.holder.text, id]
             )
             guard let attempts else {
                 throw ClubError(.noSuchMessage, attempting: attempt, detail: "none that is pending")
@@ -50,9 +50,9 @@ public struct ClubInbox: MessageInbox {
     public func settle(_ id: String, outcome: RoutingResult.Outcome, at date: Date) async throws(ClubError) {
         let attempt = "say what became of a message"
         let store = try club.openStore(attempt)
-        try await store.write(attempt) { db in
-            try Self.refuseIfHeld(id, by: store, attempt, in: db)
-            try db.execute(
+        try await store.write(attempt) { transaction in
+            try transaction.messages.refuseIfHeld(id, attempt)
+            try transaction.db.execute(
                 sql: "UPDATE message SET state = ?, outcome = ?, reason = ?, settled_at = ? WHERE id = ?",
                 arguments: [
                     (outcome.isDead ? InboxEntry.State.dead : .done).rawValue, outcome.name,
@@ -60,7 +60,7 @@ public struct ClubInbox: MessageInbox {
                     id,
                 ]
             )
-            guard db.changesCount == 1 else {
+            guard transaction.db.changesCount == 1 else {
                 throw ClubError(.noSuchMessage, attempting: attempt)
             }
         }
@@ -75,12 +75,12 @@ public struct ClubInbox: MessageInbox {
                 db,
                 sql: "SELECT DISTINCT holder FROM message WHERE state = 'pending' AND holder IS NOT NULL"
             )
-            let others = holders.filter { $0 != store.holder.text && WorkHolder.isAlive($0) }
+            let others = holders.filter { $0 != store.device.holder.text && WorkHolder.isAlive($0) }
             let names = String(decoding: try JSONEncoder().encode(others), as: UTF8.self)
-            return try Self.read(
-                "state = 'pending' AND coalesce(holder, '') NOT IN (SELECT value FROM json_each(?)) ORDER BY seq",
-                [names],
-                in: db
+            return try StoredMessages(db: db, device: store.device).entries(
+                where:
+                    "state = 'pending' AND coalesce(holder, '') NOT IN (SELECT value FROM json_each(?)) ORDER BY seq",
+                [names]
             )
         }
     }
@@ -102,8 +102,8 @@ public struct ClubInbox: MessageInbox {
     public func reopen(_ id: String) async throws(ClubError) -> Message? {
         let attempt = "open a message again"
         let store = try club.openStore(attempt)
-        return try await store.write(attempt) { db in
-            try db.execute(
+        return try await store.write(attempt) { transaction in
+            try transaction.db.execute(
                 sql: """
                     UPDATE message SET seq = (SELECT max(seq) + 1 FROM message), state = 'pending', attempts = 0,
                         outcome = NULL, reason = NULL, settled_at = NULL, holder = NULL
@@ -111,8 +111,8 @@ public struct ClubInbox: MessageInbox {
                     """,
                 arguments: [id]
             )
-            guard db.changesCount == 1 else { return nil }
-            return try Self.read("id = ?", [id], in: db).first?.message
+            guard transaction.db.changesCount == 1 else { return nil }
+            return try transaction.messages.entries(where: "id = ?", [id]).first?.message
         }
     }
 
@@ -120,71 +120,26 @@ public struct ClubInbox: MessageInbox {
     @discardableResult
     public func prune(before date: Date) async throws(ClubError) -> Int {
         let attempt = "forget messages"
-        return try await club.openStore(attempt).write(attempt) { db in
-            try db.execute(
+        return try await club.openStore(attempt).write(attempt) { transaction in
+            try transaction.db.execute(
                 sql: "DELETE FROM message WHERE state <> 'pending' AND settled_at < ?",
                 arguments: [Timestamp.microseconds(date) ?? 0]
             )
-            return db.changesCount
+            return transaction.db.changesCount
         }
     }
 
     // MARK: Rows
-
-    /// - Throws: ``ClubError/Kind/noSuchMessage`` if another program works on a message.
-    private static func refuseIfHeld(
-        _ id: String,
-        by store: MemberStore,
-        _ attempt: String,
-        in db: Database
-    ) throws {
-        let holder = try String.fetchOne(db, sql: "SELECT holder FROM message WHERE id = ?", arguments: [id])
-        if let holder, holder != store.holder.text, WorkHolder.isAlive(holder) {
-            throw ClubError(.noSuchMessage, attempting: attempt, detail: "none that nobody else works on")
-        }
-    }
 
     private func list(
         _ condition: String,
         _ arguments: [(any DatabaseValueConvertible & Sendable)?]
     ) async throws(ClubError) -> [InboxEntry] {
         let attempt = "list messages"
-        return try await club.openStore(attempt).read(attempt) { db in
-            try Self.read(condition, StatementArguments(arguments), in: db)
+        let store = try club.openStore(attempt)
+        return try await store.read(attempt) { db in
+            try StoredMessages(db: db, device: store.device).entries(where: condition, StatementArguments(arguments))
         }
-    }
-
-    private static func read(
-        _ condition: String,
-        _ arguments: StatementArguments,
-        in db: Database
-    ) throws -> [InboxEntry] {
-        let rows = try Row.fetchCursor(
-            db,
-            sql: "SELECT content, state, attempts, outcome, reason, settled_at FROM message WHERE \(condition)",
-            arguments: arguments
-        )
-        var entries: [InboxEntry] = []
-        while let row = try rows.next() {
-            let text: String = try row.value(0)
-            // What is damaged is found by `check`, and must not keep the others from being processed.
-            guard let message = try? JSONDecoder().decode(Message.self, from: Data(text.utf8)),
-                let state = InboxEntry.State(rawValue: try row.value(1))
-            else { continue }
-            let outcome: String? = try row.optional(3)
-            let reason: String? = try row.optional(4)
-            let settled: Int64? = try row.optional(5)
-            entries.append(
-                InboxEntry(
-                    message: message,
-                    state: state,
-                    attempts: try row.value(2),
-                    outcome: outcome.flatMap { RoutingResult.Outcome(name: $0, reason: reason) },
-                    settledAt: settled.map(Timestamp.date)
-                )
-            )
-        }
-        return entries
     }
 }
 

@@ -24,8 +24,8 @@ extension Club {
             do throws(ClubError) {
                 let attempt = "deliver what scenarios were charged with"
                 let time = try moment(nil, attempt)
-                let left = try await store.write(attempt) { db in
-                    try store.takeUndelivered(withOwn: false, at: time, in: db)
+                let left = try await store.write(attempt) { transaction in
+                    try transaction.executions.takeUndelivered(withOwn: false, at: time)
                 }
                 for execution in left {
                     let result = await self.result(execution, in: store)

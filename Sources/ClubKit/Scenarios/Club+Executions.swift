@@ -17,20 +17,18 @@ extension Club {
         let store = try openStore(attempt)
         return try await store.read(attempt) { db in
             guard let subject else {
-                return try MemberStore.executions(
+                return try db.executions.executions(
                     where: "(?1 IS NULL OR e.scenario = ?1)",
                     [scenario],
-                    latest: max(0, limit),
-                    in: db
+                    latest: max(0, limit)
                 )
             }
             var found: [ScenarioExecution] = []
-            for key in try store.scenarioState(for: subject, attempt, in: db).state.keys {
-                found += try MemberStore.executions(
+            for key in try ScenarioReading(db: db, device: store.device).state(for: subject, attempt).state.keys {
+                found += try db.executions.executions(
                     where: "(?1 IS NULL OR e.scenario = ?1) AND e.kind = ?2 AND e.subject = ?3 AND e.born > ?4",
                     [scenario, key.kind.rawValue, key.text, key.ended],
-                    latest: max(0, limit),
-                    in: db
+                    latest: max(0, limit)
                 )
             }
             return Array(found.sorted { $0.at < $1.at }.suffix(max(0, limit)))
@@ -40,7 +38,7 @@ extension Club {
     /// How often each scenario was charged, by what became of it.
     public func executionCounts() async throws(ClubError) -> [String: [ScenarioExecution.State: Int]] {
         let attempt = "count executions"
-        return try await openStore(attempt).read(attempt) { db in try MemberStore.executionCounts(in: db) }
+        return try await openStore(attempt).read(attempt) { db in try db.executions.counts() }
     }
 
     /// Takes in hand what was charged at visits and is yet to be delivered by an application that chose
@@ -53,8 +51,8 @@ extension Club {
         let attempt = "take what is to be delivered"
         let store = try openStore(attempt)
         let time = try moment(nil, attempt)
-        let executions = try await store.write(attempt) { db in
-            try store.takeUndelivered(withOwn: true, at: time, in: db)
+        let executions = try await store.write(attempt) { transaction in
+            try transaction.executions.takeUndelivered(withOwn: true, at: time)
         }
         var results: [ScenarioResult] = []
         for execution in executions { results.append(await result(execution, in: store)) }
@@ -80,8 +78,8 @@ extension Club {
         let attempt = "say what became of an execution"
         let store = try openStore(attempt)
         let time = try moment(nil, attempt)
-        return try await store.write(attempt) { db in
-            try store.settle(id, newState, context, at: time, attempt, in: db)
+        return try await store.write(attempt) { transaction in
+            try transaction.executions.settle(id, newState, context, at: time, attempt)
         }
     }
 
@@ -112,8 +110,8 @@ extension Club {
             do throws(ClubError) {
                 return .success(
                     try await ClubError.retrying(for: .seconds(4)) { () async throws(ClubError) in
-                        try await store.write(attempt) { db in
-                            try store.settle(execution.id, failure: failure, at: time, attempt, in: db)
+                        try await store.write(attempt) { transaction in
+                            try transaction.executions.settle(execution.id, failure: failure, at: time, attempt)
                         }
                     }
                 )

@@ -77,8 +77,8 @@ extension Club {
         let name = try Self.eventName(name, attempt)
         let time = try moment(date, attempt)
         let id = id ?? configuration.makeUUID()
-        return try await store.write(attempt) { db in
-            try store.trigger(name, for: subject, at: time, id: id, attempt, in: db)
+        return try await store.write(attempt) { transaction in
+            try transaction.events.trigger(name, for: subject, at: time, id: id, attempt)
         }
     }
 
@@ -96,7 +96,13 @@ extension Club {
         let time = try moment(date, attempt)
         let holds = await conditionsHold(of: scenario)
         return try await store.read(attempt) { db in
-            try store.decide(scenario, for: subject, at: time, conditionsHold: holds, attempt, in: db).decision
+            try ScenarioReading(db: db, device: store.device).decide(
+                scenario,
+                for: subject,
+                at: time,
+                conditionsHold: holds,
+                attempt
+            ).decision
         }
     }
 
@@ -121,17 +127,16 @@ extension Club {
         let time = try moment(date, attempt)
         let holds = await conditionsHold(of: scenario)
         let id = configuration.makeUUID()
-        var outcome = try await store.write(attempt) { db in
-            try store.keep(ScenarioSpan.all(of: [scenario]), in: db)
-            return try store.tryToExecute(
+        var outcome = try await store.write(attempt) { transaction in
+            try transaction.events.keep(ScenarioSpan.all(of: [scenario]))
+            return try transaction.executions.tryToExecute(
                 scenario,
                 for: subject,
                 at: time,
                 id: id,
                 conditionsHold: holds,
                 isDelivered: effect == nil,
-                attempt,
-                in: db
+                attempt
             )
         }
         if let execution = outcome.execution {
@@ -169,7 +174,13 @@ extension Club {
         let store = try openStore(attempt)
         let time = try moment(nil, attempt)
         return try await store.read(attempt) { db in
-            try store.decide(scenario, for: subject, at: time, conditionsHold: true, attempt, in: db).decision.counters
+            try ScenarioReading(db: db, device: store.device).decide(
+                scenario,
+                for: subject,
+                at: time,
+                conditionsHold: true,
+                attempt
+            ).decision.counters
         }
     }
 
@@ -179,8 +190,8 @@ extension Club {
         let attempt = "reset a scenario"
         let store = try openStore(attempt)
         let name: String? = if case .named(let name) = scenario.events { name } else { nil }
-        try await store.write(attempt) { db in
-            try store.resetScenario(scenario.id, events: name, for: subject, attempt, in: db)
+        try await store.write(attempt) { transaction in
+            try transaction.events.reset(scenario.id, events: name, for: subject, attempt)
         }
     }
 

@@ -7,7 +7,7 @@ import GRDB
 /// - `member`: one row a member, also of those who are gone (`status` 1) or were joined to another (2). `facts` holds
 ///   what was said of them (``MemberFacts``), or NULL where `origin_…` (the newest creation), `claim_…` and the shown
 ///   values tell all of it. `ended_hlc` is the latest deletion, -1 without one.
-///   The rest is computed from facts and ledger, by ``MemberStore/save(_:of:in:)`` and what comes to the same.
+///   The rest is computed from facts and ledger, by ``MemberSaving/save(_:of:)`` and what comes to the same.
 /// - `visit`: the ledger, append-only. A visit is known everywhere by its `event_id`; `device_id` and `hlc` order the
 ///   visits of one device, where two kiosks with one identifier (a copied disk) may have used a moment twice; `born` names
 ///   the creation of the member under which it was made and with which it ends.
@@ -30,7 +30,7 @@ import GRDB
 /// - `audit`: who did what, append-only.
 /// - `change`: which members changed, in order, each with the values that were shown before; a row with `member_id` 0
 ///   stands for all rows of `member` with its `seq` as `change_seq`, who are new. Lists follow it, also in other
-///   processes. Only the latest ``MemberStore/keptChanges`` are kept.
+///   processes. Only the latest ``MemberSaving/keptChanges`` are kept.
 /// - `ledger_permit`: triggers refuse to change or delete rows of `visit`, `undo` and `audit` unless this table has a
 ///   row. Erasing a member, the retention period, a repair and a merge that hears of two records of one tap need that:
 ///   they insert a row, do their work and delete the row, all in one transaction, so that no committed state ever has one.

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 /// What a member's row shows of the facts, apart from what the ledger says.
 struct MemberProjection: Equatable {
@@ -37,23 +36,5 @@ struct MemberProjection: Equatable {
         ended = facts.end?.time ?? -1
         claimVisits = facts.claims.first?.visits
         claimAt = facts.claims.first?.at
-    }
-}
-
-extension MemberStore {
-    /// Whose card the identifier of that member is, if it is that of somebody else. What was said of the card before
-    /// its holder was deleted does not hold for one who is there again (see ``holder(of:in:)``).
-    static func holderOfIdentifier(_ id: Int64, in db: Database) throws -> String? {
-        try String.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT member_key FROM card JOIN member ON card_id = user_id
-                    WHERE member.id = ? AND member_key <> user_id AND NOT EXISTS (
-                        SELECT 1 FROM member AS holder WHERE holder.user_id = member_key
-                            AND holder.ended_hlc >= card.hlc)
-                    """
-            ),
-            arguments: [id]
-        )
     }
 }

@@ -21,8 +21,8 @@ extension MemberStore {
     ) async throws(ClubError) {
         let attempt = "back up the member database"
         let pages = try await copy(to: path, attempt, verifying: true, progress: progress)
-        try await write(attempt) { db in
-            try self.audit(.backedUp, of: nil, context, detail: ["pages": .int(pages)], in: db)
+        try await write(attempt) { transaction in
+            try transaction.audit(.backedUp, of: nil, context, detail: ["pages": .int(pages)])
         }
     }
 

@@ -25,18 +25,17 @@ extension MemberStore {
                 report.keptFile = kept
             }
             do {
-                let mended = try await write(attempt) { db in
-                    var mending = Mending(self, db)
+                let mended = try await write(attempt) { transaction in
+                    var mending = Mending(transaction)
                     try mending.run(reindexing: damage != nil)
-                    try self.audit(
+                    try transaction.audit(
                         .repaired,
                         of: nil,
                         context,
                         detail: [
                             "mended": .array(mending.mended.map { .string($0) }),
                             "lost": .array(mending.lost.map { .string($0) }),
-                        ],
-                        in: db
+                        ]
                     )
                     return (mending.mended, mending.lost)
                 }

@@ -17,22 +17,18 @@ package final class MemberStore: Sendable {
     /// Which file it is.
     private let identity: DatabaseFiles.Identity?
 
-    /// Tells this store's visits from those of other devices. Two processes on one file are one device.
-    package let deviceID: UUID
+    /// Who writes here.
+    let device: LocalDevice
 
-    let clock: @Sendable () -> Date
+    package var deviceID: UUID { device.id }
 
-    /// What hides the identifiers, if they are hidden.
-    let identifierKey: IdentifierKey?
+    var clock: @Sendable () -> Date { device.clock }
 
     /// Tells those who wait for it that something was committed here.
     package let commits = EventBroadcaster<Void>()
 
     /// The taps that wait for their commit.
     let taps = TapQueue()
-
-    /// Under whose name what is to be delivered or processed is noted.
-    let holder = WorkHolder()
 
     /// Opens the store, creating and upgrading it where necessary. A file that belongs to another program, or to a
     /// newer version of this one, is left as it is.
@@ -43,8 +39,6 @@ package final class MemberStore: Sendable {
         clock: @escaping @Sendable () -> Date,
         makeUUID: @Sendable () -> UUID
     ) throws(ClubError) {
-        self.clock = clock
-        self.identifierKey = identifierKey
         var configuration = Configuration()
         configuration.label = "club"
         configuration.busyMode = .timeout(Timestamp.seconds(Timestamp.microseconds(busyTimeout)))
@@ -91,7 +85,7 @@ package final class MemberStore: Sendable {
                     detail: "synchronous stays \(synchronous ?? -1)"
                 )
             }
-            deviceID = try Self.identify(database, makeUUID)
+            device = LocalDevice(try Self.identify(database, makeUUID), clock, identifierKey)
             identity = path.flatMap { DatabaseFiles.Identity($0) }
             try Self.compare(identifierKey, in: database)
         } catch {
@@ -105,13 +99,11 @@ package final class MemberStore: Sendable {
         path = nil
         place = nil
         identity = nil
-        deviceID = store.deviceID
-        clock = store.clock
-        identifierKey = store.identifierKey
+        device = LocalDevice(store.device.id, store.device.clock, store.device.key)
     }
 
     deinit {
-        holder.end()
+        device.holder.end()
     }
 
     /// Closes the database when all that is under way has ended. Later calls throw ``ClubError/Kind/notOpen``.
@@ -131,7 +123,7 @@ package final class MemberStore: Sendable {
             }
             try database.close()
             taps.stop()
-            holder.end()
+            device.holder.end()
         } catch {
             throw ClubError(error, attempting: "close the member database")
         }
@@ -193,20 +185,11 @@ package final class MemberStore: Sendable {
     func write<Value: Sendable>(
         _ attempt: String,
         committed: @escaping @Sendable (Value) -> Void = { _ in },
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (StoreTransaction) throws -> Value
     ) async throws(ClubError) -> Value {
         do {
             return try await database.writeWithoutTransaction { db in
-                var result: Value?
-                try db.inTransaction(.immediate) {
-                    result = try body(db)
-                    return .commit
-                }
-                guard let result else { throw ClubError(.other, attempting: attempt) }
-                try self.confirmPlace(attempt)
-                committed(result)
-                self.commits.yield(())
-                return result
+                try self.commit(attempt, db, committed: committed, body)
             }
         } catch {
             throw ClubError(error, attempting: attempt)
@@ -233,6 +216,39 @@ package final class MemberStore: Sendable {
         }
     }
 
+    /// Changes something in one transaction, on the calling thread.
+    func writeNow<Value>(
+        _ attempt: String,
+        _ body: (StoreTransaction) throws -> Value
+    ) throws(ClubError) -> Value {
+        do {
+            return try database.writeWithoutTransaction { db in try commit(attempt, db, body) }
+        } catch {
+            throw ClubError(error, attempting: attempt)
+        }
+    }
+
+    private func commit<Value>(
+        _ attempt: String,
+        _ db: Database,
+        committed: (Value) -> Void = { _ in },
+        _ body: (StoreTransaction) throws -> Value
+    ) throws -> Value {
+        var result: Value?
+        try db.inTransaction(.immediate) {
+            result = try body(transaction(db))
+            return .commit
+        }
+        guard let result else { throw ClubError(.other, attempting: attempt) }
+        try confirmPlace(attempt)
+        committed(result)
+        commits.yield(())
+        return result
+    }
+
+    /// What writes in a transaction that was begun otherwise.
+    func transaction(_ db: Database) -> StoreTransaction { StoreTransaction(db: db, device: device) }
+
     /// How SQLite writes this store's commits to disk; 2 is FULL.
     package func synchronousMode() async throws(ClubError) -> Int {
         do {
@@ -241,6 +257,39 @@ package final class MemberStore: Sendable {
             }
         } catch {
             throw ClubError(error, attempting: "read a setting of the member database")
+        }
+    }
+}
+
+/// The key under which identifiers are hidden.
+extension MemberStore {
+    private static let checkKey = "identifierKey"
+
+    /// Makes sure that the database was made with that key, or without one. A database without members takes the key.
+    static func compare(_ key: IdentifierKey?, in database: any DatabaseWriter) throws {
+        let known: Bool = try database.read { db in try isKnown(key, in: db) }
+        guard !known, let key else { return }
+        try database.write { db in
+            // Another process may have been faster.
+            guard try !isKnown(key, in: db) else { return }
+            try db.execute(
+                sql: "INSERT INTO meta (key, value) VALUES (?, ?)",
+                arguments: [Self.checkKey, key.check]
+            )
+        }
+    }
+
+    private static func isKnown(_ key: IdentifierKey?, in db: Database) throws -> Bool {
+        let attempt = "open the member database"
+        let stored = try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [checkKey])
+        switch (stored, key) {
+        case (nil, nil): return true
+        case (let stored?, let key?) where stored == key.check: return true
+        case (_?, _): throw ClubError(.wrongIdentifierKey, attempting: attempt)
+        case (nil, _?):
+            let isUsed = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM member)") ?? false
+            guard !isUsed else { throw ClubError(.wrongIdentifierKey, attempting: attempt) }
+            return false
         }
     }
 }

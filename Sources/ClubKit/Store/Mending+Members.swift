@@ -7,7 +7,7 @@ extension Mending {
     /// What was said of a member and cannot be read becomes what is shown.
     mutating func mendFacts() throws {
         for id in try Int64.fetchAll(db, sql: "SELECT id FROM member WHERE facts IS NOT NULL") {
-            guard let row = try MemberStore.row(id: id, in: db) else { continue }
+            guard let row = try db.members.row(id: id) else { continue }
             if let facts = try? row.facts(), facts.latestTime < Stamp.latestTime { continue }
             let tags = try String.fetchOne(db, sql: "SELECT tags FROM member WHERE id = ?", arguments: [id])
             let facts = try rebuilt(
@@ -25,7 +25,7 @@ extension Mending {
                 )
             )
             try db.execute(sql: "UPDATE member SET facts = '{}' WHERE id = ?", arguments: [id])
-            try store.save(facts, of: id, in: db)
+            try transaction.members.save(facts, of: id)
             note("members lost notes and former values; what is shown of them was kept", 1, isLoss: true)
         }
     }
@@ -49,13 +49,13 @@ extension Mending {
         _ extras: Extras
     ) throws -> MemberFacts {
         var facts = MemberFacts()
-        if ended >= 0 { facts.delete(Stamp(time: ended, device: store.deviceID)) }
+        if ended >= 0 { facts.delete(Stamp(time: ended, device: transaction.device.id)) }
         guard exists else {
-            if ended < 0 { facts.delete(try store.nextStamp(in: db)) }
+            if ended < 0 { facts.delete(try transaction.nextStamp()) }
             return facts
         }
         let added = Timestamp.microseconds(Date(timeIntervalSince1970: member.timeStampAdded)) ?? 0
-        let origin = facts.isAlive(origin) ? origin : try store.nextStamp(in: db)
+        let origin = facts.isAlive(origin) ? origin : try transaction.nextStamp()
         facts.join(
             .plain(
                 origin: origin,
@@ -73,7 +73,7 @@ extension Mending {
         }
         if let left = extras.visitsLeft {
             // What was bought from now on, so that all visits before are paid for.
-            facts.add(MemberFacts.Pack(try store.nextStamp(in: db), visits: left))
+            facts.add(MemberFacts.Pack(try transaction.nextStamp(), visits: left))
         }
         return facts
     }
@@ -103,7 +103,7 @@ extension Mending {
     mutating func mendMissingMember(_ id: Int64) throws {
         var member = Member(userId: "recovered-\(id)")
         var extras = Extras()
-        if let image = try image(of: id), try MemberStore.row(userID: image.member.userId, in: db) == nil {
+        if let image = try image(of: id), try db.members.row(userID: image.member.userId) == nil {
             (member, extras) = image
             note("members who were missing are there again, as they were when they changed last", 1)
         } else {
@@ -124,13 +124,13 @@ extension Mending {
             )
             member.timeStampAdded = Timestamp.seconds(at ?? 0)
         }
-        let origin = try origin(id) ?? store.nextStamp(in: db)
+        let origin = try origin(id) ?? transaction.nextStamp()
         let facts = try rebuilt(member, origin, exists: true, ended: -1, extras)
         try db.execute(
             sql: "INSERT INTO member (id, user_id, added_at, status, facts) VALUES (?, ?, 0, 1, '{}')",
             arguments: [id, member.userId]
         )
-        try store.save(facts, of: id, in: db)
+        try transaction.members.save(facts, of: id)
     }
 
     /// The creation that a member's visits tell of, or the first tap of which only the receipt is left.
@@ -145,7 +145,10 @@ extension Mending {
             arguments: [id]
         )
         guard let at else { return nil }
-        return Stamp(time: try freeTime(near: at, of: store.deviceID, in: "visit"), device: store.deviceID)
+        return Stamp(
+            time: try freeTime(near: at, of: transaction.device.id, in: "visit"),
+            device: transaction.device.id
+        )
     }
 
     /// The latest values that the journal of changes has of a member.

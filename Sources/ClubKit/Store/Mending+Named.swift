@@ -9,7 +9,7 @@ extension Mending {
         guard !ids.isEmpty else { return }
         let images = try images(of: Set(ids))
         for id in ids {
-            guard let row = try MemberStore.row(id: id, in: db) else { continue }
+            guard let row = try db.members.row(id: id) else { continue }
             switch row.status {
             case .present:
                 guard let text = images[id], var (member, extras) = try image(text),
@@ -74,24 +74,27 @@ extension Mending {
                 let added = Timestamp.microseconds(Date(timeIntervalSince1970: known.timeStampAdded)),
                 HybridTimestamp(milliseconds: added / 1000, counter: .max).rawValue <= latest
             {
-                origin = Stamp(time: try freeTime(near: added, of: store.deviceID, in: "visit"), device: store.deviceID)
+                origin = Stamp(
+                    time: try freeTime(near: added, of: transaction.device.id, in: "visit"),
+                    device: transaction.device.id
+                )
             } else {
                 // Before all else: any deletion of which others know holds. Not of a file, which an erasure keeps out.
-                origin = Stamp(time: 0, device: store.deviceID)
+                origin = Stamp(time: 0, device: transaction.device.id)
             }
         }
         // Who is there was created after an erasure.
-        if let erasure = try MemberStore.erasure(of: row.member.userId, in: db),
+        if let erasure = try db.erasures.erasure(of: row.member.userId),
             origin.isLegacy || origin.time <= erasure.time
         {
-            origin = Stamp(time: erasure.time &+ 1, device: origin.isLegacy ? store.deviceID : origin.device)
+            origin = Stamp(time: erasure.time &+ 1, device: origin.isLegacy ? transaction.device.id : origin.device)
         }
         return origin
     }
 
     private func write(_ facts: MemberFacts, of id: Int64) throws {
         try db.execute(sql: "UPDATE member SET facts = '{}' WHERE id = ?", arguments: [id])
-        try store.save(facts, of: id, in: db)
+        try transaction.members.save(facts, of: id)
     }
 
     /// The values before the latest change of each of these members who were there then.

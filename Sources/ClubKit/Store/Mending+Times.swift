@@ -7,10 +7,11 @@ extension Mending {
     /// Sets the clock after all records, or to the present where it shows what no clock does.
     mutating func mendClock() throws {
         let latest = try LogicalTimes.latest(in: db)
-        let stored = try LogicalTimes.isClockAhead(now: store.clock(), in: db) ? nil : LogicalTimes.clock(in: db)
+        let stored =
+            try LogicalTimes.isClockAhead(now: transaction.device.clock(), in: db) ? nil : LogicalTimes.clock(in: db)
         let isWhole = try Bool.fetchOne(db, sql: "SELECT count(*) = 1 AND min(id) = 1 FROM clock") ?? false
         if let stored, stored >= latest, isWhole { return }
-        let time = max(latest, stored ?? LogicalTimes.present(store.clock()))
+        let time = max(latest, stored ?? LogicalTimes.present(transaction.device.clock()))
         try db.execute(sql: "DELETE FROM clock; INSERT INTO clock (id, hlc) VALUES (1, \(time))")
         let words = stored == nil ? "the logical clock was set anew" : "the logical clock was set after all records"
         if !mended.contains(words) { mended.append(words) }
@@ -32,7 +33,7 @@ extension Mending {
         if try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM card WHERE NOT hlc \(LogicalTimes.isPossible))")
             ?? false
         {
-            let now = try store.nextStamp(in: db)
+            let now = try transaction.nextStamp()
             try note(
                 "cards are their members' from now on",
                 changing: "UPDATE card SET hlc = ?, device_id = ? WHERE NOT hlc \(LogicalTimes.isPossible)",
@@ -55,7 +56,7 @@ extension Mending {
                 sql: "UPDATE \(table) SET hlc = ? WHERE device_id = ? AND \(key) = ?",
                 arguments: [time, device, value]
             )
-            try store.observe(time, in: db)
+            try transaction.observe(time)
         }
         note("records got a possible logical time", rows.count)
     }
@@ -73,7 +74,7 @@ extension Mending {
             let (id, isPlain): (Int64, Bool) = (try stored.value(0), try stored.value(1))
             touched.insert(id)
             note("members got a possible time of their creation or deletion", 1)
-            guard let row = try MemberStore.row(id: id, in: db) else { continue }
+            guard let row = try db.members.row(id: id) else { continue }
             let added = Timestamp.microseconds(Date(timeIntervalSince1970: row.member.timeStampAdded)) ?? 0
             var origin = row.origin
             if !(0..<Stamp.latestTime).contains(origin.time) {
@@ -107,7 +108,7 @@ extension Mending {
             sql: "SELECT salt, hash FROM erased WHERE NOT hlc \(LogicalTimes.isPossible)"
         )
         guard !rows.isEmpty else { return }
-        let now = try store.nextStamp(in: db).time
+        let now = try transaction.nextStamp().time
         var times: [[Data]: Int64] = [:]
         for row in rows { times[[try row.value(0), try row.value(1)]] = now }
         let members = try Row.fetchCursor(

@@ -16,19 +16,19 @@ extension Mending {
         for receipt in missing {
             let at: Int64 = try receipt.value(1)
             let id: Int64 = try receipt.value(4)
-            guard let member = try MemberStore.row(id: id, in: db) else { continue }
-            let time = try freeTime(near: at, of: store.deviceID, in: "visit")
+            guard let member = try db.members.row(id: id) else { continue }
+            let time = try freeTime(near: at, of: transaction.device.id, in: "visit")
             let visit = VisitRow(
                 eventID: try receipt.value(0),
-                stamp: Stamp(time: time, device: store.deviceID),
+                stamp: Stamp(time: time, device: transaction.device.id),
                 at: at,
                 reader: try receipt.value(2),
                 backend: try receipt.value(3),
                 // What was before the member was deleted does not count again.
                 born: time <= member.ended ? time : member.origin.time
             )
-            try store.insertVisit(visit, of: id, in: db)
-            try store.observe(time, in: db)
+            try transaction.ledger.insertVisit(visit, of: id)
+            try transaction.observe(time)
             touched.insert(id)
             note("visits that were acknowledged are in the ledger again", 1)
         }
@@ -58,7 +58,7 @@ extension Mending {
                 FROM visit WHERE device_id = ? AND source = 'card'
                     AND NOT EXISTS (SELECT 1 FROM receipt WHERE receipt.event_id = visit.event_id)
                 """,
-            [store.deviceID]
+            [transaction.device.id]
         )
         try note(
             "receipts of counted taps remain without a visit and a member",

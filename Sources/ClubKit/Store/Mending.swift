@@ -5,14 +5,13 @@ import ReaderKit
 /// Puts a database right whose tables can be read, inside one transaction: what is said twice is made to agree, and
 /// what follows from something else is computed anew.
 struct Mending {
-    let store: MemberStore
-    let db: Database
+    let transaction: StoreTransaction
+    var db: Database { transaction.db }
     var mended: [String] = []
     private(set) var lost: [String] = []
 
-    init(_ store: MemberStore, _ db: Database) {
-        self.store = store
-        self.db = db
+    init(_ transaction: StoreTransaction) {
+        self.transaction = transaction
     }
 
     /// - Parameters:
@@ -38,9 +37,9 @@ struct Mending {
             note("visits that could not be read", visits - found, isLoss: true)
         }
         try mendNamedMembers(named)
-        for one in try MemberStore.presentThoughErased(in: db) {
-            guard let row = try MemberStore.row(id: one.id, in: db) else { continue }
-            try store.change(row, in: db) { $0.erase(one.erasure) }
+        for one in try db.members.presentThoughErased() {
+            guard let row = try db.members.row(id: one.id) else { continue }
+            try transaction.members.change(row) { $0.erase(one.erasure) }
             note("members who were erased and were there again are gone", 1)
         }
         try mendShownValues()
@@ -131,7 +130,7 @@ struct Mending {
         // Joined members depend on one another, so what one needs may only be seen after another was put right.
         for _ in 0..<5 {
             var ids = Set(try Int64.fetchAll(db, sql: IntegrityQuestion.differingSimpleRows))
-            try MemberStore.forEachContradiction(in: db) { id, _ in ids.insert(id) }
+            try db.members.forEachContradiction { id, _ in ids.insert(id) }
             if ids.isEmpty { return }
             note("members' totals and shown values were computed again", ids.subtracting(touched).count)
             for id in ids.sorted() { try saveAgain(id) }
@@ -140,8 +139,8 @@ struct Mending {
     }
 
     func saveAgain(_ id: Int64) throws {
-        guard let row = try MemberStore.row(id: id, in: db) else { return }
-        try store.save(try row.facts(), of: id, in: db)
+        guard let row = try db.members.row(id: id) else { return }
+        try transaction.members.save(try row.facts(), of: id)
     }
 
     /// Makes every list look at all members again.

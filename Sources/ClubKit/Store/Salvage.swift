@@ -78,21 +78,20 @@ struct Salvage {
         var report = RepairReport()
         do {
             let (lost, named, visits) = (rescue.lost, rescue.named, rescue.visits)
-            let (mended, others) = try await store.write(attempt) { db in
-                var mending = Mending(store, db)
+            let (mended, others) = try await store.write(attempt) { transaction in
+                var mending = Mending(transaction)
                 try mending.run(reindexing: false, named: named, visits: visits)
-                try store.audit(
+                try transaction.audit(
                     .repaired,
                     of: nil,
                     context,
                     detail: [
                         "mended": .array(mending.mended.map { .string($0) }),
                         "lost": .array((lost + mending.lost).map { .string($0) }),
-                    ],
-                    in: db
+                    ]
                 )
                 // What was lost may have been told to other devices, so nothing more is said under the old name.
-                try db.execute(
+                try transaction.db.execute(
                     sql: "REPLACE INTO meta (key, value) SELECT ?, value FROM meta WHERE key = 'deviceID'",
                     arguments: [MemberStore.copyMark]
                 )

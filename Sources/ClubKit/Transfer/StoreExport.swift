@@ -88,7 +88,7 @@ extension MemberStore {
     /// - Returns: why it is not in the audit log, if it is not.
     func auditExport(_ detail: [String: FieldValue], _ context: ActionContext) -> String? {
         do {
-            try database.write { try audit(.exported, of: nil, context, detail: detail, in: $0) }
+            try database.write { try transaction($0).audit(.exported, of: nil, context, detail: detail) }
             return nil
         } catch {
             return ClubError(error, attempting: "write the audit log").description

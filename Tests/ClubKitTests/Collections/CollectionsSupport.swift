@@ -171,11 +171,11 @@ struct ListBench {
     private mutating func bulk(_ club: Club, count: Int) async throws {
         let rows = (0..<count).map { _ in (newKey(), random.pick(Self.names), random.below(9), random.below(50_000)) }
         let store = try club.openStore("test")
-        _ = try await store.write("import") { db in
-            let number = try store.noteCreations(in: db)
+        _ = try await store.write("import") { transaction in
+            let number = try transaction.members.noteCreations()
             for (key, name, visits, seconds) in rows {
                 let at = Timestamp.microseconds(start.addingTimeInterval(Double(seconds)))
-                try db.execute(
+                try transaction.db.execute(
                     sql: """
                         INSERT INTO member (user_id, username, added_at, num_visits, own_visits, last_visit_at,
                             claim_visits, claim_at, change_seq)
@@ -192,8 +192,11 @@ struct ListBench {
 
     /// Forgets all changes but the latest few, as happens after thousands.
     func prune(keeping count: Int) async throws {
-        _ = try await store.write("prune") { db in
-            try db.execute(sql: "DELETE FROM change WHERE seq <= (SELECT max(seq) FROM change) - ?", arguments: [count])
+        _ = try await store.write("prune") { transaction in
+            try transaction.db.execute(
+                sql: "DELETE FROM change WHERE seq <= (SELECT max(seq) FROM change) - ?",
+                arguments: [count]
+            )
         }
     }
 }

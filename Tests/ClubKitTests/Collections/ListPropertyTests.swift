@@ -165,9 +165,9 @@ struct ListPropertyTests {
         let before = try await store.read("test") { db in
             try ListState(MemberListing(order: .creation, filter: .all), at: 0, in: db)
         }
-        _ = try await store.write("test") { db in
-            try db.execute(sql: "DELETE FROM change WHERE seq > 2")
-            try db.execute(sql: "UPDATE member SET username = 'restored', change_seq = 1")
+        _ = try await store.write("test") { transaction in
+            try transaction.db.execute(sql: "DELETE FROM change WHERE seq > 2")
+            try transaction.db.execute(sql: "UPDATE member SET username = 'restored', change_seq = 1")
         }
         let changes = try await store.read("test") { db in
             var next = before

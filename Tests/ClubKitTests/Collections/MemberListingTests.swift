@@ -80,8 +80,8 @@ struct MemberListingTests {
         let time = Timestamp.microseconds(now) ?? 0
         // Names that are missing come from files only.
         let store = try bench.store
-        _ = try await store.write("test") { db in
-            try db.execute(sql: "UPDATE member SET username = NULL WHERE id % 5 = 0")
+        _ = try await store.write("test") { transaction in
+            try transaction.db.execute(sql: "UPDATE member SET username = NULL WHERE id % 5 = 0")
         }
         try await store.read("test") { db in
             for order in MemberOrder.allCases {

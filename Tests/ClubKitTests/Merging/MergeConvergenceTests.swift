@@ -52,15 +52,15 @@ struct MergeConvergenceTests {
             _ = try await store.setTags(.some(added: ["red"], removed: []), of: key, context) { _ in }
             return
         }
-        try await store.write("act") { db in
+        try await store.write("act") { transaction in
             switch what {
-            case 0: _ = try store.trigger("purchase", for: subject, at: time, id: id, "act", in: db)
+            case 0: _ = try transaction.events.trigger("purchase", for: subject, at: time, id: id, "act")
             case 1 where number < 20:
-                try store.resetScenario(scenario, events: "purchase", for: subject, "act", in: db)
+                try transaction.events.reset(scenario, events: "purchase", for: subject, "act")
             default:
-                let all = try MemberStore.executions(where: "1", [], in: db)
+                let all = try transaction.db.executions.executions(where: "1", [])
                 guard !all.isEmpty else { return }
-                _ = try store.settle(all[number % all.count].id, state, context, at: time, "act", in: db)
+                _ = try transaction.executions.settle(all[number % all.count].id, state, context, at: time, "act")
             }
         }
     }
@@ -196,7 +196,7 @@ struct MergeConvergenceTests {
         // Not all have the same scenarios.
         for device in devices {
             let spans = Self.plan.spans.filter { _ in random.chance(80) }
-            try await device.store.write("test") { db in try device.store.keep(spans, in: db) }
+            try await device.store.write("test") { transaction in try transaction.events.keep(spans) }
         }
         for step in 0..<Int.random(in: 20...80, using: &random) {
             if pace > 1 { for device in devices { device.clock.advance(by: 20 * pace) } }

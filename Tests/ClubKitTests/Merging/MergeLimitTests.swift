@@ -150,7 +150,7 @@ struct MergeLimitTests {
         #expect(verdicts.last == .skipped(MergeBatch.saltReason))
         #expect(verdicts.dropLast().allSatisfy { $0 == .created })
         #expect(try device.merge([erasure(3, 8)]) == [.created])
-        let known = try await device.store.read("test") { db in try Erasure.salts(in: db) }
+        let known = try await device.store.read("test") { db in try db.erasures.salts() }
         #expect(known.count == ClubFile.mostSalts && known.first == Data([0, 0]))
     }
 

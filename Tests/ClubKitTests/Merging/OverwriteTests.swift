@@ -45,7 +45,7 @@ struct OverwriteTests {
         func line() async throws -> [String] {
             let store = try club.openStore("test")
             return try await store.read("test") { db in
-                try MemberStore.row(userID: "A", in: db).map { [try MemberRow.json($0.facts())] } ?? []
+                try db.members.row(userID: "A").map { [try MemberRow.json($0.facts())] } ?? []
             }
         }
         let first = try await club.importMembers(from: path, options: options)

@@ -309,14 +309,14 @@ struct StoreImportSinkTests {
         #expect(try device.merge(records).allSatisfy { $0 == .skipped(MergeBatch.aheadReason) })
         #expect(try await device.member("A") == nil)
         // The clock has not moved.
-        let stamp = try await device.store.write("test") { db in try device.store.nextStamp(in: db) }
+        let stamp = try await device.store.write("test") { transaction in try transaction.nextStamp() }
         #expect(stamp.date == start)
         device.clock.advance(by: 7200)
         #expect(try device.merge(records).allSatisfy { $0 != .skipped(MergeBatch.aheadReason) })
         #expect(try await device.member("A")?.numVisits == 1)
         // Its own records it takes at any time.
         let restored = try MergeDevice(3, skew: 90_001)
-        _ = try await restored.store.write("test") { db in try restored.store.nextStamp(in: db) }
+        _ = try await restored.store.write("test") { transaction in try transaction.nextStamp() }
         restored.clock.advance(by: -90_001)
         #expect(try restored.merge(records).contains(.created))
     }

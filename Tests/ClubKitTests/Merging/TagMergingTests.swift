@@ -133,7 +133,7 @@ struct TagMergingTests {
             let change: TagChange = random.chance(40) ? .all(some) : .some(added: some, removed: others)
             _ = try await device.store.setTags(change, of: "A", Self.desk) { _ in }
             let facts = try await device.store.read("test") { db in
-                try #require(try MemberStore.row(userID: "A", in: db)).facts()
+                try #require(try db.members.row(userID: "A")).facts()
             }
             let now: [String: Bool] =
                 switch change {

@@ -13,23 +13,23 @@ struct RetentionCostTests {
         let device = try MergeDevice(1)
         try device.store.database.write { db in
             var facts = MemberFacts()
-            let stamp = try device.store.nextStamp(in: db)
+            let stamp = try device.store.transaction(db).nextStamp()
             facts.add(MemberFacts.Birth(stamp, at: 1))
-            let id = try device.store.insert("A", facts, in: db)
+            let id = try device.store.transaction(db).members.insert("A", facts)
             for number in 0..<2 * count {
                 device.clock.advance(by: number == count ? 40 * 86_400 : 60)
                 let visit = VisitRow(
                     eventID: UUIDSource.uuid(UInt64(number)),
-                    stamp: try device.store.nextStamp(in: db),
+                    stamp: try device.store.transaction(db).nextStamp(),
                     at: try #require(Timestamp.microseconds(device.clock.now)),
                     reader: "",
                     backend: "",
                     born: stamp.time,
                     source: .manual
                 )
-                try device.store.insertVisit(visit, of: id, in: db)
+                try device.store.transaction(db).ledger.insertVisit(visit, of: id)
             }
-            try device.store.refreshTotals(of: id, in: db)
+            try device.store.transaction(db).members.refreshTotals(of: id)
         }
         return device
     }
@@ -56,10 +56,10 @@ struct RetentionCostTests {
         var costs: [Int] = []
         for count in [400, 1600] {
             let device = try device(visits: 1)
-            try await device.store.write("test") { db in
+            try await device.store.write("test") { transaction in
                 // Of each moment three, of which every seventh tells of nobody.
                 for number in 0..<count {
-                    try db.execute(
+                    try transaction.db.execute(
                         sql: """
                             INSERT INTO receipt (event_id, at, reader, backend, outcome, member_id)
                             VALUES (?, ?, '', '', 'repeat', CASE WHEN ? THEN 1 END)

@@ -281,25 +281,25 @@ struct RetentionScenarioTests {
 
     private func fill(_ club: Club, members: Int, visits: Int, from day: Double) async throws {
         let store = try club.openStore("test")
-        try await store.write("test") { db in
+        try await store.write("test") { transaction in
             for member in 0..<members {
                 var facts = MemberFacts()
-                let stamp = try store.nextStamp(in: db)
+                let stamp = try transaction.nextStamp()
                 facts.add(MemberFacts.Birth(stamp, at: 1))
-                let id = try store.insert("M\(member)", facts, in: db)
+                let id = try transaction.members.insert("M\(member)", facts)
                 for number in 0..<visits {
                     let visit = VisitRow(
                         eventID: UUID(),
-                        stamp: try store.nextStamp(in: db),
+                        stamp: try transaction.nextStamp(),
                         at: 1_788_256_800_000_000 + Int64(day) * 86_400_000_000 + Int64(number) * 60_000_000,
                         reader: "",
                         backend: "",
                         born: stamp.time,
                         source: .manual
                     )
-                    try store.insertVisit(visit, of: id, in: db)
+                    try transaction.ledger.insertVisit(visit, of: id)
                 }
-                try store.refreshTotals(of: id, in: db)
+                try transaction.members.refreshTotals(of: id)
             }
         }
     }

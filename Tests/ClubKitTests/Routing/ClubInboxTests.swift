@@ -231,8 +231,8 @@ struct ClubInboxTests {
         _ = try await club.receive(tap("A"))
         _ = try await club.inbox.add(message("1"))
         let store = try #require(club.state.withLock { $0.store })
-        try await store.write("damage a message") { db in
-            try db.execute(sql: "UPDATE message SET content = '{'")
+        try await store.write("damage a message") { transaction in
+            try transaction.db.execute(sql: "UPDATE message SET content = '{'")
         }
         try await club.erase("A")
         #expect(try await club.member(withUserID: "A") == nil)

@@ -26,10 +26,10 @@ import Testing
         let store = try MemberStore(.memory, clock: { start }, makeUUID: { UUID() })
         for step in 0..<60 {
             let seed = random.numbers.next()
-            try await store.write("test") { db in
+            try await store.write("test") { transaction in
                 var random = Random(numbers: SeededNumbers(seed: seed))
-                for _ in 0..<40 { try Self.act(store, &random, db) }
-                if step > 5 { for _ in 0..<6 { try Self.compare(&random, db) } }
+                for _ in 0..<40 { try Self.act(store, &random, transaction.db) }
+                if step > 5 { for _ in 0..<6 { try Self.compare(&random, transaction.db) } }
             }
             if step.isMultiple(of: 10) {
                 let question = try #require(IntegrityQuestion.all.first { $0.sql.contains("scenario_count") })
@@ -70,26 +70,26 @@ import Testing
                 arguments: [at]
             )
         case 4 where random.below(20) == 0:
-            let scenario = random.below(2) == 0 ? MemberStore.resetName(ofEvents: name) : name
-            try store.reset(key, scenario, store.nextStamp(in: db), in: db)
+            let scenario = random.below(2) == 0 ? SubjectEvents.resetName(ofEvents: name) : name
+            try store.transaction(db).events.reset(key, scenario, store.transaction(db).nextStamp())
         case 5...15:
             try db.execute(
                 sql: """
                     INSERT INTO scenario_execution (execution_id, device_id, hlc, kind, subject, scenario, at, born, number)
                     VALUES (?, x'00000000000000000000000000000001', ?, ?, ?, ?, ?, 0, 1)
                     """,
-                arguments: [UUID(), store.nextStamp(in: db).time, key.kind.rawValue, key.text, name, at]
+                arguments: [UUID(), store.transaction(db).nextStamp().time, key.kind.rawValue, key.text, name, at]
             )
         default:
             let event = ScenarioEventRow(
                 eventID: UUID(),
-                stamp: try store.nextStamp(in: db),
+                stamp: try store.transaction(db).nextStamp(),
                 key: key,
                 name: name,
                 at: at,
                 visit: nil
             )
-            try store.addEvent(event, in: db)
+            try store.transaction(db).events.add(event)
         }
     }
 
@@ -104,7 +104,7 @@ import Testing
             db: db,
             keeps: keeps
         )
-        let reset = try MemberStore.resetTime(key, MemberStore.resetName(ofEvents: name), in: db)
+        let reset = try db.resetTime(key, SubjectEvents.resetName(ofEvents: name))
         let times = try Int64.fetchAll(
             db,
             sql: isEvent
@@ -130,9 +130,9 @@ import Testing
         let store = try MemberStore(.memory, clock: { Date() }, makeUUID: { UUID() })
         var random = Random(numbers: SeededNumbers(seed: 85))
         let seed = random.numbers.next()
-        try await store.write("test") { db in
+        try await store.write("test") { transaction in
             var random = Random(numbers: SeededNumbers(seed: seed))
-            for _ in 0..<1000 { try Self.act(store, &random, db) }
+            for _ in 0..<1000 { try Self.act(store, &random, transaction.db) }
         }
         try await store.read("test") { db in
             var random = Random(numbers: SeededNumbers(seed: seed))

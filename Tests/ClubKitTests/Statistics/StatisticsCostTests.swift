@@ -13,25 +13,25 @@ struct StatisticsCostTests {
         try device.store.database.write { db in
             var joined: Set<Int64> = []
             for number in 0...count {
-                let stamp = try device.store.nextStamp(in: db)
+                let stamp = try device.store.transaction(db).nextStamp()
                 var facts = MemberFacts()
                 facts.add(MemberFacts.Birth(stamp, at: 1_788_256_800_000_000))
                 if number > 0 { facts.set(SystemValues.Name.mergedInto, .string("M0"), stamp) }
-                let id = try device.store.insert("M\(number)", facts, in: db, joined: &joined)
+                let id = try device.store.transaction(db).members.insert("M\(number)", facts, joined: &joined)
                 for time in 0..<visits {
                     let visit = VisitRow(
                         eventID: UUIDSource.uuid(UInt64(number * visits + time)),
-                        stamp: try device.store.nextStamp(in: db),
+                        stamp: try device.store.transaction(db).nextStamp(),
                         at: 1_788_256_800_000_000 + Int64(time) * 3_600_000_000 + Int64(number),
                         reader: "",
                         backend: "",
                         born: stamp.time
                     )
-                    try device.store.insertVisit(visit, of: id, in: db)
+                    try device.store.transaction(db).ledger.insertVisit(visit, of: id)
                 }
-                try device.store.refreshTotals(of: id, in: db, joined: &joined)
+                try device.store.transaction(db).members.refreshTotals(of: id, joined: &joined)
             }
-            try device.store.refreshJoined(joined, in: db)
+            try device.store.transaction(db).members.refreshJoined(joined)
         }
         return device
     }
@@ -63,7 +63,7 @@ struct StatisticsCostTests {
             let device = try device(joined: count, visits: 5)
             // Who stands for whom is found out before, and tested elsewhere.
             let pairs = try await steps(in: device.store) {
-                _ = try await device.store.read("test") { db in try MemberStore.standIns(in: db) }
+                _ = try await device.store.read("test") { db in try db.members.standIns() }
             }
             let all = try await steps(in: device.store) {
                 try await question.ask(device.store, expecting: 5 * (count + 1))

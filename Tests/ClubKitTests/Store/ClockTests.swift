@@ -19,16 +19,16 @@ struct ClockTests {
 
         /// Sets the wall clock to these milliseconds, one after the other, and takes a stamp each time.
         func stamps(at milliseconds: [Double]) async throws -> [HybridTimestamp] {
-            try await store.write("test") { db in
+            try await store.write("test") { transaction in
                 try milliseconds.map {
                     time.now = Date(timeIntervalSince1970: $0 / 1000)
-                    return HybridTimestamp(rawValue: try store.nextStamp(in: db).time)
+                    return HybridTimestamp(rawValue: try transaction.nextStamp().time)
                 }
             }
         }
 
         func observe(_ moment: HybridTimestamp) async throws {
-            try await store.write("test") { db in try store.observe(moment.rawValue, in: db) }
+            try await store.write("test") { transaction in try transaction.observe(moment.rawValue) }
         }
     }
 

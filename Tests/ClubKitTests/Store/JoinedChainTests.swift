@@ -13,24 +13,24 @@ struct JoinedChainTests {
         try device.store.database.write { db in
             var joined: Set<Int64> = []
             for number in 0..<count {
-                let stamp = try device.store.nextStamp(in: db)
+                let stamp = try device.store.transaction(db).nextStamp()
                 var facts = MemberFacts()
                 facts.add(MemberFacts.Birth(stamp, at: 1_788_256_800_000_000))
                 if number > 0 { facts.set(SystemValues.Name.mergedInto, .string("M\(number - 1)"), stamp) }
-                let id = try device.store.insert("M\(number)", facts, in: db, joined: &joined)
+                let id = try device.store.transaction(db).members.insert("M\(number)", facts, joined: &joined)
                 let visit = VisitRow(
                     eventID: UUIDSource.uuid(UInt64(number)),
-                    stamp: try device.store.nextStamp(in: db),
+                    stamp: try device.store.transaction(db).nextStamp(),
                     at: 1_788_256_800_000_000 + Int64(number),
                     reader: "",
                     backend: "",
                     born: stamp.time,
                     source: .manual
                 )
-                try device.store.insertVisit(visit, of: id, in: db)
-                try device.store.refreshTotals(of: id, in: db, joined: &joined)
+                try device.store.transaction(db).ledger.insertVisit(visit, of: id)
+                try device.store.transaction(db).members.refreshTotals(of: id, joined: &joined)
             }
-            try device.store.refreshJoined(joined, in: db)
+            try device.store.transaction(db).members.refreshJoined(joined)
         }
         return device
     }
@@ -54,7 +54,7 @@ struct JoinedChainTests {
             switch self {
             case .check: #expect(try await store.check() == [])
             case .deletion: _ = try await store.delete("M0", ActionContext()) { _ in }
-            case .statistics: _ = try await store.read("test") { db in try MemberStore.standIns(in: db) }
+            case .statistics: _ = try await store.read("test") { db in try db.members.standIns() }
             }
         }
     }

@@ -12,10 +12,10 @@ struct SavingTests {
         of userID: String,
         _ body: @escaping @Sendable (inout MemberFacts, Stamp) -> Void
     ) async throws {
-        try await store.write("test") { db in
-            let row = try #require(try MemberStore.row(userID: userID, in: db))
-            let stamp = try store.nextStamp(in: db)
-            try store.change(row, in: db) { body(&$0, Stamp(time: stamp.time, device: UUIDSource.uuid(4711))) }
+        try await store.write("test") { transaction in
+            let row = try #require(try transaction.db.members.row(userID: userID))
+            let stamp = try transaction.nextStamp()
+            try transaction.members.change(row) { body(&$0, Stamp(time: stamp.time, device: UUIDSource.uuid(4711))) }
         }
     }
 
@@ -117,8 +117,8 @@ struct SavingTests {
     @Test("The journal does not grow without end")
     func pruned() async throws {
         let (club, store) = try await club(["A"])
-        try await store.write("test") { db in
-            for _ in 0..<12_000 { _ = try store.noteChange(of: 1, in: db) }
+        try await store.write("test") { transaction in
+            for _ in 0..<12_000 { _ = try transaction.members.noteChange(of: 1) }
         }
         let count = try await store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM change") ?? 0 }
         #expect((10_000..<11_100).contains(count))

@@ -43,8 +43,8 @@ enum FamiliarScenarios {
             let attempt = "settle a scenario"
             let time = Timestamp.microseconds(store.clock()) ?? 0
             do throws(ClubError) {
-                _ = try store.writeNow(attempt) { db in
-                    try store.settle(execution.id, failure: failure, at: time, attempt, in: db)
+                _ = try store.writeNow(attempt) { transaction in
+                    try transaction.executions.settle(execution.id, failure: failure, at: time, attempt)
                 }
             } catch {
                 // The scenario was reset meanwhile, perhaps by what was done.
@@ -69,14 +69,13 @@ enum FamiliarScenarios {
         let attempt = "count an event of a scenario"
         let (store, club) = try store()
         let time = try club.moment(date, attempt)
-        _ = try store.writeNow(attempt) { db in
-            try store.trigger(
+        _ = try store.writeNow(attempt) { transaction in
+            try transaction.events.trigger(
                 scenario.id,
                 for: .kiosk,
                 at: time,
                 id: club.configuration.makeUUID(),
-                attempt,
-                in: db
+                attempt
             )
         }
     }
@@ -89,17 +88,16 @@ enum FamiliarScenarios {
         // Once, before the transaction: it is the application's code, which may call this again.
         let holds = scenario.customConditions?() ?? true
         let isFirst = held.withLock { !$0.hasGivenBack }
-        let execution = try store.writeNow(attempt) { db in
-            if isFirst { try store.giveBackLeft(at: time, in: db) }
-            return try store.tryToExecute(
+        let execution = try store.writeNow(attempt) { transaction in
+            if isFirst { try transaction.executions.giveBackLeft(at: time) }
+            return try transaction.executions.tryToExecute(
                 scenario,
                 for: .kiosk,
                 at: time,
                 id: club.configuration.makeUUID(),
                 conditionsHold: holds,
                 isDelivered: false,
-                attempt,
-                in: db
+                attempt
             ).execution
         }
         if isFirst { held.withLock { $0.hasGivenBack = true } }
@@ -112,15 +110,21 @@ enum FamiliarScenarios {
         let time = try club.moment(date, attempt)
         let holds = scenario.customConditions?() ?? true
         return try store.readNow(attempt) { db in
-            try store.decide(scenario, for: .kiosk, at: time, conditionsHold: holds, attempt, in: db).decision
+            try ScenarioReading(db: db, device: store.device).decide(
+                scenario,
+                for: .kiosk,
+                at: time,
+                conditionsHold: holds,
+                attempt
+            ).decision
         }
     }
 
     static func reset(_ scenario: Scenario) throws(ClubError) {
         let attempt = "reset a scenario"
         let (store, _) = try store()
-        try store.writeNow(attempt) { db in
-            try store.resetScenario(scenario.id, events: scenario.id, for: .kiosk, attempt, in: db)
+        try store.writeNow(attempt) { transaction in
+            try transaction.events.reset(scenario.id, events: scenario.id, for: .kiosk, attempt)
         }
     }
 

@@ -26,7 +26,7 @@ struct KeptCount {
             """
             \(row).undone = 0 AND \(row).hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
                 WHERE r.kind = \(row).kind AND r.subject = \(row).subject
-                    AND r.scenario = \(MemberStore.resetNameSQL("\(row).name"))), -1)
+                    AND r.scenario = \(SubjectEvents.resetNameSQL("\(row).name"))), -1)
             """
         },
         columns: "kind, subject, name, at, hlc, undone",

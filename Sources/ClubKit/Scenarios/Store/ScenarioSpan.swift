@@ -10,6 +10,9 @@ struct ScenarioSpan: Hashable {
         case seconds, since, days, day, week, month, year
     }
 
+    /// Under what the windows stand in `meta`.
+    fileprivate static let storedKey = "scenarioSpans"
+
     private var unit: Unit
     /// The moment or the length, or the zone.
     private var value: String
@@ -85,29 +88,33 @@ extension ScenarioRule {
     }
 }
 
-extension MemberStore {
-    private static let spansKey = "scenarioSpans"
-
+extension Database {
     /// The windows in which scenarios that were used on this database count.
-    static func spans(in db: Database) throws -> Set<ScenarioSpan> {
-        let text = try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [spansKey])
+    func scenarioSpans() throws -> Set<ScenarioSpan> {
+        let text = try String.fetchOne(
+            self,
+            sql: "SELECT value FROM meta WHERE key = ?",
+            arguments: [ScenarioSpan.storedKey]
+        )
         return Set((text ?? "").split(separator: "\n").compactMap { ScenarioSpan($0) })
     }
 
-    /// Keeps the windows of scenarios, on top of those that are kept: two programs may have scenarios of their own.
-    func keep(_ spans: Set<ScenarioSpan>, in db: Database) throws {
-        guard !spans.isEmpty else { return }
-        let former = try Self.spans(in: db)
-        guard !spans.isSubset(of: former) else { return }
-        try db.execute(
-            sql: "REPLACE INTO meta (key, value) VALUES (?, ?)",
-            arguments: [Self.spansKey, former.union(spans).map(\.text).sorted().joined(separator: "\n")]
-        )
-    }
-
     /// The moments from which scenarios count now, each with the end of the time in which they do.
-    static func anchors(at now: Int64, in db: Database) throws -> [(from: Int64, until: Int64)] {
+    func scenarioAnchors(at now: Int64) throws -> [(from: Int64, until: Int64)] {
         let calendars = ScenarioCalendars()
-        return try spans(in: db).compactMap { $0.anchor(at: now, calendars) }
+        return try scenarioSpans().compactMap { $0.anchor(at: now, calendars) }
+    }
+}
+
+extension SubjectEvents {
+    /// Keeps the windows of scenarios, on top of those that are kept: two programs may have scenarios of their own.
+    func keep(_ spans: Set<ScenarioSpan>) throws {
+        guard !spans.isEmpty else { return }
+        let former = try transaction.db.scenarioSpans()
+        guard !spans.isSubset(of: former) else { return }
+        try transaction.db.execute(
+            sql: "REPLACE INTO meta (key, value) VALUES (?, ?)",
+            arguments: [ScenarioSpan.storedKey, former.union(spans).map(\.text).sorted().joined(separator: "\n")]
+        )
     }
 }

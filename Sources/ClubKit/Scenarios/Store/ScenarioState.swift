@@ -36,7 +36,7 @@ final class ScenarioState {
         if !isJoined {
             rows = [member]
         } else {
-            let joined = try MemberStore.joined(to: member, in: db)
+            let joined = try db.members.joined(to: member)
             rows = [member] + joined.filter { $0.id != member.id }
         }
         keys = rows.map { SubjectKey($0) }
@@ -54,7 +54,7 @@ final class ScenarioState {
     /// The tags of the member.
     func tags() throws -> [String] {
         if let foundTags { return foundTags }
-        let tags = try rows.first.map { try MemberStore.tags(of: $0.id, in: db) } ?? []
+        let tags = try rows.first.map { try db.members.tags(of: $0.id) } ?? []
         foundTags = tags
         return tags
     }
@@ -215,7 +215,7 @@ final class ScenarioState {
         "kind = ?1 AND subject = ?2 AND name = ?3 AND born > ?4 AND hlc > ?5 AND undone = 0"
 
     private func resetTime(_ key: SubjectKey, _ name: String) throws -> Int64 {
-        try MemberStore.resetTime(key, MemberStore.resetName(ofEvents: name), in: db)
+        try db.resetTime(key, SubjectEvents.resetName(ofEvents: name))
     }
 
     func allEvents(named name: String) throws -> (count: Int, first: Int64?, last: Int64?) {

@@ -4,65 +4,17 @@ import ReaderKit
 
 /// All that is held on one member, for the member.
 extension MemberStore {
-    /// The JSON object that is disclosed.
-    private struct Disclosure: Encodable {
-        struct Entry: Encodable {
-            var at: String
-            var values: [String: FieldValue]
-
-            func encode(to encoder: any Encoder) throws {
-                var container = encoder.container(keyedBy: FieldKey.self)
-                try container.encode(at, forKey: FieldKey("at"))
-                for (name, value) in values where value != .null { try container.encode(value, forKey: FieldKey(name)) }
-            }
-        }
-
-        struct Record: Encodable {
-            var member: Member
-            /// What was said of each value, newest first, also what counts no more.
-            var versions: [String: [Entry]]
-            var created: [String]
-            /// When the member was deleted, if so.
-            var deleted: String?
-            var claims: [Entry]
-            var visitsBought: [Entry]
-            /// Visits that were removed because they are old.
-            var visitsRemoved: Int
-            /// How many of these are kept for scenarios as having been since then.
-            var visitsRemovedSince: [Entry]
-        }
-
-        struct Card: Encodable {
-            var id: String
-            var blocked: String?
-            /// How far the card has counted its taps, if it does.
-            var counter: Int64?
-        }
-
-        var disclosedAt: String
-        var records: [Record]
-        var cards: [Card]
-        var visits: [Entry]
-        var taps: [Entry]
-        /// What scenarios did for the member.
-        var executions: [Entry]
-        /// What programs recorded for scenarios.
-        var events: [Entry]
-        /// What came on the member's cards, or names the member.
-        var messages: [Entry]
-        var audit: [Entry]
-    }
-
     package func disclose(
         _ key: String,
         to directory: URL,
         _ context: ActionContext
     ) async throws(ClubError) -> [URL] {
         let attempt = "disclose what is held on a member"
-        let keys = identifiers(key)
-        let (id, json, csv) = try await read(attempt) { db in
-            let row = try Self.heldRow(keys, attempt, in: db)
-            return (row.id, try self.disclosure(of: row, in: db), try self.visitTable(of: row, in: db))
+        let keys = device.identifiers(key)
+        let (id, json, csv) = try await read(attempt) { [device] db in
+            let row = try db.members.heldRow(keys, attempt)
+            let disclosing = Disclosing(db: db, device: device)
+            return (row.id, try disclosing.json(of: row), try disclosing.visits(of: row))
         }
         let files = [directory.appendingPathComponent("member.json"), directory.appendingPathComponent("visits.csv")]
         let result: Result<Void, ClubError> = await withCheckedContinuation { continuation in
@@ -79,12 +31,12 @@ extension MemberStore {
         try result.get()
         // What could not be written was not disclosed.
         do throws(ClubError) {
-            try await write(attempt) { db in
+            try await write(attempt) { transaction in
                 // Who was erased meanwhile must not come into the log again.
-                guard let row = try Self.row(id: id, in: db) else {
+                guard let row = try transaction.db.members.row(id: id) else {
                     throw ClubError(.noSuchMember, attempting: attempt)
                 }
-                try self.audit(.disclosed, of: row.member.userId, context, in: db)
+                try transaction.audit(.disclosed, of: row.member.userId, context)
             }
         } catch {
             for file in files { try? FileManager.default.removeItem(at: file) }
@@ -92,9 +44,64 @@ extension MemberStore {
         }
         return files
     }
+}
 
-    private func disclosure(of row: MemberRow, in db: Database) throws -> [UInt8] {
-        let rows = try Self.held(with: row, in: db)
+/// The JSON object that is disclosed.
+private struct Disclosure: Encodable {
+    struct Entry: Encodable {
+        var at: String
+        var values: [String: FieldValue]
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldKey.self)
+            try container.encode(at, forKey: FieldKey("at"))
+            for (name, value) in values where value != .null { try container.encode(value, forKey: FieldKey(name)) }
+        }
+    }
+
+    struct Record: Encodable {
+        var member: Member
+        /// What was said of each value, newest first, also what counts no more.
+        var versions: [String: [Entry]]
+        var created: [String]
+        /// When the member was deleted, if so.
+        var deleted: String?
+        var claims: [Entry]
+        var visitsBought: [Entry]
+        /// Visits that were removed because they are old.
+        var visitsRemoved: Int
+        /// How many of these are kept for scenarios as having been since then.
+        var visitsRemovedSince: [Entry]
+    }
+
+    struct Card: Encodable {
+        var id: String
+        var blocked: String?
+        /// How far the card has counted its taps, if it does.
+        var counter: Int64?
+    }
+
+    var disclosedAt: String
+    var records: [Record]
+    var cards: [Card]
+    var visits: [Entry]
+    var taps: [Entry]
+    /// What scenarios did for the member.
+    var executions: [Entry]
+    /// What programs recorded for scenarios.
+    var events: [Entry]
+    /// What came on the member's cards, or names the member.
+    var messages: [Entry]
+    var audit: [Entry]
+}
+
+/// Gathers what is disclosed.
+private struct Disclosing {
+    let db: Database
+    let device: LocalDevice
+
+    func json(of row: MemberRow) throws -> [UInt8] {
+        let rows = try db.members.held(with: row)
         let ids = rows.map { String($0.id) }.joined(separator: ",")
         func time(_ microseconds: Int64) -> String { ISO8601.text(Timestamp.date(microseconds)) }
         func time(_ stamp: Stamp) -> String { ISO8601.text(stamp.date) }
@@ -137,10 +144,12 @@ extension MemberStore {
             }
         }
         let names = rows.map(\.member.userId)
-        let cards = try Self.cards(of: rows, first: row.member.userId, in: db)
-        let naming = try messages(naming: Set(names + cards.map(\.id)), in: db).map(String.init)
+        let cards = try db.members.cards(of: rows, first: row.member.userId)
+        let naming = try StoredMessages(db: db, device: device).messages(naming: Set(names + cards.map(\.id))).map(
+            String.init
+        )
         let disclosure = Disclosure(
-            disclosedAt: ISO8601.text(clock()),
+            disclosedAt: ISO8601.text(device.clock()),
             records: records,
             cards: try cards.map { card in
                 let counter = try Int64.fetchOne(
@@ -182,7 +191,7 @@ extension MemberStore {
                 """
                 SELECT received_at, content ->> '$.type', content ->> '$.source.kind', content ->> '$.payload',
                     coalesce(outcome, state), reason
-                FROM message WHERE seq IN (\(naming.joined(separator: ","))) OR seq IN (\(Self.messages(ofTaps: """
+                FROM message WHERE seq IN (\(naming.joined(separator: ","))) OR seq IN (\(StoredMessages.messages(ofTaps: """
                     SELECT event_id FROM receipt WHERE member_id IN (\(ids))
                     UNION SELECT event_id FROM visit WHERE member_id IN (\(ids))
                     """))) ORDER BY seq
@@ -203,8 +212,8 @@ extension MemberStore {
         return Array(try encoder.encode(disclosure)) + [0x0A]
     }
 
-    private func visitTable(of row: MemberRow, in db: Database) throws -> [UInt8] {
-        let ids = try Self.held(with: row, in: db).map { String($0.id) }.joined(separator: ",")
+    func visits(of row: MemberRow) throws -> [UInt8] {
+        let ids = try db.members.held(with: row).map { String($0.id) }.joined(separator: ",")
         var text = "at,reader,source,counted,reason,by\r\n"
         let rows = try Row.fetchCursor(
             db,

@@ -57,10 +57,11 @@ extension MemberStore {
     private func record(_ taps: [Tap]) throws -> [TapQueue.Committed] {
         try database.writeWithoutTransaction { db in
             var answers: [Tap.Answer] = []
+            let transaction = self.transaction(db)
             try db.inTapTransaction {
                 answers = try taps.map { tap in
-                    let answer = try take(tap.event, tap.rules, unknown: tap.unknown, in: db)
-                    if answer.isNew { for message in tap.messages { try keep(message, in: db) } }
+                    let answer = try TapTaking(transaction: transaction).take(tap)
+                    if answer.isNew { for message in tap.messages { try transaction.messages.keep(message) } }
                     return answer
                 }
                 return answers.contains(where: \.isNew) ? .commit : .rollback
@@ -93,10 +94,17 @@ extension MemberStore {
             ) ?? false
         }
     }
+}
 
-    private func take(_ event: ScanEvent, _ rules: TapRules, unknown: UnknownCard, in db: Database) throws -> Tap.Answer
-    {
-        if var receipt = try Self.receipt(event.id, in: db) {
+/// Takes taps into the ledger.
+private struct TapTaking {
+    let transaction: StoreTransaction
+
+    private var db: Database { transaction.db }
+
+    func take(_ tap: Tap) throws -> Tap.Answer {
+        let (event, rules) = (tap.event, tap.rules)
+        if var receipt = try db.receipts.receipt(event.id) {
             receipt.isDuplicate = true
             return .seenBefore(receipt)
         }
@@ -104,7 +112,7 @@ extension MemberStore {
         // The time is rounded to what the store keeps, so that the first receipt equals a later one.
         var receipt = Receipt(
             eventID: event.id,
-            at: Timestamp.date(time ?? Timestamp.microseconds(clock()) ?? 0),
+            at: Timestamp.date(time ?? transaction.device.now),
             reader: PlainText.line(event.reader),
             backend: event.backend,
             outcome: .repeat
@@ -112,52 +120,51 @@ extension MemberStore {
         let rejection = Rejection.reason(for: event, time: time)
         if rejection != nil || rules.isMaintenance {
             receipt.outcome = rejection.map { .rejected($0) } ?? .ignored(Rejection.maintenance)
-            try Self.insert(receipt, memberID: nil, in: db)
+            try transaction.ledger.insert(receipt, memberID: nil)
             return .new(receipt)
         }
         // Both were looked at above.
-        guard let time, let key = event.memberKey.map(identifier(read:)) else { return .unknownCard }
+        guard let time, let key = event.memberKey.map(transaction.device.identifier(read:)) else { return .unknownCard }
 
         let memberID: Int64
         var counted: MemberRow?
-        switch try holder(of: key, read: event.memberKey, in: db) {
+        switch try holder(of: key, read: event.memberKey) {
         case .member(let row, let cardIsBlocked):
             memberID = row.id
-            receipt.outcome = try Self.outcome(of: time, for: row, cardIsBlocked, rules, in: db)
+            receipt.outcome = try outcome(of: time, for: row, cardIsBlocked, rules)
             if receipt.outcome == .visit {
-                try insertVisit(receipt, at: time, memberID: memberID, born: row.origin, in: db)
-                counted = try count(row, at: time, in: db)
+                try insertVisit(receipt, at: time, memberID: memberID, born: row.origin)
+                counted = try transaction.ledger.count(row, at: time)
             }
         case .nobody(let former):
-            switch unknown {
+            switch tap.unknown {
             case .ask: return .unknownCard
             case .ignore:
                 receipt.outcome = .ignored(Rejection.unknownCard)
-                try Self.insert(receipt, memberID: nil, in: db)
+                try transaction.ledger.insert(receipt, memberID: nil)
                 return .new(receipt)
             case .create:
-                let stamp = try nextStamp(in: db)
-                memberID = try create(key, former, name: event.memberName, at: time, stamp, in: db)
-                receipt.outcome = try Self.outcomeOfCreation(memberID, at: time, rules, in: db)
+                let stamp = try transaction.nextStamp()
+                memberID = try create(key, former, name: event.memberName, at: time, stamp)
+                receipt.outcome = try outcomeOfCreation(memberID, at: time, rules)
                 if receipt.outcome.isCounted {
-                    try insertVisit(receipt, at: time, memberID: memberID, born: stamp, in: db)
-                    try refreshTotals(of: memberID, in: db)
+                    try insertVisit(receipt, at: time, memberID: memberID, born: stamp)
+                    try transaction.members.refreshTotals(of: memberID)
                 }
             }
         }
-        let row = try counted ?? Self.row(id: memberID, in: db).map { try Self.shown(for: $0, in: db) }
+        let row = try counted ?? db.members.row(id: memberID).map { try db.members.shown(for: $0) }
         receipt.member = row?.member
         if let row, receipt.outcome.isCounted { receipt.notices = Self.notices(for: row, at: time, rules) }
-        try Self.insert(receipt, memberID: memberID, in: db)
-        if let row, row.id != memberID { try Self.tellTotals(of: row, in: receipt.eventID, in: db) }
+        try transaction.ledger.insert(receipt, memberID: memberID)
+        if let row, row.id != memberID { try transaction.ledger.tellTotals(of: row, in: receipt.eventID) }
         if let row, let plan = rules.scenarios, receipt.outcome.isCounted {
-            receipt.executions = try charge(
+            receipt.executions = try transaction.executions.charge(
                 ScenarioTap(plan: plan, refused: rules.refusedScenarios),
                 for: row,
-                owner: row.id == memberID ? row : Self.row(id: memberID, in: db) ?? row,
+                owner: row.id == memberID ? row : db.members.row(id: memberID) ?? row,
                 visit: receipt.eventID,
-                at: time,
-                in: db
+                at: time
             )
         }
         return .new(receipt)
@@ -165,11 +172,11 @@ extension MemberStore {
 
     /// To whom a card belongs that was read. What is written on a pass may have been typed at the desk before, where it
     /// was taken for a UID; and a UID may have come with a file that spells it otherwise.
-    private func holder(of key: String, read: String?, in db: Database) throws -> Holder {
-        let holder = try Self.holder(of: key, in: db)
+    private func holder(of key: String, read: String?) throws -> StoredMembers.Holder {
+        let holder = try db.members.holder(of: key)
         guard case .nobody = holder, let read else { return holder }
         for other in CardKey.normalised(read).map({ [$0] }) ?? CardKey.spellings(read) {
-            let known = try Self.holder(of: identifier(read: other), in: db)
+            let known = try db.members.holder(of: transaction.device.identifier(read: other))
             if case .member = known { return known }
         }
         return holder
@@ -181,33 +188,34 @@ extension MemberStore {
         _ former: MemberRow?,
         name: String?,
         at time: Int64,
-        _ stamp: Stamp,
-        in db: Database
+        _ stamp: Stamp
     ) throws -> Int64 {
-        var facts = try former?.facts() ?? newFacts(of: key, in: db)
+        var facts = try former?.facts() ?? db.erasures.newFacts(of: key)
         facts.add(MemberFacts.Birth(stamp, at: time))
         let name = PlainText.line(name ?? "")
         if !name.isEmpty {
             // A card tells what was known when it was written; as of its tap it must not win over what people said.
-            let seen = Stamp(time: HybridTimestamp(milliseconds: time / 1000, counter: 0).rawValue, device: deviceID)
+            let seen = Stamp(
+                time: HybridTimestamp(milliseconds: time / 1000, counter: 0).rawValue,
+                device: transaction.device.id
+            )
             facts.set("username", .string(name), seen < stamp && facts.isAlive(seen) ? seen : stamp)
         }
-        guard let former else { return try insert(key, facts, in: db) }
-        try save(facts, of: former.id, in: db)
+        guard let former else { return try transaction.members.insert(key, facts) }
+        try transaction.members.save(facts, of: former.id)
         return former.id
     }
 
     /// What a tap of a member comes to.
-    private static func outcome(
+    private func outcome(
         of time: Int64,
         for row: MemberRow,
         _ cardIsBlocked: Bool,
-        _ rules: TapRules,
-        in db: Database
+        _ rules: TapRules
     ) throws -> Receipt.Outcome {
         if cardIsBlocked { return .rejected(Rejection.cardBlocked) }
         if let reason = row.blocked { return .rejected(Rejection.blocked(reason)) }
-        if try isRepeat(time, of: row, cooldown: rules.cooldown, in: db) { return .repeat }
+        if try isRepeat(time, of: row, cooldown: rules.cooldown) { return .repeat }
         if let end = row.expiresAt, end <= time { return .rejected(Rejection.expired) }
         if row.visitsLeft == 0 { return .rejected(Rejection.noVisitsLeft) }
         return .visit
@@ -215,14 +223,9 @@ extension MemberStore {
 
     /// What the tap comes to that made a member: another kiosk may have said before that they are not let in, or whom
     /// they are one with.
-    private static func outcomeOfCreation(
-        _ id: Int64,
-        at time: Int64,
-        _ rules: TapRules,
-        in db: Database
-    ) throws -> Receipt.Outcome {
-        guard let row = try Self.row(id: id, in: db).map({ try shown(for: $0, in: db) }) else { return .created }
-        let outcome = try outcome(of: time, for: row, false, rules, in: db)
+    private func outcomeOfCreation(_ id: Int64, at time: Int64, _ rules: TapRules) throws -> Receipt.Outcome {
+        guard let row = try db.members.row(id: id).map({ try db.members.shown(for: $0) }) else { return .created }
+        let outcome = try self.outcome(of: time, for: row, false, rules)
         return outcome == .visit && row.id == id ? .created : outcome
     }
 
@@ -235,33 +238,11 @@ extension MemberStore {
         return notices
     }
 
-    /// Counts a visit that was just written into the ledger.
-    ///
-    /// - Returns: the member's row after it.
-    @discardableResult
-    func count(_ row: MemberRow, at time: Int64, in db: Database) throws -> MemberRow? {
-        let sequence = try noteChange(of: row.id, in: db)
-        // The same as counting the whole ledger, whatever its length, for whom nothing but the ledger counts.
-        let values: [BoundValue] = [.integer(time), .integer(sequence), .integer(row.id)]
-        if let counted = try db.first(Self.countVisit, values, { try MemberRow($0) }) { return counted }
-        try db.execute(sql: "UPDATE member SET change_seq = ? WHERE id = ?", arguments: [sequence, row.id])
-        try refreshTotals(of: row.id, in: db)
-        return try Self.row(id: row.id, in: db)
-    }
-
-    private static let countVisit = """
-        UPDATE member SET own_visits = own_visits + 1, num_visits = num_visits + 1,
-            last_visit_at = max(coalesce(last_visit_at, 0), ?), visits_left = max(0, visits_left - 1), change_seq = ?
-        WHERE id = ? AND claim_visits IS NULL
-            AND NOT EXISTS (SELECT 1 FROM member AS other WHERE other.merged_into = member.user_id)
-        RETURNING \(MemberRow.columns)
-        """
-
     /// Whether a tap is nearer than the cooldown to a visit of the member that was counted.
     ///
     /// The distance counts, not the order, so that a clock that was set back and a tap that arrives late cannot count
     /// one presence twice, and a clock that was wrong by more does not silence the member.
-    private static func isRepeat(_ time: Int64, of row: MemberRow, cooldown: Int64, in db: Database) throws -> Bool {
+    private func isRepeat(_ time: Int64, of row: MemberRow, cooldown: Int64) throws -> Bool {
         func isRepeat(of row: MemberRow) throws -> Bool {
             // Neither sum overflows: both parts are between 0 and Timestamp.latest.
             try db.first(
@@ -275,42 +256,72 @@ extension MemberStore {
         if try isRepeat(of: row) { return true }
         // Only then are there visits of somebody who was joined to this member.
         guard row.member.numVisits != row.ownVisits else { return false }
-        return try joined(to: row, in: db).contains { try $0.id != row.id && isRepeat(of: $0) }
+        return try db.members.joined(to: row).contains { try $0.id != row.id && isRepeat(of: $0) }
     }
 
-    private func insertVisit(
-        _ receipt: Receipt,
-        at time: Int64,
-        memberID: Int64,
-        born: Stamp,
-        in db: Database
-    ) throws {
-        try insertVisit(
+    private func insertVisit(_ receipt: Receipt, at time: Int64, memberID: Int64, born: Stamp) throws {
+        try transaction.ledger.insertVisit(
             VisitRow(
                 eventID: receipt.eventID,
-                stamp: nextStamp(in: db),
+                stamp: transaction.nextStamp(),
                 at: time,
                 reader: receipt.reader,
                 backend: receipt.backend.rawValue,
                 born: born.time
             ),
-            of: memberID,
-            in: db
+            of: memberID
         )
     }
+}
 
-    /// Writes a visit into the ledger. Nothing is counted yet.
-    func insertVisit(_ visit: VisitRow, of memberID: Int64, in db: Database) throws {
-        try db.run(
-            """
-            INSERT INTO visit (event_id, device_id, hlc, member_id, at, reader, backend, born, source, reason, actor)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                .uuid(visit.eventID), .uuid(visit.stamp.device), .integer(visit.stamp.time), .integer(memberID),
-                .integer(visit.at), .text(visit.reader), .text(visit.backend), .integer(visit.born),
-                .text(visit.source.rawValue), .optional(visit.reason), .optional(visit.actor),
-            ]
-        )
+/// What was presented before, by passes and tags of which a recording could be presented again.
+extension MemberStore {
+    /// Takes a pass that counts once.
+    ///
+    /// - Returns: whether it is new.
+    func takeOnce(_ digest: [UInt8], until end: Date, now: Date) throws -> Bool {
+        try remember { db in
+            try db.execute(sql: "DELETE FROM presented WHERE until < ?", arguments: [Timestamp.microseconds(now)])
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO presented (name, until) VALUES (?, ?)",
+                arguments: [Hex.encode(digest), Timestamp.microseconds(end)]
+            )
+            return db.changesCount == 1
+        }
+    }
+
+    /// Takes the number of a tap that a tag counts.
+    ///
+    /// - Returns: whether it is greater than all that were taken of that tag.
+    func takeCounter(_ value: UInt32, of tag: [UInt8]) throws -> Bool {
+        let name = device.identifier(read: Hex.encode(tag))
+        return try remember { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO presented (name, counter) VALUES (?1, ?2)
+                    ON CONFLICT (name) DO UPDATE SET counter = ?2 WHERE counter < ?2
+                    """,
+                arguments: [name, Int64(value)]
+            )
+            return db.changesCount == 1
+        }
+    }
+
+    /// On the thread of the reader, which waits for the answer; committed when this returns.
+    private func remember(_ body: (Database) throws -> Bool) throws -> Bool {
+        let attempt = "remember a pass"
+        do {
+            return try database.writeWithoutTransaction { db in
+                var isNew = false
+                try db.inTransaction(.immediate) {
+                    isNew = try body(db)
+                    return .commit
+                }
+                try confirmPlace(attempt)
+                return isNew
+            }
+        } catch {
+            throw ClubError(error, attempting: attempt)
+        }
     }
 }

@@ -5,14 +5,11 @@ import ReaderKit
 
 /// Members who may be there twice.
 extension MemberStore {
-    /// So many members with the same value, and it says nothing about any of them.
-    private static let mostAlike = 8
-
     /// Pairs of members who may be one person, the most telling first.
     package func duplicates(limit: Int) async throws(ClubError) -> [DuplicatePair] {
         try await read("look for duplicates") { db in
             var pairs: [MemberPair: Set<DuplicatePair.Reason>] = [:]
-            for (reason, ids) in try Self.groups(in: db) {
+            for (reason, ids) in try db.members.alike() {
                 for (index, id) in ids.enumerated() {
                     for other in ids[(index + 1)...] { pairs[MemberPair(id, other), default: []].insert(reason) }
                 }
@@ -24,8 +21,8 @@ extension MemberStore {
             var result: [DuplicatePair] = []
             for (pair, reasons) in ordered {
                 guard result.count < limit else { break }
-                guard let first = try Self.row(id: pair.first, in: db),
-                    let second = try Self.row(id: pair.second, in: db),
+                guard let first = try db.members.row(id: pair.first),
+                    let second = try db.members.row(id: pair.second),
                     try !Self.areDistinct(first, second)
                 else { continue }
                 let isOlder = first.member.timeStampAdded <= second.member.timeStampAdded
@@ -59,64 +56,6 @@ extension MemberStore {
         }
     }
 
-    /// Members with something in common.
-    private static func groups(in db: Database) throws -> [(DuplicatePair.Reason, [Int64])] {
-        // Of all values only hashes are kept, so that a million members fit.
-        var identifiers: [Entry] = []
-        var names: [Entry] = []
-        var fields: [String: [Entry]] = [:]
-        let rows = try Row.fetchCursor(db, sql: "SELECT id, user_id, username, fields FROM member WHERE status = 0")
-        while let row = try rows.next() {
-            let id: Int64 = try row.value(0)
-            for reading in Likeness.identifiers(try row.value(1)) {
-                identifiers.append(Entry(hash: Likeness.hash(reading), id: id))
-            }
-            if let name: String = try row.optional(2), let likeness = Likeness.name(name) {
-                names.append(Entry(hash: Likeness.hash(likeness), id: id))
-            }
-            for case (let name, .string(let text)) in MemberRow.fields(try row.value(3)) {
-                guard let likeness = Likeness.field(text) else { continue }
-                fields[name, default: []].append(Entry(hash: Likeness.hash(likeness), id: id))
-            }
-        }
-        let cards = try Row.fetchCursor(
-            db,
-            sql: "SELECT member.id, card_id FROM card JOIN member ON user_id = member_key WHERE status = 0"
-        )
-        while let row = try cards.next() {
-            for reading in Likeness.identifiers(try row.value(1)) {
-                identifiers.append(Entry(hash: Likeness.hash(reading), id: try row.value(0)))
-            }
-        }
-        var groups: [(DuplicatePair.Reason, [Int64])] = []
-        groups += alike(&identifiers).map { (.identifier, $0) }
-        groups += alike(&names).map { (.name, $0) }
-        for name in fields.keys.sorted() {
-            groups += alike(&fields[name, default: []]).map { (.field(name), $0) }
-        }
-        return groups
-    }
-
-    private struct Entry {
-        var hash: UInt64
-        var id: Int64
-    }
-
-    private static func alike(_ entries: inout [Entry]) -> [[Int64]] {
-        entries.sort { ($0.hash, $0.id) < ($1.hash, $1.id) }
-        var groups: [[Int64]] = []
-        var start = 0
-        while start < entries.count {
-            var end = start + 1
-            while end < entries.count, entries[end].hash == entries[start].hash { end += 1 }
-            var ids: [Int64] = []
-            for entry in entries[start..<end] where ids.last != entry.id { ids.append(entry.id) }
-            if ids.count > 1, ids.count <= mostAlike { groups.append(ids) }
-            start = end
-        }
-        return groups
-    }
-
     // MARK: Two persons
 
     /// Under which of the first member's values it stands that another one is somebody else. It can only be read by
@@ -147,28 +86,90 @@ extension MemberStore {
         _ context: ActionContext
     ) async throws(ClubError) -> Bool {
         let attempt = "dismiss a duplicate"
-        let (key, other) = (identifiers(key), identifiers(other))
-        return try await write(attempt) { db in
+        let (key, other) = (device.identifiers(key), device.identifiers(other))
+        return try await write(attempt) { transaction in
             let (first, second) = Self.ordered(
-                try Self.member(key, attempt, in: db),
-                try Self.member(other, attempt, in: db)
+                try transaction.db.members.member(key, attempt),
+                try transaction.db.members.member(other, attempt)
             )
             guard first.id != second.id else {
                 throw ClubError(.invalidValue, attempting: attempt, detail: "both are the same member")
             }
             guard try !Self.areDistinct(first, second) else { return false }
-            let stamp = try self.nextStamp(in: db)
-            try self.change(first, in: db) {
+            let stamp = try transaction.nextStamp()
+            try transaction.members.change(first) {
                 $0.set(Self.distinction(first.member.userId, from: second.member.userId), .bool(true), stamp)
             }
-            try self.audit(
+            try transaction.audit(
                 .edited,
                 of: first.member.userId,
                 context,
-                detail: ["distinctFrom": .string(second.member.userId)],
-                in: db
+                detail: ["distinctFrom": .string(second.member.userId)]
             )
             return true
         }
+    }
+}
+
+extension StoredMembers {
+    /// So many members with the same value, and it says nothing about any of them.
+    private static let mostAlike = 8
+
+    /// Members with something in common.
+    fileprivate func alike() throws -> [(DuplicatePair.Reason, [Int64])] {
+        // Of all values only hashes are kept, so that a million members fit.
+        var identifiers: [Entry] = []
+        var names: [Entry] = []
+        var fields: [String: [Entry]] = [:]
+        let rows = try Row.fetchCursor(db, sql: "SELECT id, user_id, username, fields FROM member WHERE status = 0")
+        while let row = try rows.next() {
+            let id: Int64 = try row.value(0)
+            for reading in Likeness.identifiers(try row.value(1)) {
+                identifiers.append(Entry(hash: Likeness.hash(reading), id: id))
+            }
+            if let name: String = try row.optional(2), let likeness = Likeness.name(name) {
+                names.append(Entry(hash: Likeness.hash(likeness), id: id))
+            }
+            for case (let name, .string(let text)) in MemberRow.fields(try row.value(3)) {
+                guard let likeness = Likeness.field(text) else { continue }
+                fields[name, default: []].append(Entry(hash: Likeness.hash(likeness), id: id))
+            }
+        }
+        let cards = try Row.fetchCursor(
+            db,
+            sql: "SELECT member.id, card_id FROM card JOIN member ON user_id = member_key WHERE status = 0"
+        )
+        while let row = try cards.next() {
+            for reading in Likeness.identifiers(try row.value(1)) {
+                identifiers.append(Entry(hash: Likeness.hash(reading), id: try row.value(0)))
+            }
+        }
+        var groups: [(DuplicatePair.Reason, [Int64])] = []
+        groups += Self.alike(&identifiers).map { (.identifier, $0) }
+        groups += Self.alike(&names).map { (.name, $0) }
+        for name in fields.keys.sorted() {
+            groups += Self.alike(&fields[name, default: []]).map { (.field(name), $0) }
+        }
+        return groups
+    }
+
+    private struct Entry {
+        var hash: UInt64
+        var id: Int64
+    }
+
+    private static func alike(_ entries: inout [Entry]) -> [[Int64]] {
+        entries.sort { ($0.hash, $0.id) < ($1.hash, $1.id) }
+        var groups: [[Int64]] = []
+        var start = 0
+        while start < entries.count {
+            var end = start + 1
+            while end < entries.count, entries[end].hash == entries[start].hash { end += 1 }
+            var ids: [Int64] = []
+            for entry in entries[start..<end] where ids.last != entry.id { ids.append(entry.id) }
+            if ids.count > 1, ids.count <= mostAlike { groups.append(ids) }
+            start = end
+        }
+        return groups
     }
 }

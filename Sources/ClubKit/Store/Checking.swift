@@ -7,10 +7,10 @@ extension MemberStore {
     /// It reads one state of the database while taps go on; on a large database it takes as long as reading all of it.
     package func check() async throws(ClubError) -> [IntegrityFinding] {
         let attempt = "check the member database"
-        let (deviceID, now) = (deviceID, clock())
+        let device = device
         var findings: [IntegrityFinding]
         do {
-            findings = try await database.read { db in try Self.findings(deviceID: deviceID, now: now, in: db) }
+            findings = try await database.read { db in try db.findings(by: device) }
         } catch {
             let error = ClubError(error, attempting: attempt)
             guard error.kind == .corrupt || error.kind == .notADatabase else { throw error }
@@ -34,16 +34,18 @@ extension MemberStore {
         }
         return findings
     }
+}
 
-    private static func findings(deviceID: UUID, now: Date, in db: Database) throws -> [IntegrityFinding] {
+extension Database {
+    fileprivate func findings(by device: LocalDevice) throws -> [IntegrityFinding] {
         var findings: [IntegrityFinding] = []
         // One line "ok", or up to 100 lines of what is wrong.
-        let lines = try String.fetchAll(db, sql: "PRAGMA integrity_check")
+        let lines = try String.fetchAll(self, sql: "PRAGMA integrity_check")
         if lines != ["ok"] {
             let more = lines.count > 1 ? " (and \(lines.count - 1) more)" : ""
             findings.append(IntegrityFinding(.error, .damaged, (lines.first ?? "no answer") + more))
         }
-        for row in try Row.fetchAll(db, sql: "PRAGMA foreign_key_check") {
+        for row in try Row.fetchAll(self, sql: "PRAGMA foreign_key_check") {
             let table: String = row[0] ?? "?"
             let parent: String = row[2] ?? "?"
             findings.append(
@@ -55,10 +57,11 @@ extension MemberStore {
             )
         }
         for question in IntegrityQuestion.all {
-            let count = try Int.fetchOne(db, sql: question.sql, arguments: question.needsDevice ? [deviceID] : []) ?? 0
+            let count =
+                try Int.fetchOne(self, sql: question.sql, arguments: question.needsDevice ? [device.id] : []) ?? 0
             if count > 0 { findings.append(IntegrityFinding(.error, question.code, "\(count) \(question.meaning)")) }
         }
-        if try LogicalTimes.isClockAhead(now: now, in: db) {
+        if try LogicalTimes.isClockAhead(now: device.clock(), in: self) {
             findings.append(
                 IntegrityFinding(
                     .error,
@@ -67,18 +70,20 @@ extension MemberStore {
                 )
             )
         }
-        var counts: [Contradiction: Int] = [:]
-        try forEachContradiction(in: db) { _, contradiction in counts[contradiction, default: 0] += 1 }
-        let erased = try presentThoughErased(in: db).count
+        var counts: [StoredMembers.Contradiction: Int] = [:]
+        try members.forEachContradiction() { _, contradiction in counts[contradiction, default: 0] += 1 }
+        let erased = try members.presentThoughErased().count
         if erased > 0 { counts[.erased] = erased }
-        for contradiction in Contradiction.allCases {
+        for contradiction in StoredMembers.Contradiction.allCases {
             guard let count = counts[contradiction] else { continue }
             findings.append(IntegrityFinding(.error, contradiction.code, "\(count) \(contradiction.meaning)"))
         }
         return findings
     }
+}
 
-    // MARK: Members whose facts tell more than their row
+/// Members whose facts tell more than their row.
+extension StoredMembers {
 
     /// What can be wrong with one member.
     enum Contradiction: CaseIterable {
@@ -104,26 +109,22 @@ extension MemberStore {
     }
 
     /// Looks at every member who is not as simple as ``IntegrityQuestion/isSimple``. The body must not change rows.
-    static func forEachContradiction(in db: Database, _ body: (Int64, Contradiction) throws -> Void) throws {
+    func forEachContradiction(_ body: (Int64, Contradiction) throws -> Void) throws {
         let ids = try Int64.fetchCursor(db, sql: "SELECT id FROM member AS m WHERE NOT (\(IntegrityQuestion.isSimple))")
         var joined: [Int64: JoinedTotals] = [:]
         while let id = try ids.next() {
-            if let contradiction = try contradiction(of: id, in: db, joined: &joined) { try body(id, contradiction) }
+            if let contradiction = try contradiction(of: id, joined: &joined) { try body(id, contradiction) }
         }
     }
 
     /// What is wrong with a member, the worst first.
     ///
     /// - Parameter joined: what members have who are joined, found out once for all who are connected.
-    private static func contradiction(
-        of id: Int64,
-        in db: Database,
-        joined: inout [Int64: JoinedTotals]
-    ) throws -> Contradiction? {
+    private func contradiction(of id: Int64, joined: inout [Int64: JoinedTotals]) throws -> Contradiction? {
         let row: MemberRow
         let facts: MemberFacts
         do {
-            guard let found = try Self.row(id: id, in: db) else { return nil }
+            guard let found = try self.row(id: id) else { return nil }
             row = found
             facts = try row.facts()
             // No clock gives such times, so what says them was not written here.
@@ -131,16 +132,16 @@ extension MemberStore {
         } catch let error as ClubError where error.kind == .corrupt {
             return .facts
         }
-        let shown = MemberProjection(facts, holder: try holderOfIdentifier(id, in: db))
-        guard try row.shows(shown, tags: tags(of: id, in: db)) else { return .shown }
-        let own = try totals(of: row, in: db)
+        let shown = MemberProjection(facts, holder: try holderOfIdentifier(id))
+        guard try row.shows(shown, tags: tags(of: id)) else { return .shown }
+        let own = try totals(of: row)
         guard row.ownVisits == own.visits, row.visitsLeft == own.left else { return .totals }
         guard row.exists else {
             return row.member.numVisits == own.visits && row.latest == own.latest ?? 0 ? nil : .totals
         }
         if joined[id] == nil {
-            let rows = try connected(to: row, in: db)
-            for (one, totals) in zip(rows, try joinedTotals(of: rows, in: db)) { joined[one.id] = totals }
+            let rows = try connected(to: row)
+            for (one, totals) in zip(rows, try joinedTotals(of: rows)) { joined[one.id] = totals }
         }
         // Nobody is asked for twice.
         guard let all = joined.removeValue(forKey: id) else { return nil }
@@ -148,12 +149,12 @@ extension MemberStore {
         return row.member.numVisits == all.visits && row.latest == all.latest ? nil : .totals
     }
 
-    private static func tags(of id: Int64, in db: Database) throws -> String? {
+    private func tags(of id: Int64) throws -> String? {
         try String.fetchOne(db.cachedStatement(sql: "SELECT tags FROM member WHERE id = ?"), arguments: [id])
     }
 
     /// The members who are there although they were erased later than all that is known of them was said.
-    static func presentThoughErased(in db: Database) throws -> [(id: Int64, erasure: Stamp)] {
+    func presentThoughErased() throws -> [(id: Int64, erasure: Stamp)] {
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM erased)") ?? false else { return [] }
         var found: [(id: Int64, erasure: Stamp)] = []
         let rows = try Row.fetchCursor(
@@ -161,7 +162,7 @@ extension MemberStore {
             sql: "SELECT id, user_id, origin_hlc, origin_device FROM member WHERE status <> 1"
         )
         while let row = try rows.next() {
-            guard let erasure = try erasure(of: try row.value(1), in: db) else { continue }
+            guard let erasure = try db.erasures.erasure(of: try row.value(1)) else { continue }
             let device: UUID? = try row.optional(3)
             let origin: Int64 = try row.value(2)
             if device == nil || origin <= erasure.time { found.append((try row.value(0), erasure)) }

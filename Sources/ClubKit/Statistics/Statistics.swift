@@ -16,7 +16,7 @@ extension MemberStore {
             chosen = time
         }
         return try await read(attempt) { [chosen] db in
-            let start = try chosen ?? Self.firstDay(before: stop, in: timeZone, in: db)
+            let start = try chosen ?? db.members.firstDay(before: stop, in: timeZone)
             guard start <= stop, stop - start <= Self.mostDays * LocalDays.day else {
                 let detail = "the time does not begin before its end, or is longer than \(Self.mostDays) days"
                 throw ClubError(.invalidValue, attempting: attempt, detail: detail)
@@ -29,85 +29,24 @@ extension MemberStore {
             )
             if stop > start, let first = days.number(of: start), let last = days.number(of: stop - 1) {
                 statistics.days = (first...last).map { ClubStatistics.Day(date: LocalDays.date(ofNumber: $0)) }
-                let count = StatisticsQuery(days: days, first: first, same: try Self.standIns(in: db))
-                try count.visits(into: &statistics, in: db)
-                try count.visitors(into: &statistics, in: db)
-                try count.newMembers(into: &statistics, in: db)
+                let count = StatisticsQuery(db: db, days: days, first: first, same: try db.members.standIns())
+                try count.visits(into: &statistics)
+                try count.visitors(into: &statistics)
+                try count.newMembers(into: &statistics)
             }
-            try Self.countTaps(from: start, to: stop, into: &statistics, in: db)
+            try db.receipts.count(from: start, to: stop, into: &statistics)
             return statistics
-        }
-    }
-
-    /// The beginning of the first day on which somebody came or joined; without one, of the last day.
-    private static func firstDay(before stop: Int64, in timeZone: TimeZone, in db: Database) throws -> Int64 {
-        let first = try Int64.fetchOne(
-            db,
-            sql: """
-                SELECT min(at) FROM (SELECT min(at) AS at FROM visit
-                    UNION ALL SELECT min(added_at) FROM member WHERE status = 0)
-                """
-        )
-        let time = min(first ?? stop, max(0, stop - 1))
-        return Timestamp.microseconds(LocalDays.start(of: Timestamp.date(time), in: timeZone)) ?? 0
-    }
-
-    /// Rows of members who were joined to others, with the row of whom they are.
-    static func standIns(in db: Database) throws -> [Int64: Int64] {
-        var standIns: [Int64: Int64] = [:]
-        var done: Set<Int64> = []
-        let rows = try Row.fetchCursor(
-            db,
-            sql: "SELECT \(MemberRow.columns) FROM member WHERE merged_into IS NOT NULL AND status <> 1"
-        )
-        while let row = try rows.next() {
-            let member = try MemberRow(row)
-            guard !done.contains(member.id) else { continue }
-            // Once for all who are connected.
-            let members = try connected(to: member, in: db)
-            for (index, target) in representatives(in: members).enumerated() where target != index {
-                standIns[members[index].id] = members[target].id
-            }
-            done.formUnion(members.map(\.id))
-        }
-        return standIns
-    }
-
-    private static func countTaps(
-        from start: Int64,
-        to stop: Int64,
-        into statistics: inout ClubStatistics,
-        in db: Database
-    ) throws {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT outcome, reason_code, count(*) FROM receipt
-                WHERE at >= ? AND at < ? AND outcome IN ('repeat', 'ignored', 'rejected') AND \(keptReceipt)
-                GROUP BY outcome, reason_code
-                """,
-            arguments: [start, stop]
-        )
-        for row in rows {
-            let outcome: String = try row.value(0)
-            let reason: String? = try row.optional(1)
-            let count: Int = try row.value(2)
-            switch outcome {
-            case "repeat": statistics.repeats += count
-            case "ignored": statistics.ignored += count
-            default: statistics.rejected += count
-            }
-            if let reason { statistics.reasons[reason, default: 0] += count }
         }
     }
 }
 
 /// The questions that statistics put to SQLite.
 private struct StatisticsQuery {
+    let db: Database
     let days: LocalDays
     /// The number of the first day.
     let first: Int64
-    /// See ``MemberStore/standIns(in:)``.
+    /// See ``StoredMembers/standIns()``.
     let same: [Int64: Int64]
 
     /// Added to local times, so that none is negative: SQLite's division rounds towards zero.
@@ -134,7 +73,7 @@ private struct StatisticsQuery {
         "(\(local)) / \(LocalDays.day) - \(Self.bias / LocalDays.day + first)"
     }
 
-    func visits(into statistics: inout ClubStatistics, in db: Database) throws {
+    func visits(into statistics: inout ClubStatistics) throws {
         let rows = try Row.fetchCursor(
             db,
             sql: """
@@ -155,7 +94,7 @@ private struct StatisticsQuery {
         }
     }
 
-    func visitors(into statistics: inout ClubStatistics, in db: Database) throws {
+    func visitors(into statistics: inout ClubStatistics) throws {
         // Who stands for whom is asked once for each member and day, not for each visit.
         let rows = try Row.fetchCursor(
             db,
@@ -174,7 +113,7 @@ private struct StatisticsQuery {
             current.visitors.insert(visitor)
             if statistics.days.indices.contains(day) { statistics.days[day].uniqueVisitors = current.visitors.count }
         }
-        let first = try firstVisits(of: latest, in: db)
+        let first = try firstVisits(of: latest)
         var starts: [Int64: Int64] = [:]
         for (visitor, time) in latest {
             statistics.uniqueVisitors += 1
@@ -187,7 +126,7 @@ private struct StatisticsQuery {
 
     /// When each of those came first, with whatever card: by the ledger, or by what a file said, whose totals are visits
     /// without times. Of visits that were removed there are none left either: the first was at the creation or later.
-    private func firstVisits(of visitors: [Int64: Int64], in db: Database) throws -> [Int64: Int64] {
+    private func firstVisits(of visitors: [Int64: Int64]) throws -> [Int64: Int64] {
         let joined = same.filter { visitors[$0.value] != nil }.keys
         let rows = try Row.fetchCursor(
             db,
@@ -214,7 +153,7 @@ private struct StatisticsQuery {
         return first
     }
 
-    func newMembers(into statistics: inout ClubStatistics, in db: Database) throws {
+    func newMembers(into statistics: inout ClubStatistics) throws {
         let rows = try Row.fetchCursor(
             db,
             sql: """
@@ -236,5 +175,46 @@ private struct StatisticsQuery {
 
     private func start(ofDayAt time: Int64) -> Int64 {
         Timestamp.microseconds(LocalDays.start(of: Timestamp.date(time), in: days.timeZone)) ?? 0
+    }
+}
+
+extension StoredMembers {
+    /// The beginning of the first day on which somebody came or joined; without one, of the last day.
+    fileprivate func firstDay(before stop: Int64, in timeZone: TimeZone) throws -> Int64 {
+        let first = try Int64.fetchOne(
+            db,
+            sql: """
+                SELECT min(at) FROM (SELECT min(at) AS at FROM visit
+                    UNION ALL SELECT min(added_at) FROM member WHERE status = 0)
+                """
+        )
+        let time = min(first ?? stop, max(0, stop - 1))
+        return Timestamp.microseconds(LocalDays.start(of: Timestamp.date(time), in: timeZone)) ?? 0
+    }
+}
+
+extension StoredReceipts {
+    /// Counts the taps that were not counted as visits.
+    fileprivate func count(from start: Int64, to stop: Int64, into statistics: inout ClubStatistics) throws {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT outcome, reason_code, count(*) FROM receipt
+                WHERE at >= ? AND at < ? AND outcome IN ('repeat', 'ignored', 'rejected') AND \(Erasing.keptReceipt)
+                GROUP BY outcome, reason_code
+                """,
+            arguments: [start, stop]
+        )
+        for row in rows {
+            let outcome: String = try row.value(0)
+            let reason: String? = try row.optional(1)
+            let count: Int = try row.value(2)
+            switch outcome {
+            case "repeat": statistics.repeats += count
+            case "ignored": statistics.ignored += count
+            default: statistics.rejected += count
+            }
+            if let reason { statistics.reasons[reason, default: 0] += count }
+        }
     }
 }
