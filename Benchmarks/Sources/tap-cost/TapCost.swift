@@ -17,11 +17,12 @@ struct TapCost {
 
     private static func run() async throws -> Int32 {
         let arguments = try Arguments(options: [
-            "--rounds", "--block", "--members", "--visits", "--seed", "--scenarios", "--events",
+            "--rounds", "--block", "--members", "--visits", "--seed", "--scenarios", "--events", "--gap",
         ])
         let rounds = max(1, try arguments.number("--rounds", default: 15))
-        let block = max(1, try arguments.number("--block", default: 2000))
+        let block = max(1, try arguments.number("--block", default: 300))
         let members = max(1000, try arguments.number("--members", default: 1_000_000))
+        let gap = Duration.milliseconds(max(0, try arguments.number("--gap", default: 20)))
         let visits = max(1, try arguments.number("--visits", default: 3))
         let scenarios = max(0, try arguments.number("--scenarios", default: 0))
         var random = SplitMix64(seed: try arguments.number("--seed", default: 1))
@@ -49,9 +50,9 @@ struct TapCost {
         print("round   \(what.0) us   \(what.1) us   ratio")
         for round in 0...rounds {
             // The large club's block comes between two of the small one's, so that a drift of the machine shows in both.
-            let first = try await microseconds(small, few.next(block, &random))
-            let own = try await microseconds(large, many.next(block, &random))
-            let second = try await microseconds(small, few.next(block, &random))
+            let first = try await microseconds(small, few.next(block, &random), every: gap)
+            let own = try await microseconds(large, many.next(block, &random), every: gap)
+            let second = try await microseconds(small, few.next(block, &random), every: gap)
             let reference = (first + second) / 2
             // The first round warms up.
             guard round > 0 else { continue }
@@ -117,11 +118,11 @@ struct TapCost {
         print("round   without us   \(scenarios) scenarios us   ratio")
         for round in 0...rounds {
             club.setScenarios([])
-            let first = try await microseconds(club, taps.next(block, &random))
+            let first = try await microseconds(club, taps.next(block, &random), every: .zero)
             club.setScenarios(CommonScenarios.make(scenarios))
-            let own = try await microseconds(club, taps.next(block, &random))
+            let own = try await microseconds(club, taps.next(block, &random), every: .zero)
             club.setScenarios([])
-            let second = try await microseconds(club, taps.next(block, &random))
+            let second = try await microseconds(club, taps.next(block, &random), every: .zero)
             let reference = (first + second) / 2
             guard round > 0 else { continue }
             ratios.append(own / reference)
@@ -175,13 +176,19 @@ struct TapCost {
         return club
     }
 
-    private static func microseconds(_ club: Club, _ events: [ScanEvent]) async throws -> Double {
-        let start = ContinuousClock.now
+    /// What a tap takes until it is acknowledged, on average, when one comes every `gap`.
+    private static func microseconds(_ club: Club, _ events: [ScanEvent], every gap: Duration) async throws -> Double {
+        var spent = Duration.zero
+        var next = ContinuousClock.now
         for event in events {
+            try await ContinuousClock().sleep(until: next, tolerance: .zero)
+            let start = ContinuousClock.now
             let outcome = try await club.receive(event).outcome
+            spent += ContinuousClock.now - start
             guard outcome == .visit else { throw Failure(description: "a tap was not counted: \(outcome.name)") }
+            next = max(next + gap, .now)
         }
-        return (ContinuousClock.now - start) / .microseconds(1) / Double(events.count)
+        return spent / .microseconds(1) / Double(events.count)
     }
 }
 

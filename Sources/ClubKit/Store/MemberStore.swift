@@ -30,6 +30,8 @@ package final class MemberStore: Sendable {
     /// The taps that wait for their commit.
     let taps = TapQueue()
 
+    let checkpointer: Checkpointer?
+
     /// Opens the store, creating and upgrading it where necessary. A file that belongs to another program, or to a
     /// newer version of this one, is left as it is.
     package init(
@@ -39,6 +41,12 @@ package final class MemberStore: Sendable {
         clock: @escaping @Sendable () -> Date,
         makeUUID: @Sendable () -> UUID
     ) throws(ClubError) {
+        let checkpointer =
+            switch location {
+            case .memory: Checkpointer?.none
+            case .file(let file): Checkpointer(path: DatabaseFiles.whole(file))
+            }
+        self.checkpointer = checkpointer
         var configuration = Configuration()
         configuration.label = "club"
         configuration.busyMode = .timeout(Timestamp.seconds(Timestamp.microseconds(busyTimeout)))
@@ -47,6 +55,7 @@ package final class MemberStore: Sendable {
             try db.execute(sql: "PRAGMA recursive_triggers = ON")
             // What is erased must not stay behind in the file. (Debian's SQLite does so by default.)
             try db.execute(sql: "PRAGMA secure_delete = ON")
+            checkpointer?.attach(to: db)
         }
         let migrator = DatabaseSchema.migrator(deviceID: makeUUID())
         switch location {
@@ -100,6 +109,7 @@ package final class MemberStore: Sendable {
         place = nil
         identity = nil
         device = LocalDevice(store.device.id, store.device.clock, store.device.key)
+        checkpointer = nil
     }
 
     deinit {
@@ -109,6 +119,7 @@ package final class MemberStore: Sendable {
     /// Closes the database when all that is under way has ended. Later calls throw ``ClubError/Kind/notOpen``.
     package func close() throws(ClubError) {
         taps.drain()
+        checkpointer?.stop()
         do {
             if path != nil {
                 try database.writeWithoutTransaction { db in
