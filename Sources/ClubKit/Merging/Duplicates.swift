@@ -123,14 +123,14 @@ extension StoredMembers {
         var fields: [String: [Entry]] = [:]
         let rows = try Row.fetchCursor(db, sql: "SELECT id, user_id, username, fields FROM member WHERE status = 0")
         while let row = try rows.next() {
-            let id: Int64 = try row.value(0)
-            for reading in Likeness.identifiers(try row.value(1)) {
+            let id: Int64 = try row.value("id")
+            for reading in Likeness.identifiers(try row.value("user_id")) {
                 identifiers.append(Entry(hash: Likeness.hash(reading), id: id))
             }
-            if let name: String = try row.optional(2), let likeness = Likeness.name(name) {
+            if let name: String = try row.optional("username"), let likeness = Likeness.name(name) {
                 names.append(Entry(hash: Likeness.hash(likeness), id: id))
             }
-            for case (let name, .string(let text)) in MemberRow.fields(try row.value(3)) {
+            for case (let name, .string(let text)) in MemberRow.fields(try row.value("fields")) {
                 guard let likeness = Likeness.field(text) else { continue }
                 fields[name, default: []].append(Entry(hash: Likeness.hash(likeness), id: id))
             }
@@ -140,8 +140,8 @@ extension StoredMembers {
             sql: "SELECT member.id, card_id FROM card JOIN member ON user_id = member_key WHERE status = 0"
         )
         while let row = try cards.next() {
-            for reading in Likeness.identifiers(try row.value(1)) {
-                identifiers.append(Entry(hash: Likeness.hash(reading), id: try row.value(0)))
+            for reading in Likeness.identifiers(try row.value("card_id")) {
+                identifiers.append(Entry(hash: Likeness.hash(reading), id: try row.value("id")))
             }
         }
         var groups: [(DuplicatePair.Reason, [Int64])] = []

@@ -19,10 +19,10 @@ extension MergeBatch {
         var own = 0
         for one in group {
             let visits = try db.members.visits(of: one, upTo: time)
-            if one.id == target.id { own = visits } else { others = Self.sum(others, visits) }
+            if one.id == target.id { own = visits } else { others = Int.sum(others, visits) }
         }
         var row = row
-        row.numVisits = total > Self.sum(others, own) ? total - others : nil
+        row.numVisits = total > Int.sum(others, own) ? total - others : nil
         return row
     }
 
@@ -32,35 +32,5 @@ extension MergeBatch {
             db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into = ?)"),
             arguments: [row.member.userId]
         ) ?? false
-    }
-
-    static func sum(_ one: Int, _ other: Int) -> Int {
-        let (sum, overflow) = one.addingReportingOverflow(other)
-        return overflow ? Int.max : sum
-    }
-}
-
-extension StoredMembers {
-    /// What a row by itself came to at a moment. Visits that were removed count, since it is not known when each was.
-    fileprivate func visits(of row: MemberRow, upTo time: Int64) throws -> Int {
-        let facts = try row.facts()
-        let times = try Int64.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    SELECT at FROM visit WHERE member_id = ? AND born > ? AND at <= ?
-                        AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
-                    ORDER BY at
-                    """
-            ),
-            arguments: [row.id, row.ended, time]
-        )
-        var most = MergeBatch.sum(times.count, facts.removedVisits)
-        var passed = 0
-        // Earliest first, as they are kept.
-        for claim in facts.claims where claim.at <= time {
-            while passed < times.count, times[passed] <= claim.at { passed += 1 }
-            most = max(most, MergeBatch.sum(claim.visits, times.count - passed))
-        }
-        return most
     }
 }

@@ -53,7 +53,7 @@ extension Club {
         guard let spans = state.withLock({ $0.scenarios?.spans }), !spans.isEmpty else { return }
         let attempt = "keep the windows of scenarios"
         do throws(ClubError) {
-            if try store.readNow(attempt) { db in try db.scenarioSpans() }.isSuperset(of: spans) { return }
+            if try store.readNow(attempt, { try $0.scenarioSpans() }).isSuperset(of: spans) { return }
             try store.writeNow(attempt) { transaction in try transaction.events.keep(spans) }
         } catch {
             if error.kind != .notOpen { report(error) }

@@ -16,7 +16,7 @@ struct Erasing {
             db.cachedStatement(sql: "SELECT hlc, device_id FROM erased WHERE salt = ? AND hash = ?"),
             arguments: [salt, hash]
         )
-        if let former, stamp <= Stamp(time: try former.value(0), device: try former.value(1)) { return false }
+        if let former, stamp <= (try former.stamp()) { return false }
         try db.cachedStatement(sql: "REPLACE INTO erased (salt, hash, hlc, device_id) VALUES (?, ?, ?, ?)")
             .execute(arguments: [salt, hash, stamp.time, stamp.device])
         return true
@@ -51,11 +51,11 @@ struct Erasing {
         }
         try transaction.events.forget(of: identifier, as: last)
         // Those who were joined to this member, or had a card of theirs, stand for themselves again.
-        let others = try Row.fetchAll(
+        let others = try MemberRow.fetchAll(
             db,
             sql: "SELECT \(MemberRow.columns) FROM member WHERE merged_into = ?",
             arguments: [identifier]
-        ).map { row in try MemberRow(row) }
+        )
         for other in others { try transaction.members.save(other.facts(), of: other.id, joined: &joined) }
         // Whoever had the visits of this member has them no more.
         if let target, let other = try db.members.row(userID: target) {
@@ -215,8 +215,7 @@ struct StoredErasures {
                 db.cachedStatement(sql: "SELECT hlc, device_id FROM erased WHERE salt = ? AND hash = ?"),
                 arguments: [salt, Erasure.hash(userID, salt: salt)]
             )
-            guard let row else { continue }
-            let stamp = Stamp(time: try row.value(0), device: try row.value(1))
+            guard let stamp = try row?.stamp() else { continue }
             latest = max(latest ?? stamp, stamp)
         }
         return latest

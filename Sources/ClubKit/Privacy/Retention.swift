@@ -84,7 +84,7 @@ extension MemberStore {
                             """
                     ),
                     arguments: [start.at, start.id, limit, count]
-                ).map { row -> (at: Int64, id: UUID) in (try row.value(0), try row.value(1)) }
+                ).map { row -> (at: Int64, id: UUID) in (try row.value("at"), try row.value("event_id")) }
             }
             last = found.last
             guard !found.isEmpty else { return }
@@ -178,6 +178,10 @@ struct Retention {
     private struct Creation: Hashable {
         var device: UUID
         var born: Int64
+
+        init(device: UUID, born: Int64) { (self.device, self.born) = (device, born) }
+
+        init(_ visit: Row) throws { self.init(device: try visit.value("device_id"), born: try visit.value("born")) }
     }
 
     /// Removes the first so many old visits of a member, and those of the same moments.
@@ -205,13 +209,12 @@ struct Retention {
         guard !old.isEmpty else { return 0 }
         var groups: [Creation: [OldVisit]] = [:]
         for visit in old {
-            let creation = Creation(device: try visit.value(1), born: try visit.value(2))
-            groups[creation, default: []].append(
+            groups[try Creation(visit), default: []].append(
                 OldVisit(
-                    id: try visit.value(0),
-                    hlc: try visit.value(3),
-                    at: try visit.value(4),
-                    counts: try visit.value(5)
+                    id: try visit.value("event_id"),
+                    hlc: try visit.value("hlc"),
+                    at: try visit.value("at"),
+                    counts: try visit.value("counts")
                 )
             )
         }
@@ -239,7 +242,7 @@ struct Retention {
         for (creation, visits) in groups {
             let former = facts.removals.first { $0.stamp.device == creation.device && $0.born == creation.born }
             let counted = visits.filter(\.counts)
-            let total = MergeBatch.sum(former?.visits ?? 0, counted.count)
+            let total = Int.sum(former?.visits ?? 0, counted.count)
             facts.add(
                 MemberFacts.Removal(
                     Stamp(time: visits.map(\.hlc).max() ?? 0, device: creation.device),
@@ -249,7 +252,7 @@ struct Retention {
                     latest: max(former?.latest ?? 0, counted.map(\.at).max() ?? 0),
                     tallies: anchors.map { from, until in
                         let more = counted.count { $0.at >= from }
-                        let visits = MergeBatch.sum(former?.visits(since: from) ?? 0, more)
+                        let visits = Int.sum(former?.visits(since: from) ?? 0, more)
                         return MemberFacts.Removal.Tally(from: from, until: until, visits: visits)
                     }
                 )
@@ -272,9 +275,9 @@ struct Retention {
             arguments: [id]
         )
         while let visit = try visits.next() {
-            let creation = Creation(device: try visit.value(1), born: try visit.value(2))
-            let time: Int64 = try visit.value(3)
-            if let latest = removed[creation], time <= latest { counted.append(try visit.value(0)) }
+            if let latest = removed[try Creation(visit)], try visit.value("hlc") <= latest {
+                counted.append(try visit.value("event_id"))
+            }
         }
         try remove(counted)
     }

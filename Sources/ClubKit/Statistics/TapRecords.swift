@@ -88,15 +88,15 @@ extension StoredReceipts {
     private static let visitRecords = """
         SELECT visit.event_id, visit.at, member.user_id, member.username, visit.reader, visit.source,
             CASE WHEN visit.born <= member.ended_hlc THEN 'deleted' WHEN undo.at IS NOT NULL THEN 'undone'
-                ELSE 'counted' END,
-            coalesce(undo.reason, visit.reason), member.id
+                ELSE 'counted' END AS standing,
+            coalesce(undo.reason, visit.reason) AS reason, member.id
         FROM visit LEFT JOIN undo USING (event_id) LEFT JOIN member ON member.id = visit.member_id
         WHERE visit.at >= ? AND visit.at < ? ORDER BY visit.at, visit.id
         """
 
     private static let otherRecords = """
-        SELECT receipt.event_id, receipt.at, member.user_id, member.username, receipt.reader, 'card', receipt.outcome,
-            receipt.reason, member.id
+        SELECT receipt.event_id, receipt.at, member.user_id, member.username, receipt.reader, 'card' AS source,
+            receipt.outcome AS standing, receipt.reason, member.id
         FROM receipt LEFT JOIN member ON member.id = receipt.member_id
         WHERE receipt.at >= ? AND receipt.at < ? AND receipt.outcome IN ('repeat', 'ignored', 'rejected')
             AND \(Erasing.keptReceipt)
@@ -126,16 +126,16 @@ extension TapRecord {
     }
 
     fileprivate init(_ row: Row, _ people: People) throws(ClubError) {
-        let other = people[try row.optional(8)]
+        let other = people[try row.optional("id")]
         self.init(
-            id: try row.value(0),
-            at: Timestamp.date(try row.value(1)),
-            userId: try other == nil ? row.optional(2) : other?.userId,
-            username: try other == nil ? row.optional(3) : other?.username,
-            reader: try row.value(4),
-            source: try Visit.Source(rawValue: try row.value(5)).orCorrupt("read a visit"),
-            standing: try Standing(rawValue: try row.value(6)).orCorrupt("read a visit"),
-            reason: try row.optional(7)
+            id: try row.value("event_id"),
+            at: try row.date("at"),
+            userId: try other == nil ? row.optional("user_id") : other?.userId,
+            username: try other == nil ? row.optional("username") : other?.username,
+            reader: try row.value("reader"),
+            source: try Visit.Source(rawValue: try row.value("source")).orCorrupt("read a visit"),
+            standing: try Standing(rawValue: try row.value("standing")).orCorrupt("read a visit"),
+            reason: try row.optional("reason")
         )
     }
 }

@@ -2,6 +2,30 @@ import Foundation
 import GRDB
 import ReaderKit
 
+/// A visit, as the ledger keeps it.
+struct VisitRow: Sendable, Hashable {
+    var eventID: UUID
+    var stamp: Stamp
+    /// Microseconds since 1970.
+    var at: Int64
+    var reader = ""
+    var backend = ""
+    /// The time of the creation of the member under which it was made.
+    var born: Int64
+    var source = Visit.Source.card
+    var reason: String?
+    var actor: String?
+}
+
+extension VisitRow {
+    /// A visit that a person recorded.
+    init(_ eventID: UUID, _ stamp: Stamp, at: Int64, born: Int64, by context: ActionContext) {
+        self.init(eventID: eventID, stamp: stamp, at: at, born: born, source: .manual)
+        reason = context.reason.map(PlainText.line)
+        actor = context.actor.map(PlainText.line)
+    }
+}
+
 /// Writes the visits, and the receipts of taps.
 struct Ledger {
     let transaction: StoreTransaction
@@ -69,17 +93,7 @@ struct Ledger {
         _ context: ActionContext,
         _ attempt: String
     ) throws -> MemberStore.Changed {
-        let visit = VisitRow(
-            eventID: id,
-            stamp: try transaction.nextStamp(),
-            at: time,
-            reader: "",
-            backend: "",
-            born: row.origin.time,
-            source: .manual,
-            reason: context.reason.map(PlainText.line),
-            actor: context.actor.map(PlainText.line)
-        )
+        let visit = VisitRow(id, try transaction.nextStamp(), at: time, born: row.origin.time, by: context)
         try insertVisit(visit, of: row.id)
         try count(row, at: time)
         let detail = ["visit": FieldValue.string(id.uuidString)]
@@ -166,8 +180,8 @@ struct Ledger {
                 arguments: StatementArguments(part) + [transaction.device.id]
             )
             for row in differing {
-                guard let owner = try db.members.row(id: try row.value(1)) else { continue }
-                try mergeReceipt(of: try row.value(0), totals: db.members.shown(for: owner))
+                guard let owner = try db.members.row(id: try row.value("member_id")) else { continue }
+                try mergeReceipt(of: try row.value("event_id"), totals: db.members.shown(for: owner))
             }
         }
     }

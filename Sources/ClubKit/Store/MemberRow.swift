@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 
 /// A member's row, whole.
-package struct MemberRow {
+package struct MemberRow: FetchableRecord {
     static let columns = """
         id, user_id, username, added_at, num_visits, last_visit_at, fields, status, merged_into, blocked, expires_at, \
         visits_left, own_visits, origin_hlc, origin_device, ended_hlc, claim_visits, claim_at, facts
@@ -75,6 +75,10 @@ package struct MemberRow {
         // One without the other, in a damaged file, says nothing.
         if let visits: Int = try row.optional(16), let at: Int64 = try row.optional(17) { claim = (visits, at) }
         factsText = try row.optional(18)
+    }
+
+    package init(row: Row) throws {
+        try self.init(row)
     }
 
     /// All that was said of the member. It is read when it is needed, since a tap can do without it.

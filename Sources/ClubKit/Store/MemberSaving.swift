@@ -104,11 +104,11 @@ struct MemberSaving {
             db.cachedStatement(sql: "SELECT merged_into, ended_hlc, user_id FROM member WHERE id = ?"),
             arguments: [id]
         )
-        let former: String? = try stored?.optional(0)
+        let former: String? = try stored?.optional("merged_into")
         // What ended with an erasure is kept nowhere, also where that is heard of together with a later creation.
         if let stored, let erasure = facts.erasure {
             try transaction.erasing.forgetVisits(of: id, facts)
-            try transaction.events.forget(of: try stored.value(2), as: erasure)
+            try transaction.events.forget(of: try stored.value("user_id"), as: erasure)
         }
         let statement = try db.cachedStatement(
             sql: """
@@ -132,7 +132,7 @@ struct MemberSaving {
             try markChanged(row.id)
             joined.insert(row.id)
         }
-        if let ended: Int64 = try stored?.optional(1), ended != shown.ended {
+        if let ended: Int64 = try stored?.optional("ended_hlc"), ended != shown.ended {
             try releaseCards(of: id, joined: &joined)
         }
     }
@@ -228,9 +228,7 @@ struct MemberSaving {
         var shown = (visits: totals.visits, latest: totals.latest)
         // The visits of others are in the sum until it is computed anew.
         if row.status == .present, isTarget || row.member.numVisits != row.ownVisits {
-            let others = max(0, row.member.numVisits &- row.ownVisits)
-            let (sum, overflow) = totals.visits.addingReportingOverflow(others)
-            shown.visits = overflow ? Int.max : sum
+            shown.visits = Int.sum(totals.visits, max(0, row.member.numVisits &- row.ownVisits))
             if row.latest > 0 { shown.latest = max(row.latest, totals.latest ?? 0) }
             joined.insert(id)
         } else if isTarget || row.mergedInto != nil {
@@ -263,5 +261,44 @@ struct MemberSaving {
                 ).execute(arguments: [sum.status.rawValue, sum.visits, sum.latest == 0 ? nil : sum.latest, one.id])
             }
         }
+    }
+}
+
+/// What a member's row shows of the facts, apart from what the ledger says.
+struct MemberProjection: Equatable {
+    var username: String?
+    /// Microseconds since 1970.
+    var addedAt: Int64
+    var fields: [String: FieldValue]
+    var exists: Bool
+    var mergedInto: String?
+    var blocked: String?
+    var expiresAt: Int64?
+    var tags: [String]
+    /// The newest creation.
+    var origin: Stamp
+    var ended: Int64
+    var claimVisits: Int?
+    var claimAt: Int64?
+
+    /// What follows from the facts.
+    ///
+    /// - Parameter holder: whose card the member's identifier is, if it is that of somebody else.
+    init(_ facts: MemberFacts, holder: String?) {
+        let values = SystemValues(facts)
+        exists = facts.exists
+        username = facts.exists ? facts.username : nil
+        addedAt = facts.addedAt ?? 0
+        fields = facts.fields
+        // One that was removed is not there; facts say that it was. A plain row has to tell all that is in its facts.
+        if fields.values.contains(.null), !facts.isPlain { fields = fields.filter { $0.value != .null } }
+        mergedInto = values.mergedInto ?? holder
+        blocked = values.blocked
+        expiresAt = values.expiresAt
+        tags = values.tags
+        origin = facts.born ?? Stamp(time: 0, device: Stamp.legacyDevice)
+        ended = facts.end?.time ?? -1
+        claimVisits = facts.claims.first?.visits
+        claimAt = facts.claims.first?.at
     }
 }

@@ -65,17 +65,7 @@ extension MemberStore {
                 id = try transaction.members.insert(userID, facts)
             }
             if let firstVisit {
-                let visit = VisitRow(
-                    eventID: firstVisit,
-                    stamp: try transaction.nextStamp(),
-                    at: now,
-                    reader: "",
-                    backend: "",
-                    born: stamp.time,
-                    source: .manual,
-                    reason: context.reason.map(PlainText.line),
-                    actor: context.actor.map(PlainText.line)
-                )
+                let visit = VisitRow(firstVisit, try transaction.nextStamp(), at: now, born: stamp.time, by: context)
                 try transaction.ledger.insertVisit(visit, of: id)
                 try transaction.members.refreshTotals(of: id)
             }

@@ -21,15 +21,14 @@ extension MemberStore {
         try readNow("look up a member") { db in
             if let row = try db.members.found(device.identifiers(id)) { return row.member }
             guard !id.isEmpty, !id.utf8.contains(0) else { return nil }
-            let row = try Row.fetchOne(
+            return try MemberRow.fetchOne(
                 db,
                 sql: """
                     SELECT \(MemberRow.columns) FROM member
                     WHERE status = 0 AND json_extract(fields, '$.memberId') = ? ORDER BY id LIMIT 1
                     """,
                 arguments: [id]
-            )
-            return try row.map { try MemberRow($0).member }
+            )?.member
         }
     }
 
@@ -49,29 +48,21 @@ extension MemberStore {
     /// All members in that order.
     package func members(sortedBy order: MemberOrder) async throws(ClubError) -> [Member] {
         try await read("list the members") { db in
-            var members: [Member] = []
-            let rows = try Row.fetchCursor(
-                db,
-                sql: "SELECT \(MemberRow.shownColumns) FROM member WHERE status = 0 ORDER BY \(order.terms)"
-            )
-            while let row = try rows.next() { members.append(try Member(row)) }
-            return members
+            let sql = "SELECT \(MemberRow.shownColumns) FROM member WHERE status = 0 ORDER BY \(order.terms)"
+            return try Array(Row.fetchCursor(db, sql: sql).map { row in try Member(row) })
         }
     }
 
     /// The members behind that identifier, in the order of their identifiers.
     func membersNow(after userID: String, limit: Int) throws(ClubError) -> [Member] {
         try readNow("list the members") { db in
-            let rows = try Row.fetchCursor(
+            try MemberRow.fetchAll(
                 db,
                 sql: """
                     SELECT \(MemberRow.columns) FROM member WHERE status = 0 AND user_id > ? ORDER BY user_id LIMIT ?
                     """,
                 arguments: [userID, limit]
-            )
-            var members: [Member] = []
-            while let row = try rows.next() { members.append(try MemberRow(row).member) }
-            return members
+            ).map(\.member)
         }
     }
 
@@ -150,26 +141,14 @@ extension MemberStore {
                 subjects = rows?.map(\.member.userId) ?? key
             }
             let list = databaseQuestionMarks(count: subjects.count)
-            let rows = try Row.fetchAll(
+            return try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT device_id, at, actor, action, subject, detail FROM audit
-                    \(key == nil ? "" : "WHERE subject IN (\(list))") ORDER BY at DESC, hlc DESC LIMIT ?
+                    SELECT * FROM audit \(key == nil ? "" : "WHERE subject IN (\(list))")
+                    ORDER BY at DESC, hlc DESC LIMIT ?
                     """,
                 arguments: StatementArguments(subjects) + [limit]
-            )
-            return try rows.map { row in
-                let action: String = try row.value(3)
-                let detail: String? = try row.optional(5)
-                return AuditEntry(
-                    at: Timestamp.date(try row.value(1)),
-                    actor: try row.optional(2),
-                    action: try AuditEntry.Action(rawValue: action).orCorrupt("read the audit log"),
-                    subject: try row.optional(4),
-                    detail: detail.map(MemberRow.fields) ?? [:],
-                    device: try row.value(0)
-                )
-            }
+            ).map { row in try AuditEntry(row) }
         }
     }
 
@@ -208,40 +187,43 @@ extension MemberOrder {
     }
 }
 
-extension VisitRow {
-    /// What ``Visit/init(_:userID:)`` reads, from `visit LEFT JOIN undo`.
-    static let columns = """
-        visit.event_id, visit.at, visit.reader, visit.source, visit.reason, visit.actor, visit.device_id, undo.at, \
-        undo.reason, undo.actor
-        """
-}
-
-extension Visit {
-    /// A row of ``VisitRow/columns``.
-    init(_ row: Row, userID: String) throws(ClubError) {
-        let undone: Int64? = try row.optional(7)
+extension AuditEntry {
+    fileprivate init(_ row: Row) throws(ClubError) {
+        let detail: String? = try row.optional("detail")
         self.init(
-            id: try row.value(0),
-            userId: userID,
-            at: Timestamp.date(try row.value(1)),
-            reader: try row.value(2),
-            source: try Source(rawValue: try row.value(3)).orCorrupt("read a visit"),
-            reason: try row.optional(4),
-            actor: try row.optional(5),
-            device: try row.value(6)
+            at: try row.date("at"),
+            actor: try row.optional("actor"),
+            action: try Action(rawValue: try row.value("action")).orCorrupt("read the audit log"),
+            subject: try row.optional("subject"),
+            detail: detail.map(MemberRow.fields) ?? [:],
+            device: try row.value("device_id")
         )
-        if let undone {
-            undoing = Undoing(at: Timestamp.date(undone), reason: try row.optional(8), actor: try row.optional(9))
-        }
     }
 }
 
-extension Optional {
-    /// A stored value that has a meaning.
-    ///
-    /// - Throws: ``ClubError/Kind/corrupt``.
-    func orCorrupt(_ attempt: String) throws(ClubError) -> Wrapped {
-        guard let self else { throw ClubError(.corrupt, attempting: attempt, detail: "a value has no meaning") }
-        return self
+extension Visit {
+    /// A query for what ``init(_:)`` reads of visits.
+    static let select = """
+        SELECT visit.*, user_id, undo.at AS undone_at, undo.reason AS undone_reason, undo.actor AS undone_actor
+        FROM visit JOIN member ON member.id = member_id LEFT JOIN undo USING (event_id)
+        """
+
+    init(_ row: Row) throws(ClubError) {
+        self.init(
+            id: try row.value("event_id"),
+            userId: try row.value("user_id"),
+            at: try row.date("at"),
+            reader: try row.value("reader"),
+            source: try Source(rawValue: try row.value("source")).orCorrupt("read a visit"),
+            reason: try row.optional("reason"),
+            actor: try row.optional("actor"),
+            device: try row.value("device_id")
+        )
+        guard let undone = try row.optionalDate("undone_at") else { return }
+        undoing = Undoing(
+            at: undone,
+            reason: try row.optional("undone_reason"),
+            actor: try row.optional("undone_actor")
+        )
     }
 }

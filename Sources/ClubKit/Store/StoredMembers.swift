@@ -136,10 +136,9 @@ struct StoredMembers {
                 arguments: [userID]
             )
             for card in rows {
-                let id: String = try card.value(0)
-                let holder: String = try card.value(2)
-                if holder == userID {
-                    let blocked: String? = try card.optional(1)
+                let id: String = try card.value("card_id")
+                if try card.value("member_key") == userID {
+                    let blocked: String? = try card.optional("blocked")
                     cards.updateValue(blocked, forKey: id)
                 } else if id == userID {
                     cards.removeValue(forKey: id)
@@ -152,20 +151,16 @@ struct StoredMembers {
 
     func visits(of key: [String], limit: Int, held isHeld: Bool = false, _ attempt: String) throws -> [Visit] {
         let rows = try self.rows(of: key, held: isHeld, attempt)
-        var visits: [Visit] = []
-        for one in rows {
-            let cursor = try Row.fetchCursor(
+        let visits = try rows.flatMap { one in
+            try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT \(VisitRow.columns) FROM visit LEFT JOIN undo USING (event_id)
-                    WHERE member_id = ? AND born > ? ORDER BY visit.at DESC, visit.hlc DESC LIMIT ?
+                    \(Visit.select) WHERE member_id = ? AND born > ? ORDER BY visit.at DESC, visit.hlc DESC LIMIT ?
                     """,
                 arguments: [one.id, isHeld && !one.exists ? -1 : one.ended, limit]
-            )
-            while let row = try cursor.next() { visits.append(try Visit(row, userID: one.member.userId)) }
+            ).map { row in try Visit(row) }
         }
-        visits.sort { $0.at > $1.at }
-        return Array(visits.prefix(limit))
+        return Array(visits.sorted { $0.at > $1.at }.prefix(limit))
     }
 
     // MARK: Members who are one, since a person joined them, or by a card
@@ -216,12 +211,12 @@ struct StoredMembers {
 
     /// All rows to which a row leads, or which lead to it, in whatever way.
     func connected(to row: MemberRow) throws -> [MemberRow] {
-        try Row.fetchAll(
+        try MemberRow.fetchAll(
             db.cachedStatement(
                 sql: "\(Self.connectedIdentifiers) SELECT \(MemberRow.columns) FROM member WHERE user_id IN joined"
             ),
             arguments: [row.member.userId, row.member.userId]
-        ).map { row in try MemberRow(row) }
+        )
     }
 
     /// Who is joined to either of two, in whatever way, and the two; so many at most.
@@ -273,12 +268,11 @@ struct StoredMembers {
     func standIns() throws -> [Int64: Int64] {
         var standIns: [Int64: Int64] = [:]
         var done: Set<Int64> = []
-        let rows = try Row.fetchCursor(
+        let rows = try MemberRow.fetchCursor(
             db,
             sql: "SELECT \(MemberRow.columns) FROM member WHERE merged_into IS NOT NULL AND status <> 1"
         )
-        while let row = try rows.next() {
-            let member = try MemberRow(row)
+        while let member = try rows.next() {
             guard !done.contains(member.id) else { continue }
             // Once for all who are connected.
             let members = try connected(to: member)
@@ -297,7 +291,7 @@ struct StoredMembers {
         var index = 0
         // A deletion ends that two are joined, as everything that was said; only the log tells of it then.
         while index < rows.count {
-            let others = try Row.fetchAll(
+            let others = try MemberRow.fetchAll(
                 db,
                 sql: """
                     SELECT \(MemberRow.columns) FROM member WHERE status = 1 AND user_id IN (
@@ -305,7 +299,7 @@ struct StoredMembers {
                         UNION SELECT json_extract(detail, '$.into') FROM audit WHERE action = ?2 AND subject = ?1)
                     """,
                 arguments: [rows[index].member.userId, AuditEntry.Action.joined.rawValue]
-            ).map { row in try MemberRow(row) }
+            )
             for other in others where ids.insert(other.id).inserted { rows.append(other) }
             index += 1
         }
@@ -342,16 +336,19 @@ struct StoredMembers {
         private let times: [Int64]
         private var passed = 0
 
-        init(of row: MemberRow, in db: Database) throws {
+        /// How many there are.
+        var total: Int { times.count }
+
+        init(of row: MemberRow, upTo end: Int64 = .max, in db: Database) throws {
             times = try Int64.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        SELECT at FROM visit WHERE member_id = ? AND born > ?
+                        SELECT at FROM visit WHERE member_id = ? AND born > ? AND at <= ?
                             AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
                         ORDER BY at
                         """
                 ),
-                arguments: [row.id, row.ended]
+                arguments: [row.id, row.ended, end]
             )
         }
 
@@ -378,8 +375,7 @@ struct StoredMembers {
         let ledger = try count("at", -1)
         var totals = Totals(visits: ledger)
         if !facts.removals.isEmpty {
-            let (sum, overflow) = ledger.addingReportingOverflow(facts.removedVisits)
-            totals.visits = overflow ? Int.max : sum
+            totals.visits = Int.sum(ledger, facts.removedVisits)
         }
         totals.latest = try Int64.fetchOne(
             db.cachedStatement(
@@ -394,21 +390,27 @@ struct StoredMembers {
         var late = try facts.claims.count > Self.fewClaims ? LateVisits(of: row, in: db) : nil
         for claim in facts.claims {
             let later = try late?.count(after: claim.at) ?? count("at", claim.at)
-            let (sum, overflow) = claim.visits.addingReportingOverflow(later)
-            totals.visits = max(totals.visits, overflow ? Int.max : sum)
+            totals.visits = max(totals.visits, Int.sum(claim.visits, later))
             totals.latest = max(totals.latest ?? claim.at, claim.at)
         }
         let packs = SystemValues(facts).packs
         if let first = packs.first {
-            let bought = packs.reduce(0) { sum, pack in
-                let (total, overflow) = sum.addingReportingOverflow(pack.visits)
-                return overflow ? Int.max : total
-            }
+            let bought = packs.reduce(0) { Int.sum($0, $1.visits) }
             let removed = facts.removedVisits(boughtSince: first)
             // Neither is negative, so the difference does not overflow.
             totals.left = max(0, max(0, max(0, bought) - max(0, removed)) - (try count("hlc", first.stamp.time)))
         }
         return totals
+    }
+
+    /// What a row by itself came to at a moment. Visits that were removed count, since it is not known when each was.
+    func visits(of row: MemberRow, upTo time: Int64) throws -> Int {
+        let facts = try row.facts()
+        var visits = try LateVisits(of: row, upTo: time, in: db)
+        // Earliest first, as they are kept.
+        return facts.claims.filter { $0.at <= time }.reduce(Int.sum(visits.total, facts.removedVisits)) { most, claim in
+            max(most, Int.sum(claim.visits, visits.count(after: claim.at)))
+        }
     }
 
     /// What a row has of all who are one.
@@ -428,13 +430,20 @@ struct StoredMembers {
         for (index, one) in rows.enumerated() where one.exists {
             let own = try totals(of: one)
             func add(to index: Int) {
-                let (visits, overflow) = sums[index].visits.addingReportingOverflow(own.visits)
-                sums[index].visits = overflow ? Int.max : visits
+                sums[index].visits = Int.sum(sums[index].visits, own.visits)
                 sums[index].latest = max(sums[index].latest, own.latest ?? 0)
             }
             add(to: representatives[index])
             if representatives[index] != index { add(to: index) }
         }
         return sums
+    }
+}
+
+extension Int {
+    /// The sum of two numbers that are not negative; the greatest number if it is greater.
+    static func sum(_ one: Int, _ other: Int) -> Int {
+        let (sum, overflow) = one.addingReportingOverflow(other)
+        return overflow ? .max : sum
     }
 }

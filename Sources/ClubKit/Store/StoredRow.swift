@@ -2,6 +2,9 @@ import Foundation
 import GRDB
 
 /// A row of a result, whose values are looked at before they are believed: the file may be damaged.
+///
+/// What a tap asks for is read by place (``StatementRow``), as are numbers that a query computes; records of a table are
+/// read by the names of their columns.
 protocol StoredRow {
     /// The value of a column, counted from 0.
     func stored(_ index: Int) -> DatabaseValue
@@ -13,7 +16,7 @@ protocol StoredRow {
 extension StoredRow {
     /// A value that the schema wants. GRDB's own subscripts trap on a damaged one.
     func value<Value: DatabaseValueConvertible>(_ index: Int) throws(ClubError) -> Value {
-        guard let value: Value = try optional(index) else { throw damage(index) }
+        guard let value: Value = try optional(index) else { throw .damaged(columnName(index)) }
         return value
     }
 
@@ -21,16 +24,8 @@ extension StoredRow {
     func optional<Value: DatabaseValueConvertible>(_ index: Int) throws(ClubError) -> Value? {
         let stored = stored(index)
         guard !stored.isNull else { return nil }
-        guard let value = Value.fromDatabaseValue(stored) else { throw damage(index) }
+        guard let value = Value.fromDatabaseValue(stored) else { throw .damaged(columnName(index)) }
         return value
-    }
-
-    private func damage(_ index: Int) -> ClubError {
-        ClubError(
-            .corrupt,
-            attempting: "read the member database",
-            detail: "'\(columnName(index))' holds no usable value"
-        )
     }
 }
 
@@ -38,4 +33,42 @@ extension Row: StoredRow {
     func stored(_ index: Int) -> DatabaseValue { self[index] }
 
     func columnName(_ index: Int) -> String { Array(columnNames)[index] }
+
+    /// A value that the schema wants, by the name of its column.
+    func value<Value: DatabaseValueConvertible>(_ column: String) throws(ClubError) -> Value {
+        guard let value: Value = try optional(column) else { throw .damaged(column) }
+        return value
+    }
+
+    /// A value that may be missing, by the name of its column.
+    func optional<Value: DatabaseValueConvertible>(_ column: String) throws(ClubError) -> Value? {
+        guard let stored = self[column] as (any DatabaseValueConvertible)? else { return nil }
+        guard let value = Value.fromDatabaseValue(stored.databaseValue) else { throw .damaged(column) }
+        return value
+    }
+
+    /// The moment in a column with microseconds since 1970.
+    func date(_ column: String) throws(ClubError) -> Date { Timestamp.date(try value(column)) }
+
+    /// The same, which may be missing.
+    func optionalDate(_ column: String) throws(ClubError) -> Date? { try optional(column).map(Timestamp.date) }
+
+    /// The moment and the device of a record.
+    func stamp() throws(ClubError) -> Stamp { Stamp(time: try value("hlc"), device: try value("device_id")) }
+}
+
+extension ClubError {
+    fileprivate static func damaged(_ column: String) -> ClubError {
+        ClubError(.corrupt, attempting: "read the member database", detail: "'\(column)' holds no usable value")
+    }
+}
+
+extension Optional {
+    /// A stored value that has a meaning.
+    ///
+    /// - Throws: ``ClubError/Kind/corrupt``.
+    func orCorrupt(_ attempt: String) throws(ClubError) -> Wrapped {
+        guard let self else { throw ClubError(.corrupt, attempting: attempt, detail: "a value has no meaning") }
+        return self
+    }
 }

@@ -126,55 +126,122 @@ struct StoredMessages {
         var found: [Int64] = []
         let rows = try Row.fetchCursor(db, sql: "SELECT seq, received_at, content FROM message")
         while let row = try rows.next() {
-            let received: Int64 = try row.value(1)
-            let text: String = try row.value(2)
+            let received: Int64 = try row.value("received_at")
+            let text: String = try row.value("content")
             guard let message = try? JSONDecoder().decode(Message.self, from: Data(text.utf8)) else { continue }
             let isNamed = message.payload.containsText { text in
                 device.identifiers(text).contains { isMeant($0, received) }
             }
-            if isNamed { found.append(try row.value(0)) }
+            if isNamed { found.append(try row.value("seq")) }
         }
         return found
     }
 
     // MARK: Processing
 
+    /// Notes that this opening begins to process a message.
+    ///
+    /// - Returns: how often it was begun.
+    func begin(_ id: String, _ attempt: String) throws -> Int {
+        try refuseIfHeld(id, attempt)
+        let attempts = try Int.fetchOne(
+            db,
+            sql: """
+                UPDATE message SET attempts = attempts + 1, holder = ? WHERE id = ? AND state = 'pending'
+                RETURNING attempts
+                """,
+            arguments: [device.holder.text, id]
+        )
+        guard let attempts else {
+            throw ClubError(.noSuchMessage, attempting: attempt, detail: "none that is pending")
+        }
+        return attempts
+    }
+
+    /// Notes what became of a message.
+    func settle(_ id: String, _ outcome: RoutingResult.Outcome, at date: Date, _ attempt: String) throws {
+        try refuseIfHeld(id, attempt)
+        try db.execute(
+            sql: "UPDATE message SET state = ?, outcome = ?, reason = ?, settled_at = ? WHERE id = ?",
+            arguments: [
+                (outcome.isDead ? InboxEntry.State.dead : .done).rawValue, outcome.name,
+                outcome.reason.map(PlainText.line), Timestamp.microseconds(date) ?? 0, id,
+            ]
+        )
+        guard db.changesCount == 1 else { throw ClubError(.noSuchMessage, attempting: attempt) }
+    }
+
     /// - Throws: ``ClubError/Kind/noSuchMessage`` if another program works on a message.
-    func refuseIfHeld(_ id: String, _ attempt: String) throws {
+    private func refuseIfHeld(_ id: String, _ attempt: String) throws {
         let holder = try String.fetchOne(db, sql: "SELECT holder FROM message WHERE id = ?", arguments: [id])
         if let holder, holder != device.holder.text, WorkHolder.isAlive(holder) {
             throw ClubError(.noSuchMessage, attempting: attempt, detail: "none that nobody else works on")
         }
     }
 
+    /// Makes a dead letter pending again, behind all others.
+    ///
+    /// - Returns: `nil` if there is none with that identifier.
+    func reopen(_ id: String) throws -> Message? {
+        try db.execute(
+            sql: """
+                UPDATE message SET seq = (SELECT max(seq) + 1 FROM message), state = 'pending', attempts = 0,
+                    outcome = NULL, reason = NULL, settled_at = NULL, holder = NULL
+                WHERE id = ? AND state = 'dead'
+                """,
+            arguments: [id]
+        )
+        return try db.changesCount == 1 ? entries(where: "id = ?", [id]).first?.message : nil
+    }
+
+    /// Forgets the messages that were settled before a moment.
+    ///
+    /// - Returns: how many.
+    func prune(before date: Date) throws -> Int {
+        try db.execute(
+            sql: "DELETE FROM message WHERE state <> 'pending' AND settled_at < ?",
+            arguments: [Timestamp.microseconds(date) ?? 0]
+        )
+        return db.changesCount
+    }
+
+    /// The messages that are to be processed, in order, without those on which another program works.
+    func pending() throws -> [InboxEntry] {
+        let holders = try String.fetchAll(
+            db,
+            sql: "SELECT DISTINCT holder FROM message WHERE state = 'pending' AND holder IS NOT NULL"
+        )
+        let others = holders.filter { $0 != device.holder.text && WorkHolder.isAlive($0) }
+        return try entries(
+            where: "state = 'pending' AND coalesce(holder, '') NOT IN (SELECT value FROM json_each(?)) ORDER BY seq",
+            [MemberRow.json(others)]
+        )
+    }
+
     /// What is in the inbox.
     func entries(where condition: String, _ arguments: StatementArguments) throws -> [InboxEntry] {
-        let rows = try Row.fetchCursor(
-            db,
-            sql: "SELECT content, state, attempts, outcome, reason, settled_at FROM message WHERE \(condition)",
-            arguments: arguments
+        let sql = "SELECT * FROM message WHERE \(condition)"
+        let rows = try Row.fetchCursor(db, sql: sql, arguments: arguments)
+        return try Array(rows.compactMap { row in try InboxEntry(row) })
+    }
+}
+
+extension InboxEntry {
+    /// `nil` for what is damaged, which is found by `check` and must not keep the others from being processed.
+    fileprivate init?(_ row: Row) throws {
+        let text: String = try row.value("content")
+        guard let message = try? JSONDecoder().decode(Message.self, from: Data(text.utf8)),
+            let state = State(rawValue: try row.value("state"))
+        else { return nil }
+        let outcome: String? = try row.optional("outcome")
+        let reason: String? = try row.optional("reason")
+        self.init(
+            message: message,
+            state: state,
+            attempts: try row.value("attempts"),
+            outcome: outcome.flatMap { RoutingResult.Outcome(name: $0, reason: reason) },
+            settledAt: try row.optionalDate("settled_at")
         )
-        var entries: [InboxEntry] = []
-        while let row = try rows.next() {
-            let text: String = try row.value(0)
-            // What is damaged is found by `check`, and must not keep the others from being processed.
-            guard let message = try? JSONDecoder().decode(Message.self, from: Data(text.utf8)),
-                let state = InboxEntry.State(rawValue: try row.value(1))
-            else { continue }
-            let outcome: String? = try row.optional(3)
-            let reason: String? = try row.optional(4)
-            let settled: Int64? = try row.optional(5)
-            entries.append(
-                InboxEntry(
-                    message: message,
-                    state: state,
-                    attempts: try row.value(2),
-                    outcome: outcome.flatMap { RoutingResult.Outcome(name: $0, reason: reason) },
-                    settledAt: settled.map(Timestamp.date)
-                )
-            )
-        }
-        return entries
     }
 }
 

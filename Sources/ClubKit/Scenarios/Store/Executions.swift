@@ -371,11 +371,10 @@ struct StoredExecutions {
         let order =
             ["e.hlc", "e.number", "e.execution_id"].map { limit == nil ? $0 : $0 + " DESC" }
             .joined(separator: ", ") + (limit.map { " LIMIT \($0)" } ?? "")
-        let rows = try Row.fetchCursor(
+        let executions = try Row.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT e.execution_id, e.scenario, e.kind, e.subject, e.at, e.visit, e.number,
-                        s.state, s.at, s.actor, s.reason
+                    SELECT e.*, s.state, s.at AS settled_at, s.actor, s.reason
                     FROM scenario_execution AS e LEFT JOIN scenario_settlement AS s
                         ON s.execution_id = e.execution_id AND s.state = \(Self.standingState)
                     WHERE (\(condition)) AND \(IntegrityQuestion.isNotReset)
@@ -383,9 +382,7 @@ struct StoredExecutions {
                     """
             ),
             arguments: arguments
-        )
-        var executions: [ScenarioExecution] = []
-        while let row = try rows.next() { executions.append(try ScenarioExecution(row)) }
+        ).map { row in try ScenarioExecution(row) }
         return limit == nil ? executions : executions.reversed()
     }
 }
@@ -404,23 +401,20 @@ struct SettlementRow: Sendable, Hashable {
 extension ScenarioExecution {
     /// Reads the columns of ``StoredExecutions/executions(where:_:latest:)``.
     fileprivate init(_ row: Row) throws {
-        guard let kind = SubjectKey.Kind(rawValue: try row.value(2)) else {
-            throw ClubError(.corrupt, attempting: "read an execution", detail: "a value has no meaning")
-        }
-        let state: String? = try row.optional(7)
+        let kind = try SubjectKey.Kind(rawValue: try row.value("kind")).orCorrupt("read an execution")
+        let state: String? = try row.optional("state")
         self.init(
-            id: try row.value(0),
-            scenario: try row.value(1),
-            subject: SubjectKey(kind, try row.value(3)).subject,
-            at: Timestamp.date(try row.value(4)),
-            visit: try row.optional(5),
-            number: try row.value(6),
+            id: try row.value("execution_id"),
+            scenario: try row.value("scenario"),
+            subject: SubjectKey(kind, try row.value("subject")).subject,
+            at: try row.date("at"),
+            visit: try row.optional("visit"),
+            number: try row.value("number"),
             state: state.flatMap(State.init(rawValue:)) ?? .charged
         )
-        let settled: Int64? = try row.optional(8)
-        settledAt = settled.map(Timestamp.date)
-        actor = try row.optional(9)
-        reason = try row.optional(10)
+        settledAt = try row.optionalDate("settled_at")
+        actor = try row.optional("actor")
+        reason = try row.optional("reason")
     }
 }
 
@@ -441,14 +435,8 @@ extension MemberStore {
                 var decisions: [ScenarioDecision] = []
                 try db.inTransaction(.immediate) {
                     let row = try db.members.member(keys, attempt)
-                    let visit = VisitRow(
-                        eventID: id,
-                        stamp: try transaction.nextStamp(),
-                        at: time,
-                        reader: "",
-                        backend: "",
-                        born: row.origin.time
-                    )
+                    let stamp = try transaction.nextStamp()
+                    let visit = VisitRow(eventID: id, stamp: stamp, at: time, born: row.origin.time)
                     try transaction.ledger.insertVisit(visit, of: row.id)
                     let counted = try transaction.ledger.count(row, at: time) ?? row
                     let tap = ScenarioTap(plan: plan, refused: refused)

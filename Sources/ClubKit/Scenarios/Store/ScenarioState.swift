@@ -166,7 +166,7 @@ final class ScenarioState {
                 [.integer(row.id), .integer(row.ended), .integer(after), .integer(through)]
             ) { try $0.value(0) }
             let removed = try facts(of: row)?.removedVisits(after: after, through: through) ?? 0
-            return MergeBatch.sum(sum, MergeBatch.sum(listed ?? 0, removed))
+            return Int.sum(sum, Int.sum(listed ?? 0, removed))
         }
     }
 
