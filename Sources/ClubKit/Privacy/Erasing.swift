@@ -8,15 +8,43 @@ struct Erasing {
 
     private var db: Database { transaction.db }
 
+    /// Erases all that is known of a member and of whoever was joined to them.
+    func erase(_ row: MemberRow, _ context: ActionContext) throws {
+        let rows = try db.members.held(with: row)
+        let stamp = try transaction.nextStamp()
+        var identifiers = Set(rows.map { Array($0.member.userId.utf8) })
+        for one in rows {
+            let cards = try String.fetchAll(
+                db,
+                sql: "SELECT card_id FROM card WHERE member_key = ?",
+                arguments: [one.member.userId]
+            )
+            identifiers.formUnion(cards.map { Array($0.utf8) })
+        }
+        let salt = transaction.device.erasureSalt
+        let ordered = identifiers.sorted { $0.lexicographicallyPrecedes($1) }.map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        for identifier in ordered { _ = try remember(Erasure.hash(identifier, salt: salt), salt, stamp) }
+        var joined: Set<Int64> = []
+        for identifier in ordered { _ = try forget(identifier, as: stamp, joined: &joined) }
+        try forgetEntries(of: ordered.map { ($0, stamp) })
+        try transaction.members.refreshJoined(joined)
+        try forgetChanges()
+        // The reason may tell who it was.
+        try transaction.audit(
+            .erased,
+            of: Erasure.text(row.member.userId, salt: salt),
+            ActionContext(actor: context.actor),
+            detail: ["identifiers": .int(ordered.count)]
+        )
+    }
+
     /// Keeps the hash of somebody who was erased.
     ///
     /// - Returns: whether that is news.
     func remember(_ hash: Data, _ salt: Data, _ stamp: Stamp) throws -> Bool {
-        let former = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT hlc, device_id FROM erased WHERE salt = ? AND hash = ?"),
-            arguments: [salt, hash]
-        )
-        if let former, stamp <= (try former.stamp()) { return false }
+        if let former = try db.erasures.erasure(hash, salt), stamp <= former { return false }
         try db.cachedStatement(sql: "REPLACE INTO erased (salt, hash, hlc, device_id) VALUES (?, ?, ?, ?)")
             .execute(arguments: [salt, hash, stamp.time, stamp.device])
         return true
@@ -209,16 +237,15 @@ struct StoredErasures {
 
     /// The same, by salts that were looked up before.
     func erasure(of userID: String, salts: some Sequence<Data>) throws -> Stamp? {
-        var latest: Stamp?
-        for salt in salts {
-            let row = try Row.fetchOne(
-                db.cachedStatement(sql: "SELECT hlc, device_id FROM erased WHERE salt = ? AND hash = ?"),
-                arguments: [salt, Erasure.hash(userID, salt: salt)]
-            )
-            guard let stamp = try row?.stamp() else { continue }
-            latest = max(latest ?? stamp, stamp)
-        }
-        return latest
+        try salts.compactMap { try erasure(Erasure.hash(userID, salt: $0), $0) }.max()
+    }
+
+    /// When somebody with that hash was erased last.
+    func erasure(_ hash: Data, _ salt: Data) throws -> Stamp? {
+        try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT hlc, device_id FROM erased WHERE salt = ? AND hash = ?"),
+            arguments: [salt, hash]
+        )?.stamp()
     }
 
     /// The facts of somebody who is not there (any more).
@@ -244,36 +271,7 @@ extension MemberStore {
         let told: @Sendable ((changed: Changed, isNews: Bool)) -> Void = { if $0.isNews { committed($0.changed) } }
         let member = try await write(attempt, committed: told) { transaction -> (changed: Changed, isNews: Bool) in
             let row = try transaction.db.members.heldRow(keys, attempt)
-            let rows = try transaction.db.members.held(with: row)
-            let stamp = try transaction.nextStamp()
-            var identifiers = Set(rows.map { Array($0.member.userId.utf8) })
-            for one in rows {
-                let cards = try String.fetchAll(
-                    transaction.db,
-                    sql: "SELECT card_id FROM card WHERE member_key = ?",
-                    arguments: [one.member.userId]
-                )
-                identifiers.formUnion(cards.map { Array($0.utf8) })
-            }
-            let salt = transaction.device.erasureSalt
-            let ordered = identifiers.sorted { $0.lexicographicallyPrecedes($1) }.map {
-                String(decoding: $0, as: UTF8.self)
-            }
-            for identifier in ordered {
-                _ = try transaction.erasing.remember(Erasure.hash(identifier, salt: salt), salt, stamp)
-            }
-            var joined: Set<Int64> = []
-            for identifier in ordered { _ = try transaction.erasing.forget(identifier, as: stamp, joined: &joined) }
-            try transaction.erasing.forgetEntries(of: ordered.map { ($0, stamp) })
-            try transaction.members.refreshJoined(joined)
-            try transaction.erasing.forgetChanges()
-            // The reason may tell who it was.
-            try transaction.audit(
-                .erased,
-                of: Erasure.text(row.member.userId, salt: salt),
-                ActionContext(actor: context.actor),
-                detail: ["identifiers": .int(ordered.count)]
-            )
+            try transaction.erasing.erase(row, context)
             return (Changed(member: row.member, at: self.clock()), row.exists)
         }.changed.member
         await forgetLog()

@@ -305,7 +305,7 @@ extension MemberStore {
         return try await writeNews(attempt, committed: committed) { transaction in
             let (old, new) = (try transaction.db.members.cardKey(olds), try transaction.db.members.cardKey(news))
             guard old != new else { throw unusable }
-            let row = try transaction.db.members.member(old, attempt)
+            let row = try transaction.db.members.member([old], attempt)
             if case .member(let holder, let isBlocked) = try transaction.db.members.holder(of: new) {
                 guard holder.id == row.id else {
                     let detail = "the new card belongs to another member"

@@ -53,16 +53,8 @@ struct StoredMembers {
     }
 
     /// The member with that identifier or card.
-    func found(_ key: String) throws -> MemberRow? {
+    private func found(_ key: String) throws -> MemberRow? {
         if case .member(let row, _) = try holder(of: key) { row } else { nil }
-    }
-
-    /// The member with that identifier or card.
-    ///
-    /// - Throws: ``ClubError/Kind/noSuchMember``.
-    func member(_ key: String, _ attempt: String) throws -> MemberRow {
-        guard let row = try found(key) else { throw ClubError(.noSuchMember, attempting: attempt) }
-        return row
     }
 
     /// The one of ``LocalDevice/identifiers(_:)`` that leads to a member, else the way a reader tells it.
@@ -73,9 +65,7 @@ struct StoredMembers {
 
     /// The member with the first of these identifiers that leads to one.
     func found(_ keys: [String]) throws -> MemberRow? {
-        for key in keys {
-            if let row = try found(key) { return row }
-        }
+        for key in keys { if let row = try found(key) { return row } }
         return nil
     }
 
