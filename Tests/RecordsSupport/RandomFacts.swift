@@ -83,3 +83,121 @@ package enum RandomFacts {
         return facts
     }
 }
+
+/// Records of which many of one key contradict each other.
+package enum RandomRecords {
+    package static let kinds = TransferRecord.CodingKeys.allCases
+
+    /// So many pairs are joined: as many as the environment asks for, or as many as take some seconds.
+    package static let pairs = ProcessInfo.processInfo.environment["CLUBKIT_JOINED_PAIRS"].flatMap { Int($0) } ?? 20_000
+
+    /// A record of a kind; those of one number have one key.
+    package static func record(
+        _ kind: TransferRecord.CodingKeys,
+        _ number: Int,
+        _ random: inout SeededNumbers
+    ) -> TransferRecord {
+        let id = UUIDSource.uuid(UInt64(1_000_000 + number))
+        switch kind {
+        case .member: return .member(.init(userId: "M\(number)", facts: RandomFacts.facts(&random)))
+        case .card:
+            let holder = "H\(number)" + random.pick(["", "e\u{301}", "\u{E9}"])
+            return .card(.init(cardId: "C\(number)", userId: holder, blocked: text(&random), stamp: stamp(&random)))
+        case .visit:
+            return .visit(
+                .init(
+                    eventID: id,
+                    stamp: stamp(&random),
+                    userId: "V\(number)" + random.pick(["", "e\u{301}", "\u{E9}"]),
+                    at: time(&random),
+                    reader: random.pick(["", "Desk"]),
+                    backend: random.pick(["pcsc", "nfc"]),
+                    born: born(&random),
+                    source: random.pick(["card", "manual"]),
+                    reason: text(&random),
+                    actor: text(&random)
+                )
+            )
+        case .undo:
+            let stamp = stamp(&random)
+            return .undo(
+                .init(eventID: id, stamp: stamp, at: time(&random), reason: text(&random), actor: text(&random))
+            )
+        case .reset: return .reset(.init(subject: .init("group", "g\(number)"), scenario: "s", stamp: stamp(&random)))
+        case .event:
+            return .event(
+                .init(
+                    eventID: id,
+                    stamp: stamp(&random),
+                    subject: subject(number, &random),
+                    name: random.pick(["e\u{301}", "\u{E9}"]),
+                    at: time(&random),
+                    born: born(&random),
+                    visit: random.pick([nil, UUIDSource.uuid(1), UUIDSource.uuid(2)]),
+                    undone: random.pick([nil, true])
+                )
+            )
+        case .execution:
+            return .execution(
+                .init(
+                    id: id,
+                    stamp: stamp(&random),
+                    subject: subject(number, &random),
+                    scenario: random.pick(["a", "b"]),
+                    at: time(&random),
+                    born: born(&random),
+                    visit: random.pick([nil, UUIDSource.uuid(1), UUIDSource.uuid(2)]),
+                    number: Int.random(in: 1...3, using: &random)
+                )
+            )
+        case .settlement:
+            return .settlement(
+                .init(
+                    id: id,
+                    state: ["delivered", "refunded", "redeemed"][number % 3],
+                    stamp: stamp(&random),
+                    at: time(&random),
+                    reason: text(&random),
+                    actor: text(&random)
+                )
+            )
+        case .erasure:
+            let hash = Data(repeating: 7, count: 16) + Data(hexadecimal(id).utf8.prefix(16))
+            return .erasure(.init(salt: Data([1]), hash: hash, stamp: stamp(&random)))
+        case .audit:
+            return .audit(
+                .init(
+                    stamp: Stamp(time: Int64(number) << 16, device: RandomFacts.devices[0]),
+                    at: 5,
+                    actor: text(&random),
+                    action: "noted",
+                    subject: random.pick([nil, "A\(number)", "B\(number)"]),
+                    detail: random.pick([nil, [:], ["x": "\u{E9}"], ["x": "e\u{301}"], ["x": 1]])
+                )
+            )
+        }
+    }
+
+    private static func hexadecimal(_ id: UUID) -> String { String(id.uuidString.filter { $0 != "-" }.reversed()) }
+
+    /// A moment of a device, some of which are those of rounded records.
+    private static func stamp(_ random: inout SeededNumbers) -> Stamp {
+        let milliseconds = random.pick([1, 2, Stamp.day - 1, Stamp.day, Stamp.day + 1, 2 * Stamp.day - 1])
+        return Stamp(
+            time: milliseconds << 16 | random.pick([0, 0, 1]),
+            device: RandomFacts.devices[random.pick([0, 1])]
+        )
+    }
+
+    private static func time(_ random: inout SeededNumbers) -> Int64 { random.pick([0, 9, 10]) }
+
+    private static func born(_ random: inout SeededNumbers) -> Int64 { random.pick([0, 5 << 16, 5 << 16, 7 << 16]) }
+
+    private static func text(_ random: inout SeededNumbers) -> String? {
+        random.pick([nil, "", "a", "e\u{301}", "\u{E9}"])
+    }
+
+    private static func subject(_ number: Int, _ random: inout SeededNumbers) -> TransferRecord.Subject {
+        random.pick([.init("member", "S\(number)"), .init("group", "S\(number)"), .init("group", "T\(number)")])
+    }
+}

@@ -143,21 +143,9 @@ extension MergeBatch {
         for identifier in mode == .addOnly ? [userID, cardID] : [] {
             if let row = try target(of: identifier), isKept(row) { return .kept }
         }
-        let stored = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT member_key, blocked, hlc, device_id FROM card WHERE card_id = ?"),
-            arguments: [cardID]
-        )
-        if let stored {
-            let stamp = Stamp(time: try stored.value(2), device: try stored.value(3))
-            // Two devices with one identifier, such as a copied disk, may give one moment two meanings.
-            let key: String = try stored.value(0)
-            let blocked: String? = try stored.optional(1)
-            let isNewer =
-                stamp == card.stamp
-                ? Precedence(texts: [userID, card.blocked]).precedes(Precedence(texts: [key, blocked]))
-                : stamp < card.stamp
-            guard isNewer else { return .kept }
-        }
+        let told = TransferRecord.Card(cardId: cardID, userId: userID, blocked: card.blocked, stamp: card.stamp)
+        var stored = try TransferRecord.Card.first(where: "card_id = ?", [cardID], in: db)
+        if stored?.join(told) == false { return .kept }
         // A member with that identifier is, or is no more, one with the holder of the card.
         let same = try db.members.row(userID: cardID)
         if let same {
@@ -251,37 +239,24 @@ extension MergeBatch {
     ///
     /// - Returns: whether that is news.
     private func insert(_ entry: TransferRecord.Audit) throws -> Bool {
-        let detail = try entry.detail.map(MemberRow.json)
-        let actor = entry.actor.map(PlainText.line)
+        var entry = entry
+        entry.actor = entry.actor.map(PlainText.line)
         let key: StatementArguments = [entry.stamp.device, entry.stamp.time, entry.at, entry.action]
+        let values: StatementArguments = [entry.subject, try entry.detail.map(MemberRow.json), entry.actor]
         try db.cachedStatement(
             sql: """
                 INSERT OR IGNORE INTO audit (device_id, hlc, at, action, subject, detail, actor)
                 VALUES (?, ?, ?, ?, ?, ?, ?)
                 """
-        ).execute(arguments: key + [entry.subject, detail, actor])
+        ).execute(arguments: key + values)
         if db.changesCount > 0 { return true }
-        // Two devices with one identifier may say two things of one moment. What one of them does not say takes nothing
-        // from what the other does: whoever was erased is taken out of the log by the erasure.
-        let stored = try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT subject, detail, actor FROM audit
-                    WHERE device_id = ? AND hlc = ? AND at = ? AND action = ?
-                    """
-            ),
-            arguments: key
-        )
-        guard let stored else { return false }
-        let former = Precedence(said: [try stored.optional(0), try stored.optional(1), try stored.optional(2)])
-        guard Precedence(said: [entry.subject, detail, actor]).precedes(former) else { return false }
+        let condition = "device_id = ?1 AND hlc = ?2 AND at = ?3 AND action = ?4"
+        guard var stored = try TransferRecord.Audit.first(where: condition, key, in: db), stored.join(entry) else {
+            return false
+        }
         try transaction.permittingChanges {
-            try db.cachedStatement(
-                sql: """
-                    UPDATE audit SET subject = ?5, detail = ?6, actor = ?7
-                    WHERE device_id = ?1 AND hlc = ?2 AND at = ?3 AND action = ?4
-                    """
-            ).execute(arguments: key + [entry.subject, detail, actor])
+            try db.cachedStatement(sql: "UPDATE audit SET subject = ?5, detail = ?6, actor = ?7 WHERE \(condition)")
+                .execute(arguments: key + values)
         }
         return true
     }

@@ -59,47 +59,24 @@ extension MergeBatch {
             guard case .verdict(let verdict) = owner else { return .kept }
             return verdict
         }
-        var row = ScenarioEventRow(
-            eventID: event.eventID,
-            stamp: event.stamp,
-            key: key,
-            name: name,
-            at: event.at,
-            visit: event.visit,
-            isUndone: event.undone ?? false
-        )
-        let former = try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT born, hlc, device_id, kind, subject, name, at, undone FROM scenario_event WHERE event_id = ?
-                    """
-            ),
-            arguments: [event.eventID]
-        )
-        if let former {
-            let at: Int64 = try former.value(6)
-            let stored = Precedence(
-                born: try former.value(0),
-                rounding: Stamp(time: try former.value(1), device: try former.value(2)),
-                texts: [try former.value(3), try former.value(4), try former.value(5), String(at)]
-            )
-            let told = Precedence(
-                born: key.born,
-                rounding: row.stamp,
-                texts: [key.kind.rawValue, key.text, name, String(row.at)]
-            )
-            let isUndone: Bool = try former.value(7)
-            guard told.precedes(stored) else {
-                guard row.isUndone, !isUndone else { return .kept }
-                try db.execute(
-                    sql: "UPDATE scenario_event SET undone = 1 WHERE event_id = ?",
-                    arguments: [event.eventID]
-                )
-                return noteRecord(event.stamp, isNew: false)
-            }
-            row.isUndone = row.isUndone || isUndone
+        var told = event
+        (told.subject.text, told.name, told.born) = (key.text, name, key.born)
+        let former = try TransferRecord.Event.first(where: "event_id = ?", [event.eventID], in: db)
+        var joined = former ?? told
+        if former != nil, !joined.join(told) { return .kept }
+        guard let kind = SubjectKey.Kind(rawValue: joined.subject.kind) else { return .kept }
+        if former != nil {
             try db.execute(sql: "DELETE FROM scenario_event WHERE event_id = ?", arguments: [event.eventID])
         }
+        let row = ScenarioEventRow(
+            eventID: joined.eventID,
+            stamp: joined.stamp,
+            key: SubjectKey(kind, joined.subject.text, born: joined.born),
+            name: joined.name,
+            at: joined.at,
+            visit: joined.visit,
+            isUndone: joined.undone ?? false
+        )
         try transaction.events.add(row)
         return noteRecord(event.stamp, isNew: former == nil)
     }
@@ -111,33 +88,10 @@ extension MergeBatch {
             guard case .verdict(let verdict) = owner else { return .kept }
             return verdict
         }
-        let former = try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT born, hlc, device_id, kind, subject, scenario, at, number FROM scenario_execution
-                    WHERE execution_id = ?
-                    """
-            ),
-            arguments: [execution.id]
-        )
-        if let former {
-            let (at, number): (Int64, Int) = (try former.value(6), try former.value(7))
-            let stored = Precedence(
-                born: try former.value(0),
-                rounding: Stamp(time: try former.value(1), device: try former.value(2)),
-                texts: [
-                    try former.value(3), try former.value(4), try former.value(5), String(at), String(number),
-                ]
-            )
-            let told = Precedence(
-                born: key.born,
-                rounding: execution.stamp,
-                texts: [
-                    key.kind.rawValue, key.text, execution.scenario, String(execution.at), String(execution.number),
-                ]
-            )
-            guard told.precedes(stored) else { return .kept }
-        }
+        var told = execution
+        (told.subject.text, told.born) = (key.text, key.born)
+        var former = try TransferRecord.Execution.first(where: "execution_id = ?", [execution.id], in: db)
+        if former?.join(told) == false { return .kept }
         try db.cachedStatement(
             sql: """
                 REPLACE INTO scenario_execution (execution_id, device_id, hlc, kind, subject, scenario, at, born, visit, number)
@@ -172,33 +126,22 @@ extension MergeBatch {
                 return .kept
             }
         }
+        var told = settlement
+        (told.reason, told.actor) = (settlement.reason.map(PlainText.line), settlement.actor.map(PlainText.line))
+        var former = try TransferRecord.Settlement.first(
+            where: "execution_id = ? AND state = ?",
+            [settlement.id, state.rawValue],
+            in: db
+        )
+        if former?.join(told) == false { return .kept }
         let row = SettlementRow(
-            executionID: settlement.id,
+            executionID: told.id,
             state: state,
-            stamp: settlement.stamp,
-            at: settlement.at,
-            reason: settlement.reason.map(PlainText.line),
-            actor: settlement.actor.map(PlainText.line)
+            stamp: told.stamp,
+            at: told.at,
+            reason: told.reason,
+            actor: told.actor
         )
-        let former = try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT hlc, device_id, at, reason, actor FROM scenario_settlement
-                    WHERE execution_id = ? AND state = ?
-                    """
-            ),
-            arguments: [settlement.id, state.rawValue]
-        )
-        if let former {
-            let at: Int64 = try former.value(2)
-            let stored = Precedence(
-                rounding: Stamp(time: try former.value(0), device: try former.value(1)),
-                texts: [String(at), try former.optional(3), try former.optional(4)]
-            )
-            // Of two devices that said so, the first did.
-            let told = Precedence(rounding: row.stamp, texts: [String(row.at), row.reason, row.actor])
-            guard told.precedes(stored) else { return .kept }
-        }
         _ = try transaction.executions.settle(row, replacing: true)
         return noteRecord(settlement.stamp, isNew: former == nil)
     }

@@ -28,15 +28,11 @@ struct ClubFileExport {
         let clock = try Int64.fetchOne(db, sql: "SELECT hlc FROM clock") ?? 0
         try append(ClubFile.line(ClubFile.Header(device: device, exportedAt: ISO8601.text(at), clock: clock)))
         var count = Count(total: total)
-        // Erasures first, so that those who were erased are known when their old records come, and members before
-        // what belongs to them.
-        try erasures(db, &count)
-        let members = try members(db, &count, &tooLong)
-        try cards(db, &count)
-        let visits = try visits(db, &count)
-        try undoings(db, &count)
-        try ScenarioExport { record in try append(record, &count) }.write(db)
-        try audit(db, &count)
+        var (members, visits) = (0, 0)
+        try TransferRecord.forEach(in: db, members: { members = try self.members(db, &count, &tooLong) }) { record in
+            if case .visit = record { visits += 1 }
+            try append(record, &count)
+        }
         let sums = ClubFile.Trailer.Sums(
             records: count.records,
             members: members,
@@ -137,99 +133,5 @@ struct ClubFileExport {
         return UUID(
             uuid: UnsafeRawBufferPointer(bytes).loadUnaligned(as: uuid_t.self)
         )
-    }
-
-    // MARK: What belongs to them
-
-    private func erasures(_ db: Database, _ count: inout Count) throws {
-        let rows = try Row.fetchCursor(db, sql: "SELECT salt, hash, hlc, device_id FROM erased ORDER BY salt, hash")
-        while let row = try rows.next() {
-            let stamp = Stamp(time: try row.value(2), device: try row.value(3))
-            try append(.erasure(.init(salt: try row.value(0), hash: try row.value(1), stamp: stamp)), &count)
-        }
-    }
-
-    private func cards(_ db: Database, _ count: inout Count) throws {
-        let rows = try Row.fetchCursor(
-            db,
-            sql: "SELECT card_id, member_key, blocked, hlc, device_id FROM card ORDER BY card_id"
-        )
-        while let row = try rows.next() {
-            let card = TransferRecord.Card(
-                cardId: try row.value(0),
-                userId: try row.value(1),
-                blocked: try row.optional(2),
-                stamp: Stamp(time: try row.value(3), device: try row.value(4))
-            )
-            try append(.card(card), &count)
-        }
-    }
-
-    private func visits(_ db: Database, _ count: inout Count) throws -> Int {
-        // The same order on every device, which is that of `visit_by_device`; CROSS keeps SQLite from beginning with the
-        // members.
-        let rows = try Row.fetchCursor(
-            db,
-            sql: """
-                SELECT event_id, hlc, visit.device_id, user_id, at, reader, backend, born, source, reason, actor
-                FROM visit CROSS JOIN member ON member.id = member_id ORDER BY visit.device_id, hlc, event_id
-                """
-        )
-        let before = count.records
-        while let row = try rows.next() {
-            let visit = TransferRecord.Visit(
-                eventID: try row.value(0),
-                stamp: Stamp(time: try row.value(1), device: try row.value(2)),
-                userId: try row.value(3),
-                at: try row.value(4),
-                reader: try row.value(5),
-                backend: try row.value(6),
-                born: try row.value(7),
-                source: try row.value(8),
-                reason: try row.optional(9),
-                actor: try row.optional(10)
-            )
-            try append(.visit(visit), &count)
-        }
-        return count.records - before
-    }
-
-    private func undoings(_ db: Database, _ count: inout Count) throws {
-        let rows = try Row.fetchCursor(
-            db,
-            sql: "SELECT event_id, hlc, device_id, at, reason, actor FROM undo ORDER BY device_id, hlc, event_id"
-        )
-        while let row = try rows.next() {
-            let undo = TransferRecord.Undo(
-                eventID: try row.value(0),
-                stamp: Stamp(time: try row.value(1), device: try row.value(2)),
-                at: try row.value(3),
-                reason: try row.optional(4),
-                actor: try row.optional(5)
-            )
-            try append(.undo(undo), &count)
-        }
-    }
-
-    private func audit(_ db: Database, _ count: inout Count) throws {
-        let rows = try Row.fetchCursor(
-            db,
-            sql: """
-                SELECT hlc, device_id, at, actor, action, subject, detail FROM audit
-                ORDER BY device_id, hlc, at, action
-                """
-        )
-        while let row = try rows.next() {
-            let detail: String? = try row.optional(6)
-            let entry = TransferRecord.Audit(
-                stamp: Stamp(time: try row.value(0), device: try row.value(1)),
-                at: try row.value(2),
-                actor: try row.optional(3),
-                action: try row.value(4),
-                subject: try row.optional(5),
-                detail: detail.map(MemberRow.fields)
-            )
-            try append(.audit(entry), &count)
-        }
     }
 }

@@ -67,7 +67,7 @@ extension TransferRecord {
             self.at = at
             self.born = born
             self.visit = visit
-            self.undone = undone
+            self.undone = undone == true ? true : nil
         }
     }
 

@@ -193,7 +193,10 @@ extension TransferRecord: Codable {
         case .erasure: self = .erasure(try container.decode(Erasure.self, forKey: key))
         case .audit: self = .audit(try container.decode(Audit.self, forKey: key))
         case .reset: self = .reset(try container.decode(Reset.self, forKey: key))
-        case .event: self = .event(try container.decode(Event.self, forKey: key))
+        case .event:
+            var event = try container.decode(Event.self, forKey: key)
+            if event.undone == false { event.undone = nil }
+            self = .event(event)
         case .execution: self = .execution(try container.decode(Execution.self, forKey: key))
         case .settlement: self = .settlement(try container.decode(Settlement.self, forKey: key))
         }

@@ -83,85 +83,13 @@ struct MergeDevice: Sendable {
 enum MergeDump {
     static func records(in db: Database) throws -> [TransferRecord] {
         var records: [TransferRecord] = []
-        for row in try Row.fetchAll(db, sql: "SELECT salt, hash, hlc, device_id FROM erased ORDER BY salt, hash") {
-            records.append(
-                .erasure(.init(salt: row[0], hash: row[1], stamp: Stamp(time: row[2], device: row[3])))
-            )
+        func members() throws {
+            for row in try Row.fetchAll(db, sql: "SELECT \(MemberRow.columns) FROM member ORDER BY id") {
+                let member = try MemberRow(row)
+                records.append(.member(.init(userId: member.member.userId, facts: try member.facts())))
+            }
         }
-        let members = try Row.fetchAll(db, sql: "SELECT \(MemberRow.columns) FROM member ORDER BY id").map {
-            try MemberRow($0)
-        }
-        for member in members {
-            records.append(.member(.init(userId: member.member.userId, facts: try member.facts())))
-        }
-        for row in try Row.fetchAll(db, sql: "SELECT card_id, member_key, blocked, hlc, device_id FROM card ORDER BY 1")
-        {
-            records.append(
-                .card(
-                    .init(cardId: row[0], userId: row[1], blocked: row[2], stamp: Stamp(time: row[3], device: row[4]))
-                )
-            )
-        }
-        let visits = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT event_id, hlc, visit.device_id, user_id, at, reader, backend, born, source, reason, actor
-                FROM visit JOIN member ON member.id = member_id ORDER BY visit.device_id, hlc, event_id
-                """
-        )
-        for row in visits {
-            records.append(
-                .visit(
-                    .init(
-                        eventID: row[0],
-                        stamp: Stamp(time: row[1], device: row[2]),
-                        userId: row[3],
-                        at: row[4],
-                        reader: row[5],
-                        backend: row[6],
-                        born: row[7],
-                        source: row[8],
-                        reason: row[9],
-                        actor: row[10]
-                    )
-                )
-            )
-        }
-        for row in try Row.fetchAll(
-            db,
-            sql: "SELECT event_id, hlc, device_id, at, reason, actor FROM undo ORDER BY 3, 2, 1"
-        ) {
-            records.append(
-                .undo(
-                    .init(
-                        eventID: row[0],
-                        stamp: Stamp(time: row[1], device: row[2]),
-                        at: row[3],
-                        reason: row[4],
-                        actor: row[5]
-                    )
-                )
-            )
-        }
-        try ScenarioExport { records.append($0) }.write(db)
-        for row in try Row.fetchAll(
-            db,
-            sql: "SELECT hlc, device_id, at, actor, action, subject, detail FROM audit ORDER BY 2, 1, 3, 5"
-        ) {
-            let detail: String? = row[6]
-            records.append(
-                .audit(
-                    .init(
-                        stamp: Stamp(time: row[0], device: row[1]),
-                        at: row[2],
-                        actor: row[3],
-                        action: row[4],
-                        subject: row[5],
-                        detail: detail.map(MemberRow.fields)
-                    )
-                )
-            )
-        }
+        try TransferRecord.forEach(in: db, members: members) { records.append($0) }
         return records
     }
 

@@ -1,0 +1,198 @@
+import Foundation
+
+extension TransferRecord {
+    /// What a record is about; texts are bytes, since Swift takes some for equal that are not. Of each key a store has one
+    /// record.
+    package enum Key: Sendable, Hashable {
+        case member([UInt8])
+        case card([UInt8])
+        case visit(UUID)
+        case undo(UUID)
+        case reset(kind: [UInt8], subject: [UInt8], scenario: [UInt8])
+        case event(UUID)
+        case execution(UUID)
+        case settlement(UUID, state: [UInt8])
+        case erasure(salt: Data, hash: Data)
+        case audit(Stamp, at: Int64, action: [UInt8])
+    }
+
+    /// What it is about.
+    package var key: Key {
+        func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+        return switch self {
+        case .member(let one): .member(bytes(one.userId))
+        case .card(let one): .card(bytes(one.cardId))
+        case .visit(let one): .visit(one.eventID)
+        case .undo(let one): .undo(one.eventID)
+        case .reset(let one):
+            .reset(kind: bytes(one.subject.kind), subject: bytes(one.subject.text), scenario: bytes(one.scenario))
+        case .event(let one): .event(one.eventID)
+        case .execution(let one): .execution(one.id)
+        case .settlement(let one): .settlement(one.id, state: bytes(one.state))
+        case .erasure(let one): .erasure(salt: one.salt, hash: one.hash)
+        case .audit(let one): .audit(one.stamp, at: one.at, action: bytes(one.action))
+        }
+    }
+
+    /// What two records of one ``key`` say together.
+    ///
+    /// It is commutative, associative and idempotent, to the byte, so devices that have heard the same records, in whatever
+    /// order and however often, hold the same.
+    ///
+    /// - Returns: this record where the other one has another key.
+    package func joined(with other: TransferRecord) -> TransferRecord {
+        switch (self, other) {
+        case (_, _) where key != other.key: self
+        case (.member(let one), .member(let other)):
+            .member(Person(userId: one.userId, facts: one.facts.joined(with: other.facts)))
+        case (.card(let one), .card(let other)): .card(one.joined(with: other))
+        case (.visit(let one), .visit(let other)): .visit(one.joined(with: other))
+        case (.undo(let one), .undo(let other)): .undo(one.joined(with: other))
+        case (.reset(let one), .reset(let other)): .reset(one.joined(with: other))
+        case (.event(let one), .event(let other)): .event(one.joined(with: other))
+        case (.execution(let one), .execution(let other)): .execution(one.joined(with: other))
+        case (.settlement(let one), .settlement(let other)): .settlement(one.joined(with: other))
+        case (.erasure(let one), .erasure(let other)): .erasure(one.joined(with: other))
+        case (.audit(let one), .audit(let other)): .audit(one.joined(with: other))
+        default: self
+        }
+    }
+}
+
+/// A record of which one stands where several of one key say different things: the same one wherever, and in whatever
+/// order, they are heard.
+package protocol JoinableRecord: Sendable {
+    /// By what it is chosen: all that it says beside its key.
+    var precedence: Precedence { get }
+
+    /// Takes in what another record of the same key says.
+    ///
+    /// - Returns: whether that is news.
+    mutating func join(_ other: Self) -> Bool
+}
+
+extension JoinableRecord {
+    package mutating func join(_ other: Self) -> Bool {
+        guard other.precedence.precedes(precedence) else { return false }
+        self = other
+        return true
+    }
+
+    /// What both say together.
+    package func joined(with other: Self) -> Self {
+        var result = self
+        _ = result.join(other)
+        return result
+    }
+}
+
+/// The place of a record among all that there may be of its key, of which the first one stands.
+package struct Precedence: Sendable {
+    /// The later one comes first.
+    var latest: Stamp?
+    /// Then the earlier one.
+    var earliest: Stamp?
+    /// Then the lower one. What is missing comes before what is not.
+    var texts: [String?]
+
+    init(latest: Stamp? = nil, earliest: Stamp? = nil, _ texts: [String?] = []) {
+        self.latest = latest
+        self.earliest = earliest
+        self.texts = texts
+    }
+
+    /// What ends last comes first, so that a record counts if one device says so.
+    init(born: Int64, earliest: Stamp? = nil, _ texts: [String?]) {
+        self.init(latest: Stamp(time: born, device: Stamp.legacyDevice), earliest: earliest, texts)
+    }
+
+    /// Of records of which one may be rounded: that comes before all of its day, which come by their moments.
+    init(born: Int64 = 0, rounding stamp: Stamp, _ texts: [String?]) {
+        let moment = String(stamp.time)
+        self.init(
+            born: born,
+            earliest: Stamp(time: stamp.dayNumber << 1 | (stamp.isRounded ? 0 : 1), device: Stamp.legacyDevice),
+            [String(repeating: "0", count: max(0, 19 - moment.count)) + moment, stamp.device.uuidString] + texts
+        )
+    }
+
+    func precedes(_ other: Precedence) -> Bool {
+        if let latest, let former = other.latest, latest != former { return latest > former }
+        if let earliest, let former = other.earliest, earliest != former { return earliest < former }
+        for (text, former) in zip(texts, other.texts) {
+            guard let former else {
+                if text == nil { continue }
+                return false
+            }
+            guard let text else { return true }
+            // Texts that Swift takes for equal may be different bytes.
+            if !text.utf8.elementsEqual(former.utf8) { return text.utf8.lexicographicallyPrecedes(former.utf8) }
+        }
+        return false
+    }
+}
+
+extension TransferRecord.Card: JoinableRecord {
+    /// Two devices with one identifier, such as a copied disk, may give one moment two meanings.
+    package var precedence: Precedence { Precedence(latest: stamp, [userId, blocked]) }
+}
+
+extension TransferRecord.Visit: JoinableRecord {
+    /// One tap may have been given to two devices before they heard of one another.
+    package var precedence: Precedence {
+        Precedence(born: born, earliest: stamp, [userId, String(at), source, reader, backend, reason, actor])
+    }
+}
+
+extension TransferRecord.Undo: JoinableRecord {
+    /// Of two devices that undid the same visit, the first did.
+    package var precedence: Precedence { Precedence(earliest: stamp, [String(at), reason, actor]) }
+}
+
+extension TransferRecord.Reset: JoinableRecord {
+    package var precedence: Precedence { Precedence(latest: stamp) }
+}
+
+extension TransferRecord.Event: JoinableRecord {
+    package var precedence: Precedence {
+        Precedence(born: born, rounding: stamp, [subject.kind, subject.text, name, String(at), visit?.uuidString])
+    }
+
+    /// An undoing that one device has heard of counts for all.
+    package mutating func join(_ other: Self) -> Bool {
+        let isUndone = undone ?? other.undone
+        let isNews = other.precedence.precedes(precedence) || undone != isUndone
+        if other.precedence.precedes(precedence) { self = other }
+        undone = isUndone
+        return isNews
+    }
+}
+
+extension TransferRecord.Execution: JoinableRecord {
+    package var precedence: Precedence {
+        Precedence(
+            born: born,
+            rounding: stamp,
+            [subject.kind, subject.text, scenario, String(at), String(number), visit?.uuidString]
+        )
+    }
+}
+
+extension TransferRecord.Settlement: JoinableRecord {
+    /// Of two devices that said so, the first did.
+    package var precedence: Precedence { Precedence(rounding: stamp, [String(at), reason, actor]) }
+}
+
+extension TransferRecord.Erasure: JoinableRecord {
+    package var precedence: Precedence { Precedence(latest: stamp) }
+}
+
+extension TransferRecord.Audit: JoinableRecord {
+    /// Two devices with one identifier may say two things of one moment. What one of them does not say takes nothing from
+    /// what the other does: whoever was erased is taken out of the log by the erasure.
+    package var precedence: Precedence {
+        // Particulars are JSON of JSON's own kinds, which can always be written.
+        let detail = detail.flatMap { try? ClubFile.line($0) }.map { String(decoding: $0, as: UTF8.self) }
+        return Precedence([subject, detail, actor].map { $0.map { "0" + $0 } ?? "1" })
+    }
+}
