@@ -28,6 +28,25 @@ extension Club {
         try await openStore("back up the member database").backup(to: url.path, context, progress: progress)
     }
 
+    /// Makes a snapshot of the database while taps go on, and removes the oldest ones.
+    ///
+    /// No tap waits for it: it is made in small steps by a thread that the system serves when nobody else wants the
+    /// processor or the disk. It is there once it was checked and written through to the disk, else not at all; older
+    /// ones are removed only then. It leaves 16 MiB of the file system free. ``repair(by:from:choosing:)`` offers it.
+    ///
+    /// - Parameters:
+    ///   - folder: where it is kept.
+    ///   - count: how many are kept, this one included; at least 1.
+    /// - Throws: ``ClubError/Kind/diskFull``, ``ClubError/Kind/corrupt`` if the copy is damaged since the database is,
+    ///   ``ClubError/Kind/cancelled``.
+    @discardableResult
+    public func makeSnapshot(
+        in folder: SnapshotFolder,
+        keeping count: Int
+    ) async throws(ClubError) -> SnapshotFolder.Snapshot {
+        try await openStore("make a snapshot of the member database").makeSnapshot(in: folder, keeping: count)
+    }
+
     /// Repairs the store, whether the club is open or not.
     ///
     /// What follows from something else is computed again: totals and what is shown of members, from what was said of
@@ -36,10 +55,19 @@ extension Club {
     /// it open, and an open club is closed meanwhile, which ends the sequences of ``events``. Before anything is
     /// changed the database is copied or kept beside its place. What cannot be brought back is named.
     ///
-    /// - Parameter context: who repairs it, for the audit log.
+    /// - Parameters:
+    ///   - context: who repairs it, for the audit log.
+    ///   - snapshots: where ``makeSnapshot(in:keeping:)`` kept copies. The latest good one is offered if the file itself
+    ///     is damaged. Whoever was erased since is erased in it, as far as the damaged file says so.
+    ///   - choosing: called with the offer; by default what can be read is taken. With ``RepairOffer/Choice/neither`` the
+    ///     database stays as it is, and ``ClubError/Kind/cancelled`` is thrown.
     /// - Throws: ``ClubError/Kind/busy`` if a damaged file is in use, ``ClubError/Kind/corrupt`` if nothing in it could
     ///   be read, ``ClubError/Kind/diskFull``.
-    public func repair(by context: ActionContext = ActionContext()) async throws(ClubError) -> RepairReport {
+    public func repair(
+        by context: ActionContext = ActionContext(),
+        from snapshots: SnapshotFolder? = nil,
+        choosing: RepairOffer.Chooser = { _ in .rescue }
+    ) async throws(ClubError) -> RepairReport {
         let (wasOpen, wasServing) = (isOpen, isServing)
         if wasOpen {
             if let report = try await openStore(MemberStore.repairAttempt).mend(context) { return report }
@@ -51,6 +79,8 @@ extension Club {
                 try await MemberStore.repair(
                     configuration.database,
                     context,
+                    from: snapshots,
+                    choosing: choosing,
                     busyTimeout: configuration.busyTimeout,
                     identifierKey: configuration.identifierKey,
                     clock: configuration.clock,

@@ -33,6 +33,11 @@ struct Kiosk: ToolCommand {
             each tap is told as ignored with the reasonCode maintenance: nothing is counted, and nobody becomes a \
             member.
 
+            Once a day a snapshot of the database is made, checked and kept beside it, the latest seven \
+            of them: 'clubctl check --repair' offers the latest good one should the database be damaged. Taps do not wait \
+            for it. A full disk, and whatever else hinders it, is a warning (with --json an error line). A replay makes \
+            none, nor does a club without members.
+
             EXAMPLES
               clubctl kiosk --scenarios scenarios.yaml
               clubctl kiosk --listen /run/clubkit/messages --on print=/usr/local/bin/print-voucher
@@ -46,6 +51,7 @@ struct Kiosk: ToolCommand {
     @OptionGroup var options: ReplayOptions
     @OptionGroup var passes: PassOptions
     @OptionGroup var messages: MessageOptions
+    @OptionGroup var snapshots: SnapshotOptions
 
     @Option(
         name: .customLong("scenarios"),
@@ -242,7 +248,11 @@ struct Kiosk: ToolCommand {
         let present = Mutex<Set<ReaderInfo>>([])
         desk.output.message("The kiosk is open, on \(database.path).")
         let greeting = Task { [output = desk.output] in await tellReaders(of: backend, output) }
-        defer { greeting.cancel() }
+        let keeping = snapshots.keep(of: desk.club, database, desk.output)
+        defer {
+            greeting.cancel()
+            keeping?.cancel()
+        }
         let taps = scanner.events().compactMap { event in
             switch event {
             case .scan(let tap):

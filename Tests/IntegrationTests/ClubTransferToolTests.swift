@@ -260,6 +260,53 @@ struct ClubTransferToolTests {
         #expect(try await club.run("check").status == 0)
     }
 
+    /// Waits until the kiosk has made a snapshot.
+    private func snapshot() async throws -> String? {
+        let folder = club.database + ".snapshots"
+        let kiosk = try Tool.clubctl.start(["kiosk", "--database", club.database, "--first-snapshot-after", "0.1"])
+        let deadline = ContinuousClock.now + .seconds(60)
+        var name: String?
+        while name == nil, ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(50))
+            name = try? FileManager.default.contentsOfDirectory(atPath: folder).first { $0.hasPrefix("club-") }
+        }
+        kiosk.kill(SIGINT)
+        #expect(await kiosk.finish().messages.contains("Made a snapshot of the database: \(folder)/"))
+        return name.map { "\(folder)/\($0)" }
+    }
+
+    @Test("The kiosk makes a snapshot, and a repair offers it and takes it when it is told to")
+    func snapshots() async throws {
+        for number in 0..<200 { _ = try await club.json("members", "add", "M-\(number)", "--name", "Name \(number)") }
+        let snapshot = try #require(try await snapshot())
+        #expect(try await club.run("members", "add", "later").status == 0)
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: club.database))
+        let page = try #require(bytes.range(of: Data("Name 100".utf8))).lowerBound / 4096 * 4096
+        bytes.replaceSubrange(page..<page + 4096, with: Data(repeating: 0xA5, count: 4096))
+        try bytes.write(to: URL(fileURLWithPath: club.database))
+        chmod(club.database, 0o600)
+
+        #expect(try await club.run("check", "--take", "snapshot").status == 64)
+        let repaired = try await club.run("check", "--repair", "--take", "snapshot", "--json")
+        #expect(repaired.status == 1)
+        #expect(repaired.messages.contains("Lost with the snapshot: 1 members who came since"), "\(repaired.messages)")
+        #expect(repaired.objects.first?["restoredFrom"] as? String == snapshot)
+        #expect(try await club.json("members", "list").count == 200)
+        #expect(try await club.run("check").status == 0)
+
+        // Nothing to be read: whoever gives no choice changes nothing.
+        let nothing = Data(repeating: 0xA5, count: bytes.count)
+        try nothing.write(to: URL(fileURLWithPath: club.database))
+        let refused = try await club.run("check", "--repair")
+        #expect(refused.status == 1)
+        #expect(refused.messages.contains("--take snapshot"), "\(refused.messages)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: club.database)) == nothing)
+        let elsewhere = try await club.run("check", "--repair", "--snapshot-folder", club.scratch.file("none"))
+        #expect(elsewhere.status == 65)
+        #expect(try await club.run("check", "--repair", "--take", "snapshot").status == 1)
+        #expect(try await club.json("members", "list").count == 200)
+    }
+
     /// Interrupted by a person: whole rows are there, as many as it says, and the same command does the rest.
     @Test func interrupted() async throws {
         let count = 120_000

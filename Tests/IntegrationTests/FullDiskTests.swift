@@ -82,6 +82,27 @@ struct FullDiskTests {
         #expect(!self.acknowledged(more).isEmpty)
     }
 
+    @Test("Where a snapshot would take the last room, none is made, that is a warning, and taps go on")
+    func snapshot() async throws {
+        try mount("mount -t tmpfs -o size=12m tmpfs '\(disk)'")
+        defer { try? mount("umount -l '\(disk)'") }
+        #expect(try await Tool.clubctl.start(replay(1)).finish().status == 0)
+        let kiosk = try Tool.clubctl.start(["kiosk", "--database", database, "--json", "--first-snapshot-after", "0.1"])
+        var code: String?
+        while code != "diskFull", let line = await kiosk.next("error") {
+            code = (line["error"] as? [String: Any])?["code"] as? String
+        }
+        #expect(code == "diskFull")
+        let more = try await Tool.clubctl.start(replay(2)).finish()
+        #expect(!acknowledged(more).isEmpty)
+        kiosk.kill(SIGINT)
+        let outcome = await kiosk.finish()
+        #expect(
+            outcome.messages.contains("Warning: could not make a snapshot of the member database: the disk is full")
+        )
+        #expect(try FileManager.default.contentsOfDirectory(atPath: database + ".snapshots") == [])
+    }
+
     @Test("A file system that cannot be written is said")
     func readOnly() async throws {
         try mount("mount -t tmpfs -o size=16m tmpfs '\(disk)'")

@@ -59,12 +59,11 @@ extension Club {
         if let path = store.path { WorkFolder.removeLeftovers(beside: path) }
     }
 
-    /// The copies of the database that ``repair(by:)`` kept beside it, with their logs. Whoever was erased since is in
-    /// them still, until they are deleted.
+    /// The copies of the database that ``repair(by:from:choosing:)`` kept beside it, with their logs, and the snapshots beside it. Whoever
+    /// was erased since is in them still, until they are deleted.
     public func keptCopies() throws(ClubError) -> [URL] {
-        try openStore("look for copies of the member database").path.map(DatabaseFiles.kept)?.map {
-            URL(fileURLWithPath: $0)
-        } ?? []
+        let store = try openStore("look for copies of the member database")
+        return store.path.map { DatabaseFiles.kept($0, now: store.clock()) }?.map { URL(fileURLWithPath: $0) } ?? []
     }
 
     /// Removes visits that are older, with what became of their taps. Members keep their totals and the time of their

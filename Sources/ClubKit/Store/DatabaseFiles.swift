@@ -46,13 +46,13 @@ enum DatabaseFiles {
         }
     }
 
-    /// What a repair kept of a database as it was before, beside it, with its logs.
-    static func kept(_ path: String) -> [String] {
+    /// What a repair kept of a database as it was before, beside it, with its logs, and the snapshots beside it.
+    static func kept(_ path: String, now: Date) -> [String] {
         let (folder, file) = (FileSteps.folder(of: path), (path as NSString).lastPathComponent)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.filter { name in [beforeRepair, damaged].contains { name.hasPrefix(file + $0) } }.sorted().map {
             folder + $0
-        }
+        } + SnapshotFolder(ofDatabase: path).snapshots(now: now).map(\.url.path)
     }
 
     /// What is put behind a database's name for the copy that a repair keeps; the moment comes after it.
@@ -160,8 +160,15 @@ enum DatabaseFiles {
 
     /// A moment in UTC, for names of files: 20260901T100000Z.
     static func stamp(_ date: Date) -> String {
-        date.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
+        date.formatted(momentStyle)
     }
+
+    /// The moment that a name says.
+    static func date(_ stamp: String) -> Date? {
+        try? momentStyle.parse(stamp)
+    }
+
+    private static let momentStyle = Date.ISO8601FormatStyle.iso8601.dateSeparator(.omitted).timeSeparator(.omitted)
 
     /// Copies a file byte by byte into a new one of mode 0600, and writes it through to the disk.
     static func copy(_ file: String, to place: String, _ attempt: String) throws(ClubError) {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ReaderKit
 import Synchronization
 
 extension MemberStore {
@@ -28,12 +29,16 @@ extension MemberStore {
 
     /// Copies the database into a new file.
     ///
+    /// - Parameter room: so many bytes stay free on the file system, and nobody waits for the copy: it is made by a
+    ///   thread that the system serves when nobody else wants the processor or the disk. `nil` for a copy that somebody
+    ///   waits for.
     /// - Returns: the number of pages.
     @discardableResult
     func copy(
         to path: String,
         _ attempt: String,
         verifying: Bool,
+        leaving room: Int? = nil,
         progress: (@Sendable (BackupProgress) -> Void)? = nil
     ) async throws(ClubError) -> Int {
         let place = DatabaseFiles.whole(path)
@@ -41,18 +46,22 @@ extension MemberStore {
         let folder = try WorkFolder(beside: place, attempt)
         defer { folder.remove() }
         let file = folder.path + "/copy.sqlite"
-        let cancelling = Cancelling()
+        let copying = Copying(attempt: attempt, room: room)
         let pages: Int
         do {
             pages = try await withTaskCancellationHandler {
-                try await database.read { db in
-                    // The first reading fixes the moment, whatever is committed from now on.
-                    _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master")
-                    try Self.copy(db, to: file, cancelling, verifying: verifying, attempt, progress)
-                    return try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+                try await StoreThread.run(name: "club-copy", isIdle: room != nil) { [database] in
+                    let pages = try database.read { db in
+                        // The first reading fixes the moment, whatever is committed from now on.
+                        _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master")
+                        try copying.copy(db, to: file, progress)
+                        return try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+                    }
+                    if verifying { try copying.verify(file) }
+                    return pages
                 }
             } onCancel: {
-                cancelling.isCancelled.store(true, ordering: .relaxed)
+                copying.cancel()
             }
         } catch {
             throw ClubError(error, attempting: attempt)
@@ -61,44 +70,88 @@ extension MemberStore {
         return pages
     }
 
-    private final class Cancelling: Sendable {
-        let isCancelled = Atomic(false)
-    }
+    /// A copy that is being made and looked at, which may be cancelled.
+    private final class Copying: Sendable {
+        private let attempt: String
+        private let room: Int?
+        private let state = Mutex<(isCancelled: Bool, verified: DatabaseQueue?)>((false, nil))
 
-    /// So many pages are copied between two looks at what else is to be done: 1 MiB.
-    private static let pagesPerStep: CInt = 256
+        /// So many pages are copied between two looks at what else is to be done: 1 MiB.
+        private static let pagesPerStep: CInt = 256
 
-    private static func copy(
-        _ source: Database,
-        to file: String,
-        _ cancelling: Cancelling,
-        verifying: Bool,
-        _ attempt: String,
-        _ progress: (@Sendable (BackupProgress) -> Void)?
-    ) throws {
-        try DatabaseFiles.create(file, attempt)
-        let copy = try DatabaseQueue(path: file)
-        try copy.inDatabase { target in
-            try source.backup(to: target, pagesPerStep: pagesPerStep) { step in
-                if cancelling.isCancelled.load(ordering: .relaxed) { throw CancellationError() }
-                progress?(BackupProgress(pagesDone: step.completedPageCount, pagesTotal: step.totalPageCount))
+        init(attempt: String, room: Int?) {
+            self.attempt = attempt
+            self.room = room
+        }
+
+        func cancel() {
+            state.withLock { state in
+                state.isCancelled = true
+                state.verified?.interrupt()
             }
-            // Without a log the copy is one file, which can be read from where nothing can be written.
-            guard try String.fetchOne(target, sql: "PRAGMA journal_mode = DELETE") == "delete" else {
-                throw ClubError(.other, attempting: attempt, detail: "the copy keeps a log")
-            }
-            // Two files that go on under one device's name would say different things with one stamp.
-            try target.execute(
-                sql: "REPLACE INTO meta (key, value) SELECT ?, value FROM meta WHERE key = 'deviceID'",
-                arguments: [copyMark]
+        }
+
+        func copy(_ source: Database, to file: String, _ progress: (@Sendable (BackupProgress) -> Void)?) throws {
+            try DatabaseFiles.create(file, attempt)
+            let size = try Int.fetchOne(
+                source,
+                sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
             )
-            guard verifying else { return }
-            let lines = try String.fetchAll(target, sql: "PRAGMA integrity_check(1)")
-            guard lines == ["ok"] else {
+            try requireRoom(for: size ?? 0, at: file)
+            let copy = try DatabaseQueue(path: file)
+            try copy.inDatabase { target in
+                try source.backup(to: target, pagesPerStep: Self.pagesPerStep) { step in
+                    if self.state.withLock(\.isCancelled) { throw CancellationError() }
+                    progress?(BackupProgress(pagesDone: step.completedPageCount, pagesTotal: step.totalPageCount))
+                    guard self.room != nil else { return }
+                    try self.requireRoom(for: 0, at: file)
+                    // What waits to be written at once would keep a tap's commit waiting behind it.
+                    try DatabaseFiles.synchronise(file, self.attempt)
+                }
+                // Without a log the copy is one file, which can be read from where nothing can be written.
+                guard try String.fetchOne(target, sql: "PRAGMA journal_mode = DELETE") == "delete" else {
+                    throw ClubError(.other, attempting: attempt, detail: "the copy keeps a log")
+                }
+                // Two files that go on under one device's name would say different things with one stamp.
+                try target.execute(
+                    sql: "REPLACE INTO meta (key, value) SELECT ?, value FROM meta WHERE key = 'deviceID'",
+                    arguments: [copyMark]
+                )
+            }
+            try copy.close()
+        }
+
+        /// Reads a finished copy.
+        func verify(_ file: String) throws {
+            let queue = try MemberStore.openToRead(file)
+            let isCancelled = state.withLock { state in
+                state.verified = queue
+                return state.isCancelled
+            }
+            if isCancelled { throw CancellationError() }
+            guard try queue.read(MemberStore.isSound) else {
                 throw ClubError(.corrupt, attempting: attempt, detail: "so its copy was not kept")
             }
         }
-        try copy.close()
+
+        private func requireRoom(for size: Int, at file: String) throws {
+            guard let room, let free = FileSteps.freeSpace(at: file), free < size + room else { return }
+            throw ClubError(.diskFull, attempting: attempt, detail: "the rest is left for taps")
+        }
+    }
+
+    /// Opens a file that nobody writes.
+    static func openToRead(_ file: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.readonly = true
+        return try DatabaseQueue(path: file, configuration: configuration)
+    }
+
+    /// Whether a file is a club's database, and SQLite finds it whole.
+    static func isSound(_ db: Database) throws -> Bool {
+        try Int64.fetchOne(db, sql: "PRAGMA application_id") == DatabaseSchema.applicationID
+            && String.fetchAll(db, sql: "PRAGMA integrity_check(1)") == ["ok"]
+            && Int.fetchOne(db, sql: "SELECT count(*) FROM member") != nil
     }
 
     /// The device's identifier; a new one for a copy, which from now on is a device of its own.

@@ -97,10 +97,12 @@ extension MemberStore {
     }
 
     /// Repairs a database that nobody has open: in place where its tables can be read, else by bringing what can be
-    /// read into a new file. It blocks.
+    /// read into a new file, or a snapshot to its place. It blocks.
     static func repair(
         _ location: DatabaseLocation,
         _ context: ActionContext,
+        from snapshots: SnapshotFolder?,
+        choosing: RepairOffer.Chooser,
         busyTimeout: Duration,
         identifierKey: IdentifierKey?,
         clock: @escaping @Sendable () -> Date,
@@ -133,7 +135,7 @@ extension MemberStore {
             clock: clock,
             makeUUID: makeUUID
         )
-        return try await salvage.run(context)
+        return try await salvage.run(context, snapshots, choosing)
     }
 
     private static func openUnlessDamaged(

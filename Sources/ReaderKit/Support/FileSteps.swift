@@ -36,6 +36,13 @@ package enum FileSteps {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .last }
     }
 
+    /// How many bytes can still be written on the file system of a file; `nil` where that cannot be found out.
+    package static func freeSpace(at path: String) -> Int? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        return Int(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+    }
+
     /// Nobody else calls a file so: what is removed as left behind is nobody's.
     private static let prefix = ".readerkit-file-"
 

@@ -52,9 +52,11 @@ struct MembersErase: ToolCommand {
         discussion: """
             Name, fields, notes, cards and visits go; no file and no other kiosk brings them back. A card that is \
             presented later is that of somebody new. What is left of a member who was deleted goes too. Backups, \
-            exported files and what 'check --repair' kept of the database are not reached: delete those yourself.
+            exported files, the kiosk's snapshots and what 'check --repair' kept of the database are not reached: delete \
+            those yourself. Snapshots go by themselves, one each day.
 
-            JSON keys: erased (the userId); copies, if there are any (what a repair kept beside the database).
+            JSON keys: erased (the userId); copies, if there are any (what a repair kept beside the database, and the \
+            snapshots there).
             """
     )
 
@@ -96,7 +98,7 @@ struct MembersErase: ToolCommand {
                 )
                 guard !copies.isEmpty else { return }
                 out.message(
-                    "What a repair kept of the database may hold them too; delete it when it is not needed: "
+                    "What a repair kept of the database and snapshots may hold them too; delete what is not needed: "
                         + copies.joined(separator: ", ")
                 )
             }
