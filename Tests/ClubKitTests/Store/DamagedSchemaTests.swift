@@ -48,13 +48,7 @@ struct DamagedSchemaTests {
     }
 
     /// The pages of the list behind the first.
-    private func pagesOfList() throws -> [Int] {
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-        guard bytes[100] == 5 else { return [] }
-        let count = Int(bytes[103]) << 8 | Int(bytes[104])
-        func number(_ place: Int) -> Int { bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
-        return (0..<count).map { number(Int(bytes[112 + 2 * $0]) << 8 | Int(bytes[113 + 2 * $0])) } + [number(108)]
-    }
+    private func pagesOfList() throws -> [Int] { Array(DamagedFile.pagesOfList(try content(of: path)).dropFirst()) }
 
     enum Damage: CaseIterable {
         case nonsense, zeros, beginning, header

@@ -17,6 +17,15 @@ enum DamagedFile {
         }
     }
 
+    /// The pages of the list of tables: the first of the file, and those that it leads to.
+    static func pagesOfList(_ bytes: [UInt8]) -> [Int] {
+        guard bytes[100] == 5 else { return [1] }
+        func number(_ place: Int, _ length: Int) -> Int {
+            bytes[place..<place + length].reduce(0) { $0 << 8 | Int($1) }
+        }
+        return [1] + (0..<number(103, 2)).map { number(number(112 + 2 * $0, 2), 4) } + [number(108, 4)]
+    }
+
     /// Fills a page, counted from 1, with nonsense.
     static func destroy(_ page: Int, in bytes: inout Data) {
         bytes.replaceSubrange((page - 1) * 4096..<page * 4096, with: Data(repeating: 0xA5, count: 4096))
