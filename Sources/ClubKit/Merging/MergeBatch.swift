@@ -246,7 +246,7 @@ struct MergeBatch {
         guard hasErasures else { return nil }
         // A batch may erase somebody itself, by this device's own salt.
         let (known, own) = (try knownSalts(), transaction.device.erasureSalt)
-        return try db.erasures.erasure(of: identifier, salts: known.contains(own) ? known : known.union([own]))
+        return try db.erasures.latest(of: identifier, salts: known.contains(own) ? known : known.union([own]))
     }
 
     // MARK: Verdicts

@@ -145,9 +145,8 @@ private struct Disclosing {
         }
         let names = rows.map(\.member.userId)
         let cards = try db.members.cards(of: rows, first: row.member.userId)
-        let naming = try StoredMessages(db: db, device: device).messages(naming: Set(names + cards.map(\.id))).map(
-            String.init
-        )
+        let naming = try StoredMessages(db: db, device: device).naming(Set(names + cards.map(\.id)))
+            .map(String.init).joined(separator: ",")
         let disclosure = Disclosure(
             disclosedAt: ISO8601.text(device.clock()),
             records: records,
@@ -191,7 +190,7 @@ private struct Disclosing {
                 """
                 SELECT received_at, content ->> '$.type', content ->> '$.source.kind', content ->> '$.payload',
                     coalesce(outcome, state), reason
-                FROM message WHERE seq IN (\(naming.joined(separator: ","))) OR seq IN (\(StoredMessages.messages(ofTaps: """
+                FROM message WHERE seq IN (\(naming)) OR seq IN (\(StoredMessages.ofTaps("""
                     SELECT event_id FROM receipt WHERE member_id IN (\(ids))
                     UNION SELECT event_id FROM visit WHERE member_id IN (\(ids))
                     """))) ORDER BY seq

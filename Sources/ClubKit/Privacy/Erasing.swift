@@ -44,7 +44,7 @@ struct Erasing {
     ///
     /// - Returns: whether that is news.
     func remember(_ hash: Data, _ salt: Data, _ stamp: Stamp) throws -> Bool {
-        if let former = try db.erasures.erasure(hash, salt), stamp <= former { return false }
+        if let former = try db.erasures.latest(hash, salt), stamp <= former { return false }
         try db.cachedStatement(sql: "REPLACE INTO erased (salt, hash, hlc, device_id) VALUES (?, ?, ?, ?)")
             .execute(arguments: [salt, hash, stamp.time, stamp.device])
         return true
@@ -130,7 +130,7 @@ struct Erasing {
     /// Removes the row of somebody who was erased once and is gone again.
     func removeErased(_ facts: MemberFacts, of id: Int64, joined: inout Set<Int64>) throws {
         guard let row = try db.members.row(id: id), let end = facts.end else { return }
-        if try db.erasures.erasure(of: row.member.userId).map({ $0 < end }) ?? true {
+        if try db.erasures.latest(of: row.member.userId).map({ $0 < end }) ?? true {
             let salt = transaction.device.erasureSalt
             _ = try remember(Erasure.hash(row.member.userId, salt: salt), salt, end)
         }
@@ -178,7 +178,7 @@ struct Erasing {
     ///   - taps: a query for the identifiers of the taps.
     ///   - arguments: its own, but for the second, which is what the receipts say.
     private func forgetTaps(_ taps: String, _ arguments: StatementArguments) throws {
-        try transaction.messages.empty(StoredMessages.messages(ofTaps: taps), where: "?2 <> ''", arguments)
+        try transaction.messages.empty(StoredMessages.ofTaps(taps), where: "?2 <> ''", arguments)
         try db.execute(
             sql: "UPDATE receipt SET \(Self.forgottenReceipt) WHERE event_id IN (\(taps))",
             arguments: arguments
@@ -231,17 +231,17 @@ struct StoredErasures {
     }
 
     /// When the member with that identifier was erased last, or `nil`.
-    func erasure(of userID: String) throws -> Stamp? {
-        try erasure(of: userID, salts: salts())
+    func latest(of userID: String) throws -> Stamp? {
+        try latest(of: userID, salts: salts())
     }
 
     /// The same, by salts that were looked up before.
-    func erasure(of userID: String, salts: some Sequence<Data>) throws -> Stamp? {
-        try salts.compactMap { try erasure(Erasure.hash(userID, salt: $0), $0) }.max()
+    func latest(of userID: String, salts: some Sequence<Data>) throws -> Stamp? {
+        try salts.compactMap { try latest(Erasure.hash(userID, salt: $0), $0) }.max()
     }
 
     /// When somebody with that hash was erased last.
-    func erasure(_ hash: Data, _ salt: Data) throws -> Stamp? {
+    func latest(_ hash: Data, _ salt: Data) throws -> Stamp? {
         try Row.fetchOne(
             db.cachedStatement(sql: "SELECT hlc, device_id FROM erased WHERE salt = ? AND hash = ?"),
             arguments: [salt, hash]
@@ -251,7 +251,7 @@ struct StoredErasures {
     /// The facts of somebody who is not there (any more).
     func newFacts(of userID: String) throws -> MemberFacts {
         var facts = MemberFacts()
-        if let erasure = try erasure(of: userID) { facts.erase(erasure) }
+        if let erasure = try latest(of: userID) { facts.erase(erasure) }
         return facts
     }
 }

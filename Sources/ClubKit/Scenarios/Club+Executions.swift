@@ -17,7 +17,7 @@ extension Club {
         let store = try openStore(attempt)
         return try await store.read(attempt) { db in
             guard let subject else {
-                return try db.executions.executions(
+                return try db.executions.all(
                     where: "(?1 IS NULL OR e.scenario = ?1)",
                     [scenario],
                     latest: max(0, limit)
@@ -25,7 +25,7 @@ extension Club {
             }
             var found: [ScenarioExecution] = []
             for key in try ScenarioReading(db: db, device: store.device).state(for: subject, attempt).state.keys {
-                found += try db.executions.executions(
+                found += try db.executions.all(
                     where: "(?1 IS NULL OR e.scenario = ?1) AND e.kind = ?2 AND e.subject = ?3 AND e.born > ?4",
                     [scenario, key.kind.rawValue, key.text, key.ended],
                     latest: max(0, limit)

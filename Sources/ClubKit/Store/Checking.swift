@@ -162,7 +162,7 @@ extension StoredMembers {
             sql: "SELECT id, user_id, origin_hlc, origin_device FROM member WHERE status <> 1"
         )
         while let row = try rows.next() {
-            guard let erasure = try db.erasures.erasure(of: try row.value("user_id")) else { continue }
+            guard let erasure = try db.erasures.latest(of: try row.value("user_id")) else { continue }
             let device: UUID? = try row.optional("origin_device")
             let origin: Int64 = try row.value("origin_hlc")
             if device == nil || origin <= erasure.time { found.append((try row.value("id"), erasure)) }

@@ -216,7 +216,7 @@ struct StoredReceipts {
     let db: Database
 
     /// The receipt of a tap that was seen before, with the member's totals as they were right after it.
-    func receipt(_ eventID: UUID) throws -> Receipt? {
+    func receipt(of eventID: UUID) throws -> Receipt? {
         let sql = """
             SELECT at, reader, backend, outcome, reason_code, reason, notices, member_id, num_visits, last_visit_at
             FROM receipt WHERE event_id = ?
@@ -253,7 +253,7 @@ struct StoredReceipts {
             member.timeStampOfLastVisit = latest.map(Timestamp.seconds) ?? 0
             receipt.member = member
         }
-        if receipt.outcome.isCounted { receipt.executions = try db.executions.executions(at: eventID) }
+        if receipt.outcome.isCounted { receipt.executions = try db.executions.all(at: eventID) }
         return receipt
     }
 

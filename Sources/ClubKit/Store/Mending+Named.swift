@@ -84,7 +84,7 @@ extension Mending {
             }
         }
         // Who is there was created after an erasure.
-        if let erasure = try db.erasures.erasure(of: row.member.userId),
+        if let erasure = try db.erasures.latest(of: row.member.userId),
             origin.isLegacy || origin.time <= erasure.time
         {
             origin = Stamp(time: erasure.time &+ 1, device: origin.isLegacy ? transaction.device.id : origin.device)

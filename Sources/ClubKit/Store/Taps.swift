@@ -132,7 +132,7 @@ private struct TapTaking {
 
     func take(_ tap: Tap) throws -> Tap.Answer {
         let (event, rules) = (tap.event, tap.rules)
-        if var receipt = try db.receipts.receipt(event.id) {
+        if var receipt = try db.receipts.receipt(of: event.id) {
             receipt.isDuplicate = true
             return .seenBefore(receipt)
         }

@@ -58,7 +58,7 @@ struct MergeConvergenceTests {
             case 1 where number < 20:
                 try transaction.events.reset(scenario, events: "purchase", for: subject, "act")
             default:
-                let all = try transaction.db.executions.executions(where: "1", [])
+                let all = try transaction.db.executions.all(where: "1", [])
                 guard !all.isEmpty else { return }
                 _ = try transaction.executions.settle(all[number % all.count].id, state, context, at: time, "act")
             }

@@ -62,7 +62,7 @@ struct StoredMessages {
     /// an index finds.
     ///
     /// - Parameter taps: a query for the identifiers of the taps, as `event_id`.
-    static func messages(ofTaps taps: String) -> String {
+    static func ofTaps(_ taps: String) -> String {
         """
         SELECT seq FROM (
             SELECT substr(digits, 1, 8) || '-' || substr(digits, 9, 4) || '-' || substr(digits, 13, 4) || '-'
@@ -103,7 +103,7 @@ struct StoredMessages {
             arguments: ["\(id.uuidString)/", "\(id.uuidString)0"]
         )
         guard isThere == true else { return }
-        try empty(Self.messages(ofTaps: "SELECT ?1 AS event_id"), [id])
+        try empty(Self.ofTaps("SELECT ?1 AS event_id"), [id])
     }
 
     /// Empties the messages that name somebody who was erased, as of then.
@@ -118,7 +118,7 @@ struct StoredMessages {
     }
 
     /// The messages (`seq`) whose payload has one of these identifiers, however a person spells it, as a text of its own.
-    func messages(naming identifiers: Set<String>) throws -> [Int64] {
+    func naming(_ identifiers: Set<String>) throws -> [Int64] {
         try messages { name, _ in identifiers.contains(name) }
     }
 

@@ -172,7 +172,7 @@ struct Executions {
         isDelivered: Bool,
         _ attempt: String
     ) throws -> ScenarioOutcome {
-        if let former = try db.executions.executions(where: "e.execution_id = ?", [id]).first {
+        if let former = try db.executions.all(where: "e.execution_id = ?", [id]).first {
             throw ClubError(
                 .invalidValue,
                 attempting: attempt,
@@ -198,7 +198,7 @@ struct Executions {
         _ attempt: String
     ) throws -> ScenarioExecution {
         func find() throws -> ScenarioExecution {
-            let found = try db.executions.executions(where: "e.execution_id = ?", [id])
+            let found = try db.executions.all(where: "e.execution_id = ?", [id])
             guard let only = found.first else { throw ClubError(.noSuchExecution, attempting: attempt) }
             return only
         }
@@ -310,7 +310,7 @@ struct Executions {
         let holders = try String.fetchAll(db, sql: "SELECT DISTINCT holder FROM scenario_undelivered")
         let own = transaction.device.holder.text
         return try holders.filter { $0 == own ? withOwn : !WorkHolder.isAlive($0) }.flatMap { holder in
-            try db.executions.executions(
+            try db.executions.all(
                 where: """
                     e.device_id = ? AND e.execution_id IN
                         (SELECT execution_id FROM scenario_undelivered WHERE holder = ?)
@@ -331,8 +331,8 @@ struct StoredExecutions {
     let db: Database
 
     /// What was charged at a visit, as it is now.
-    func executions(at visit: UUID) throws -> [ScenarioExecution] {
-        try executions(where: "e.visit = ?", [visit])
+    func all(at visit: UUID) throws -> [ScenarioExecution] {
+        try all(where: "e.visit = ?", [visit])
     }
 
     /// The state that counts of an execution, `e`: what was handed out was handed out, whatever else was said.
@@ -362,7 +362,7 @@ struct StoredExecutions {
     /// Executions in the order in which they were charged.
     ///
     /// - Parameter condition: of the table of executions, as `e`.
-    func executions(
+    func all(
         where condition: String,
         _ arguments: StatementArguments,
         latest limit: Int? = nil
@@ -399,7 +399,7 @@ struct SettlementRow: Sendable, Hashable {
 }
 
 extension ScenarioExecution {
-    /// Reads the columns of ``StoredExecutions/executions(where:_:latest:)``.
+    /// Reads the columns of ``StoredExecutions/all(where:_:latest:)``.
     fileprivate init(_ row: Row) throws {
         let kind = try SubjectKey.Kind(rawValue: try row.value("kind")).orCorrupt("read an execution")
         let state: String? = try row.optional("state")
