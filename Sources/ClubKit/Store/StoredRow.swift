@@ -3,8 +3,8 @@ import GRDB
 
 /// A row of a result, whose values are looked at before they are believed: the file may be damaged.
 ///
-/// What a tap asks for is read by place (``StatementRow``), as are numbers that a query computes; records of a table are
-/// read by the names of their columns.
+/// What a tap, a merge and an export ask for is read by place, which is faster, as are numbers that a query computes; other
+/// records of a table are read by the names of their columns.
 protocol StoredRow {
     /// The value of a column, counted from 0.
     func stored(_ index: Int) -> DatabaseValue
