@@ -16,7 +16,7 @@ struct JoiningTests {
     func laws(kind: TransferRecord.CodingKeys) throws {
         let seed = UInt64(RandomRecords.kinds.firstIndex(of: kind) ?? 0)
         var random = SeededNumbers(seed: seed)
-        for number in 0..<max(1, RandomRecords.pairs / 100) {
+        for number in 0..<max(1, RandomRecords.pairs / 10) {
             let a = RandomRecords.record(kind, number, &random)
             let b = RandomRecords.record(kind, number, &random)
             let c = RandomRecords.record(kind, number, &random)

@@ -89,7 +89,7 @@ package enum RandomRecords {
     package static let kinds = TransferRecord.CodingKeys.allCases
 
     /// So many pairs are joined: as many as the environment asks for, or as many as take some seconds.
-    package static let pairs = ProcessInfo.processInfo.environment["CLUBKIT_JOINED_PAIRS"].flatMap { Int($0) } ?? 20_000
+    package static let pairs = ProcessInfo.processInfo.environment["CLUBKIT_JOINED_PAIRS"].flatMap { Int($0) } ?? 10_000
 
     /// A record of a kind; those of one number have one key.
     package static func record(
