@@ -58,14 +58,21 @@ let package = Package(
             dependencies: ["ReaderKit", .product(name: "Crypto", package: "swift-crypto")]
         ),
         .target(
-            name: "ClubKit",
+            name: "ClubScenarios",
             dependencies: [
                 "ReaderKit", "ClubRecords",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Yams", package: "Yams"),
+            ]
+        ),
+        .target(
+            name: "ClubKit",
+            dependencies: [
+                "ReaderKit", "ClubRecords", "ClubScenarios",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: [pcsc]
         ),
@@ -107,9 +114,14 @@ let package = Package(
             dependencies: ["ClubRecords", "ReaderKit", "RecordsTestSupport", "TestSupport"]
         ),
         .testTarget(
+            name: "ClubScenariosTests",
+            dependencies: ["ClubScenarios", "ClubRecords", "ReaderKit", "RecordsTestSupport", "TestSupport"]
+        ),
+        .testTarget(
             name: "ClubKitTests",
             dependencies: [
-                "ClubKit", "ClubRecords", "ReaderKit", "ReaderKitTesting", "RecordsTestSupport", "TestSupport",
+                "ClubKit", "ClubRecords", "ClubScenarios", "ReaderKit", "ReaderKitTesting", "RecordsTestSupport",
+                "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),

@@ -1,2 +1,3 @@
 // Whoever imports ClubKit has these too.
 @_exported import ClubRecords
+@_exported import ClubScenarios

@@ -55,6 +55,9 @@ package final class TemporaryDirectory: Sendable {
     package func file(_ name: String = "club.sqlite") -> String { path + "/" + name }
 }
 
+/// 1 September 2026, 10:00 UTC: the beginning of time in these tests.
+package let start = Date(timeIntervalSince1970: 1_788_256_800)
+
 /// Counts up: the same identifiers in each test.
 package final class UUIDSource: Sendable {
     private let next = Atomic<UInt64>(1)

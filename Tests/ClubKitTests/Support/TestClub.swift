@@ -4,9 +4,6 @@ import Logging
 import ReaderKit
 @_exported import RecordsTestSupport
 
-/// 1 September 2026, 10:00 UTC: the beginning of time in these tests.
-let start = Date(timeIntervalSince1970: 1_788_256_800)
-
 extension ClubConfiguration {
     static func test(
         _ database: DatabaseLocation = .memory,

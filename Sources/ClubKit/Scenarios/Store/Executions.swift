@@ -150,7 +150,7 @@ struct Executions {
     private func addVisit(of key: SubjectKey, visit: UUID, at time: Int64) throws {
         try transaction.events.add(
             ScenarioEventRow(
-                eventID: ScenarioIdentifiers.event(of: key, at: visit),
+                eventID: ScenarioIdentifiers.event(of: .init(key.kind.rawValue, key.text), at: visit),
                 stamp: transaction.nextStamp(),
                 key: key,
                 name: ScenarioState.visitsName,

@@ -1,0 +1,212 @@
+import ClubRecords
+import Yams
+
+/// The one place that knows the YAML parser.
+enum ScenarioFileYAML {
+    /// No value lies deeper, counted in lists and mappings; rules in rules reach 23.
+    static let deepest = 32
+
+    /// So many keys that are repeated are told of a file, since each takes another reading: of a long one fewer.
+    private static let mostRepeated = 20
+    private static let longestReadings = 4 * ScenarioConfiguration.longestFile
+
+    /// The values, and what is wrong with the file whatever it is about. Without values something is wrong.
+    static func read(_ text: String) -> (root: ScenarioFileNode?, findings: ScenarioFileFindings) {
+        var source = ScenarioFileSource(text)
+        var findings = ScenarioFileFindings()
+        let mostRenamed = min(mostRepeated, longestReadings / max(text.utf8.count, 1))
+        while true {
+            do throws(Fault) {
+                let root = try parse(source, &findings)
+                if root == nil { findings.add(0, 0, "", "the file is empty", "Begin it with 'scenarios:'.") }
+                return (root, findings)
+            } catch {
+                switch error {
+                case .repeated(let line, let column, let key):
+                    // The parser stops there. With the first one renamed it comes to the next; the conversion puts
+                    // the name back and says where the others stand.
+                    if source.renamed.count < mostRenamed, source.rename(key, line, column) { continue }
+                    addRepeated(key, line, column, &findings)
+                case .syntax(let line, let column, let message, let hint):
+                    findings.add(line, column, "", message, hint)
+                }
+                for (place, key) in source.renamed { addRepeated(key, place.line, place.column, &findings) }
+                return (nil, findings)
+            }
+        }
+    }
+
+    private static func addRepeated(_ key: String, _ line: Int, _ column: Int, _ findings: inout ScenarioFileFindings) {
+        let name = ScenarioFileValue.quoted(key)
+        findings.add(
+            line,
+            column,
+            "",
+            "the key \(name) stands here, and again among those that follow",
+            "Keep one of them."
+        )
+    }
+
+    private enum Fault: Error {
+        case repeated(line: Int, column: Int, key: String)
+        case syntax(line: Int, column: Int, message: String, hint: String)
+    }
+
+    private static func parse(
+        _ source: ScenarioFileSource,
+        _ findings: inout ScenarioFileFindings
+    ) throws(Fault) -> ScenarioFileNode? {
+        do {
+            // The encoding is given since its default may print; no scalar is resolved to anything but its text.
+            let parser = try Yams.Parser(yaml: source.text, resolver: .basic, constructor: .default, encoding: .utf8)
+            guard let node = try parser.singleRoot() else { return nil }
+            var conversion = Conversion(source: source, findings: findings)
+            // The nodes know their anchors only as long as there is the parser.
+            let root = withExtendedLifetime(parser) { conversion.node(node, depth: 0, place: "") }
+            findings = conversion.findings
+            return root
+        } catch {
+            throw fault(error, source)
+        }
+    }
+
+    private static func fault(_ error: any Error, _ source: ScenarioFileSource) -> Fault {
+        func syntax(_ problem: String, _ mark: Yams.Mark, _ context: YamlError.Context?) -> Fault {
+            let (line, column) = source.place(mark.line, mark.column)
+            if source.isTab(line, column) || source.isIndentedByTab(line) {
+                return .syntax(
+                    line: line,
+                    column: column,
+                    message: "a tab stands at the beginning of this line, where YAML counts spaces",
+                    hint: "Indent with spaces."
+                )
+            }
+            var message = "this is neither YAML nor JSON: \(PlainText.line(problem))"
+            if let context, context.mark.line > 0, context.mark.line != mark.line {
+                message += ", \(PlainText.line(context.text)) from line \(context.mark.line)"
+            }
+            return .syntax(line: line, column: column, message: message, hint: hint(problem))
+        }
+        switch error as? YamlError {
+        case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
+            .composer(let context, let problem, let mark, _):
+            return syntax(problem, mark, context)
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            let (line, column) = source.place(context.mark.line, context.mark.column)
+            return .repeated(line: line, column: column, key: duplicates.first ?? "")
+        case .reader(let problem, _, _, _):
+            let message = "this is neither YAML nor JSON: \(problem)"
+            return .syntax(line: 0, column: 0, message: message, hint: "Save the file as UTF-8.")
+        default:
+            return .syntax(line: 0, column: 0, message: "this cannot be read as YAML", hint: "Check the file.")
+        }
+    }
+
+    private static func hint(_ problem: String) -> String {
+        switch problem {
+        case "mapping values are not allowed in this context":
+            "A text with a ':' needs quotes, and a key the indentation of its neighbours."
+        case "found character that cannot start any token":
+            "A text that begins with this character needs quotes."
+        case "did not find expected alphabetic or numeric character":
+            "A text that begins with '*' or '&' needs quotes."
+        case "found undefined alias": "Write the value out; a text that begins with '*' needs quotes."
+        case "but found another document": "Remove the line '---', and what follows if it is no part of this."
+        case "found unexpected end of stream": "Close the quotes or brackets that were opened."
+        case "found unknown escape character": "Write '\\\\' for a backslash, or put the text in single quotes."
+        case "found invalid Unicode character escape code": "Write the character itself."
+        case let text where text.hasPrefix("Maximum nesting level"): "Check the brackets and the indentation."
+        default: "Check indentation, quotes and brackets of this line and the one before."
+        }
+    }
+}
+
+extension ScenarioFileYAML {
+    /// From the parser's nodes to those of this file, without anchors, tags and keys that are no texts.
+    private struct Conversion {
+        let source: ScenarioFileSource
+        var findings: ScenarioFileFindings
+
+        mutating func node(_ node: Yams.Node, depth: Int, place: String) -> ScenarioFileNode {
+            let (line, column) = source.place(node.mark?.line ?? 0, node.mark?.column ?? 0)
+            var result = ScenarioFileNode(line: line, column: column, content: .unusable)
+            // An anchor is refused where it first comes, hence no value is ever seen twice.
+            if let anchor = node.anchor {
+                let name = ScenarioFileValue.quoted("&" + anchor.rawValue)
+                findings.add(
+                    line,
+                    column,
+                    place,
+                    "\(name) names a value to be repeated, which is not done in this file",
+                    "Remove it; a text that begins with '&' needs quotes."
+                )
+                return result
+            }
+            guard depth < ScenarioFileYAML.deepest || node.scalar != nil else {
+                findings.add(
+                    line,
+                    column,
+                    place,
+                    "this lies deeper than \(ScenarioFileYAML.deepest) levels",
+                    "Write it with fewer levels."
+                )
+                return result
+            }
+            if let tag = tag(node) {
+                findings.add(line, column, place, "\(tag) says a type, which is not done in this file", "Remove it.")
+                return result
+            }
+            switch node {
+            case .scalar(let scalar):
+                let isPlain = scalar.style == .plain || scalar.style == .any
+                result.content = .text(scalar.string, isPlain: isPlain)
+            case .sequence(let sequence):
+                result.content = .list(
+                    sequence.enumerated().map { self.node($1, depth: depth + 1, place: "\(place)[\($0)]") }
+                )
+            case .mapping(let mapping): result.content = .mapping(entries(mapping, depth, place))
+            case .alias: break
+            }
+            return result
+        }
+
+        private mutating func entries(
+            _ mapping: Yams.Node.Mapping,
+            _ depth: Int,
+            _ place: String
+        ) -> [ScenarioFileNode.Entry] {
+            var entries: [ScenarioFileNode.Entry] = []
+            var lines: [String: Int] = [:]
+            for (key, value) in mapping {
+                let (line, column) = source.place(key.mark?.line ?? 0, key.mark?.column ?? 0)
+                guard let scalar = key.scalar, key.anchor == nil, tag(key) == nil else {
+                    findings.add(line, column, place, "a key is a single word here", "Write 'key: value'.")
+                    continue
+                }
+                let name = source.renamed[.init(line, column)] ?? scalar.string
+                let inner = ScenarioFileValue.place(name, in: place)
+                if let first = lines[name] {
+                    findings.add(line, column, inner, "this key stands in line \(first) already", "Keep one of them.")
+                    continue
+                }
+                lines[name] = line
+                let value = node(value, depth: depth + 1, place: inner)
+                entries.append(.init(key: name, line: line, column: column, value: value))
+            }
+            return entries
+        }
+
+        /// A tag that the file names itself, such as `!!int`.
+        private func tag(_ node: Yams.Node) -> String? {
+            let tag =
+                switch node {
+                case .scalar(let scalar): scalar.tag
+                case .mapping(let mapping): mapping.tag
+                case .sequence(let sequence): sequence.tag
+                case .alias(let alias): alias.tag
+                }
+            let harmless: [Yams.Tag.Name] = [.implicit, .nonSpecific, .str, .seq, .map]
+            return harmless.contains { $0.rawValue == tag.rawValue } ? nil : ScenarioFileValue.quoted(tag.rawValue)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import ClubRecords
+import Foundation
+import ReaderKit
+
+/// What a scenario has counted for a subject.
+///
+/// In JSON the times are ISO 8601 in UTC; what there is not is left out.
+public struct ScenarioCounters: Sendable, Hashable {
+    /// How many events there were.
+    public var eventsCount: Int
+
+    /// How many times it was executed; what was refunded does not count.
+    public var executionsCount: Int
+
+    /// When the first event was, `nil` while there is none.
+    public var firstEventDate: Date?
+
+    /// When the last event was, `nil` while there is none.
+    public var lastEventDate: Date?
+
+    /// When the last execution was, `nil` while there was none.
+    public var lastExecutionDate: Date?
+
+    /// Counters; by default those of a subject to whom nothing happened.
+    public init(
+        eventsCount: Int = 0,
+        executionsCount: Int = 0,
+        firstEventDate: Date? = nil,
+        lastEventDate: Date? = nil,
+        lastExecutionDate: Date? = nil
+    ) {
+        self.eventsCount = eventsCount
+        self.executionsCount = executionsCount
+        self.firstEventDate = firstEventDate
+        self.lastEventDate = lastEventDate
+        self.lastExecutionDate = lastExecutionDate
+    }
+}
+
+extension ScenarioCounters: Codable {
+    private enum Key: String, CodingKey {
+        case eventsCount, executionsCount, firstEventDate, lastEventDate, lastExecutionDate
+    }
+
+    /// Reads the object that ``encode(to:)`` writes.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        self.init(
+            eventsCount: try container.decode(Int.self, forKey: .eventsCount),
+            executionsCount: try container.decode(Int.self, forKey: .executionsCount),
+            firstEventDate: try container.timeIfPresent(forKey: .firstEventDate),
+            lastEventDate: try container.timeIfPresent(forKey: .lastEventDate),
+            lastExecutionDate: try container.timeIfPresent(forKey: .lastExecutionDate)
+        )
+    }
+
+    /// Writes an object whose keys are the names of the values.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(eventsCount, forKey: .eventsCount)
+        try container.encode(executionsCount, forKey: .executionsCount)
+        try container.encodeIfPresent(firstEventDate.map(ISO8601.text), forKey: .firstEventDate)
+        try container.encodeIfPresent(lastEventDate.map(ISO8601.text), forKey: .lastEventDate)
+        try container.encodeIfPresent(lastExecutionDate.map(ISO8601.text), forKey: .lastExecutionDate)
+    }
+}
