@@ -66,9 +66,17 @@ let package = Package(
             ]
         ),
         .target(
+            name: "ClubMessages",
+            dependencies: [
+                "ReaderKit", "ClubRecords",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
             name: "ClubKit",
             dependencies: [
-                "ReaderKit", "ClubRecords", "ClubScenarios",
+                "ReaderKit", "ClubMessages", "ClubRecords", "ClubScenarios",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -117,11 +125,25 @@ let package = Package(
             name: "ClubScenariosTests",
             dependencies: ["ClubScenarios", "ClubRecords", "ReaderKit", "RecordsTestSupport", "TestSupport"]
         ),
+        .target(
+            name: "MessagesTestSupport",
+            dependencies: [
+                "ClubMessages", "ClubRecords", "RecordsTestSupport", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/MessagesSupport"
+        ),
+        .testTarget(
+            name: "ClubMessagesTests",
+            dependencies: [
+                "ClubMessages", "ClubRecords", "MessagesTestSupport", "ReaderKit", "RecordsTestSupport", "TestSupport",
+            ]
+        ),
         .testTarget(
             name: "ClubKitTests",
             dependencies: [
-                "ClubKit", "ClubRecords", "ClubScenarios", "ReaderKit", "ReaderKitTesting", "RecordsTestSupport",
-                "TestSupport",
+                "ClubKit", "ClubMessages", "ClubRecords", "ClubScenarios", "MessagesTestSupport", "ReaderKit",
+                "ReaderKitTesting", "RecordsTestSupport", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),

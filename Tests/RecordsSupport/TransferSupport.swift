@@ -130,3 +130,16 @@ package func content(of path: String) throws -> [UInt8] {
 package func mode(of path: String) throws -> Int? {
     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
 }
+
+extension AsyncStream where Element: Sendable {
+    /// The first elements; waits until there are so many, or the sequence ends.
+    package func first(_ count: Int) async -> [Element] {
+        var elements: [Element] = []
+        guard count > 0 else { return [] }
+        for await element in self {
+            elements.append(element)
+            if elements.count == count { break }
+        }
+        return elements
+    }
+}

@@ -67,15 +67,10 @@ enum DatabaseFiles {
         }
     }
 
-    /// The path from the root, not to depend on the current directory later on.
-    static func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-    }
-
     /// The path from the root without symbolic links, as SQLite names the logs of a database. Of what is not there yet,
     /// or is a link to nothing, only the folder is resolved.
     static func whole(_ path: String) -> String {
-        let path = absolute(path)
+        let path = FileSteps.absolute(path)
         if let file = resolved(path) { return file }
         let (folder, file) = (FileSteps.folder(of: path), (path as NSString).lastPathComponent)
         guard !path.hasSuffix("/"), let folder = resolved(folder) else { return path }

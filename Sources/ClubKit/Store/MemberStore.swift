@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ReaderKit
 
 /// The members and their visits on disk, in SQLite.
 ///
@@ -62,7 +63,7 @@ package final class MemberStore: Sendable {
         case .memory: (path, place) = (nil, nil)
         case .file(let file):
             let whole = DatabaseFiles.whole(file)
-            (path, place) = (whole, DatabaseFiles.absolute(file))
+            (path, place) = (whole, FileSteps.absolute(file))
             try DatabaseFiles.requireFile(whole, "open the member database")
             try DatabaseFiles.finishReplacing(whole, "open the member database")
             try DatabaseFiles.prepare(whole)

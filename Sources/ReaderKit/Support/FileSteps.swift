@@ -16,6 +16,11 @@ package enum FileSteps {
         static var last: Failure { Failure(errno) }
     }
 
+    /// The path from the root, so that it stays the same when the program goes to another folder.
+    package static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+
     /// The folder of a file, with a slash at its end.
     package static func folder(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"

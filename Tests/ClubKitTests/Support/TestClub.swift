@@ -2,6 +2,7 @@ import ClubKit
 import Foundation
 import Logging
 import ReaderKit
+@_exported import MessagesTestSupport
 @_exported import RecordsTestSupport
 
 extension ClubConfiguration {
@@ -53,17 +54,4 @@ func tap(
         memberName: name,
         problems: problems
     )
-}
-
-extension AsyncStream where Element: Sendable {
-    /// The first elements; waits until there are so many, or the sequence ends.
-    func first(_ count: Int) async -> [Element] {
-        var elements: [Element] = []
-        guard count > 0 else { return [] }
-        for await element in self {
-            elements.append(element)
-            if elements.count == count { break }
-        }
-        return elements
-    }
 }

@@ -1,0 +1,52 @@
+import Synchronization
+
+/// Gives every event to every consumer that is there. A slow consumer loses none, unless it wants the newest only: what
+/// it has not taken waits in memory.
+package final class EventBroadcaster<Event: Sendable>: Sendable {
+    private struct State {
+        var consumers: [Int: AsyncStream<Event>.Continuation] = [:]
+        var nextNumber = 0
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    deinit {
+        finish()
+    }
+
+    /// A sequence of all events from now on. It ends with ``finish()``.
+    package func stream(
+        bufferingPolicy: AsyncStream<Event>.Continuation.BufferingPolicy = .unbounded
+    ) -> AsyncStream<Event> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: bufferingPolicy)
+        let number = state.withLock { state in
+            state.nextNumber += 1
+            state.consumers[state.nextNumber] = continuation
+            return state.nextNumber
+        }
+        continuation.onTermination = { [weak self] _ in
+            // Out of the lock, as this frees the continuation.
+            _ = self?.state.withLock { $0.consumers.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    package func yield(_ events: Event...) {
+        // In the lock, so that all consumers get the events of concurrent callers in the same order.
+        state.withLock { state in
+            for event in events {
+                for consumer in state.consumers.values { consumer.yield(event) }
+            }
+        }
+    }
+
+    package func finish() {
+        let consumers = state.withLock { state in
+            defer { state.consumers = [:] }
+            return state.consumers
+        }
+        for consumer in consumers.values { consumer.finish() }
+    }
+}

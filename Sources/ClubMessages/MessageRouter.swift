@@ -1,0 +1,196 @@
+import ClubRecords
+import Foundation
+import Logging
+import Synchronization
+
+/// Hands each message to whoever is registered for its type.
+///
+/// A message is stored in the inbox first. What ``accept(_:)`` has stored survives a crash, if the inbox does, and is
+/// processed by ``resume()`` after the next start. Messages are processed one at a time, in the order in which they were
+/// stored. What nobody could process becomes a dead letter, which can be listed and replayed.
+///
+/// All of it may be called from any task or thread.
+public final class MessageRouter: Sendable {
+    /// Where the messages are kept.
+    public let inbox: any MessageInbox
+
+    /// What the router was made with.
+    public let configuration: RouterConfiguration
+
+    struct State: Sendable {
+        var typeKey = "messageType"
+        var typeProcessor: (@Sendable (FieldValue) -> String?)?
+        var processors = ProcessorTable()
+        var queue = JobQueue()
+        var isWorking = false
+        /// The messages that are in the queue or being processed.
+        var active: Set<String> = []
+        /// Messages that are pending although their turn has come, since the inbox failed.
+        var unfinished: [String: Unfinished] = [:]
+        /// Whether these are about to be taken up.
+        var isCatchingUp = false
+    }
+
+    /// A message that waits for its turn.
+    struct Job: Sendable {
+        var message: Message
+        /// How often processing it was begun before.
+        var attempts = 0
+        var ignoresExpiry = false
+        let answer = OneAnswer<Result<RoutingResult, ClubError>>()
+    }
+
+    /// First in, first out, however many there are.
+    struct JobQueue: Sendable {
+        private var incoming: [Job] = []
+        /// The next job is the last one.
+        private var outgoing: [Job] = []
+
+        mutating func append(_ job: Job) { incoming.append(job) }
+
+        mutating func next() -> Job? {
+            if outgoing.isEmpty {
+                outgoing = incoming.reversed()
+                incoming = []
+            }
+            return outgoing.popLast()
+        }
+    }
+
+    /// What is left to do where the inbox failed.
+    struct Unfinished: Sendable {
+        var job: Job
+        /// What came out, if only storing that is left.
+        var result: RoutingResult?
+    }
+
+    /// The router whose processor the current task works for.
+    @TaskLocal static var processing: ObjectIdentifier?
+
+    let guarded = Mutex(State())
+    let broadcaster = EventBroadcaster<RoutingResult>()
+    /// Storing, listing and enqueuing: so the order in the queue is that in the inbox.
+    let storing = TurnQueue()
+
+    /// A router.
+    ///
+    /// - Parameters:
+    ///   - inbox: where messages are kept; by default in memory.
+    ///   - configuration: times and limits.
+    public init(inbox: any MessageInbox = MemoryInbox(), configuration: RouterConfiguration = RouterConfiguration()) {
+        self.inbox = inbox
+        self.configuration = configuration
+    }
+
+    /// What the kiosk is doing, which processors are told: that of ``RouterConfiguration/application``.
+    public var state: KioskState {
+        get { configuration.application.applicationState }
+        set { configuration.application.applicationState = newValue }
+    }
+
+    /// Where a payload has its type: a key path whose names are parted by dots, `messageType` at first. What stands there
+    /// is a type if it is a text of 1...200 characters, none of them a control character.
+    public var messageTypeKey: String {
+        get { guarded.withLock { $0.typeKey } }
+        set { guarded.withLock { $0.typeKey = newValue } }
+    }
+
+    /// Tells the type of a payload, in place of ``messageTypeKey``; `nil` is no type. It may be called from any thread,
+    /// several calls at a time.
+    public var messageTypeProcessor: (@Sendable (_ payload: FieldValue) -> String?)? {
+        get { guarded.withLock { $0.typeProcessor } }
+        set { guarded.withLock { $0.typeProcessor = newValue } }
+    }
+
+    /// What became of each message from now on, once that is stored, also of duplicates. Each call gives a sequence of its
+    /// own; one that is not read keeps the results in memory.
+    public var results: AsyncStream<RoutingResult> { broadcaster.stream() }
+
+    /// The type of a payload by the rules of this router, or `nil` if it has none.
+    public func messageType(of payload: FieldValue) -> String? {
+        let (key, processor) = guarded.withLock { ($0.typeKey, $0.typeProcessor) }
+        guard let processor else { return MessageType.find(key, in: payload) }
+        return processor(payload).flatMap { Message.isName($0) ? $0 : nil }
+    }
+
+    // MARK: - Taking messages
+
+    /// Stores a message, and processes it when its turn has come.
+    ///
+    /// What was stored is processed even if the calling task is cancelled; the call then still returns the result.
+    ///
+    /// - Returns: what became of it. An identifier that came before gives ``RoutingResult/Outcome/duplicate``.
+    /// - Throws: what the inbox says. A message that could not be stored was not accepted. Where it was stored and the
+    ///   inbox failed later on, giving it again goes on where it was. ``ClubError/Kind/invalidValue`` for an identifier
+    ///   that is none, and inside a processor of this router, which would wait for itself: ``post(_:)`` does not.
+    @discardableResult
+    public func accept(_ message: Message) async throws(ClubError) -> RoutingResult {
+        try refuseToWaitForItself("route a message")
+        let (message, job) = try await store(message)
+        guard let job else { return duplicate(message) }
+        return try await job.answer.value().get()
+    }
+
+    /// Stores a message, which is processed when its turn has come, and does not wait for that: ``results`` tells.
+    ///
+    /// - Returns: `false` if the identifier came before.
+    /// - Throws: what the inbox says; the message was not accepted.
+    @discardableResult
+    public func post(_ message: Message) async throws(ClubError) -> Bool {
+        let (message, job) = try await store(message)
+        if job == nil { _ = duplicate(message) }
+        return job != nil
+    }
+
+    func refuseToWaitForItself(_ attempt: String) throws(ClubError) {
+        guard Self.processing == ObjectIdentifier(self) else { return }
+        let detail = "a processor cannot wait for a message behind its own; use 'post' there"
+        throw ClubError(.invalidValue, attempting: attempt, detail: detail)
+    }
+
+    private func store(_ message: Message) async throws(ClubError) -> (Message, Job?) {
+        guard Message.isName(message.id) else {
+            throw ClubError(.invalidValue, attempting: "route a message", detail: Message.nameRule)
+        }
+        var typed = message
+        typed.type = message.type ?? messageType(of: message.payload)
+        let message = typed
+        let job = try await storing.inTurn { () async throws(ClubError) -> Job? in
+            if try await inbox.add(message) {
+                let job = Job(message: message)
+                enqueue(job)
+                return job
+            }
+            return goOn(message.id)
+        }
+        return (message, job)
+    }
+
+    /// Takes up a message that is known and waits for an inbox that failed.
+    private func goOn(_ id: String) -> Job? {
+        let found = guarded.withLock { $0.active.contains(id) ? nil : $0.unfinished[id] }
+        guard let found else { return nil }
+        let job = Job(message: found.job.message, ignoresExpiry: found.job.ignoresExpiry)
+        enqueue(job)
+        return job
+    }
+
+    private func duplicate(_ message: Message) -> RoutingResult {
+        let result = RoutingResult(
+            messageID: message.id,
+            type: message.type,
+            source: message.source,
+            outcome: .duplicate,
+            at: configuration.clock()
+        )
+        tell(message, result)
+        return result
+    }
+
+    func tell(_ message: Message, _ result: RoutingResult) {
+        // The reason may have words of a processor, so it stays out of the log.
+        let level: Logger.Level = result.outcome.isDead ? .warning : .info
+        configuration.logger.log(level: level, "\(message): \(result.outcome.name)")
+        broadcaster.yield(result)
+    }
+}
