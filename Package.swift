@@ -32,16 +32,33 @@ let package = Package(
         .systemLibrary(name: "CNFC", pkgConfig: "libnfc", providers: [.apt(["libnfc-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CEdit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
+        // The way of a card's bytes, each room on those above it.
+        .target(name: "CardCore"),
+        .target(name: "NDEFCodec", dependencies: ["CardCore"]),
+        .target(
+            name: "CardTags",
+            dependencies: [
+                "NDEFCodec",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]
+        ),
+        .target(
+            name: "CardPasses",
+            dependencies: [
+                "CardTags", "CZlib",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+            ]
+        ),
+        .target(name: "Captures", dependencies: ["CardPasses"]),
         .target(
             name: "ReaderKit",
             dependencies: [
                 .target(name: "CPCSC", condition: .when(traits: ["PCSC"])),
                 .target(name: "CNFC", condition: .when(traits: ["NFC"])),
-                "CZlib",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "JWTKit", package: "jwt-kit"),
-                .product(name: "Logging", package: "swift-log"),
+                "Captures",
             ],
             swiftSettings: [pcsc, nfc]
         ),
@@ -55,7 +72,7 @@ let package = Package(
         ),
         .target(
             name: "ClubRecords",
-            dependencies: ["ReaderKit", .product(name: "Crypto", package: "swift-crypto")]
+            dependencies: ["CardPasses", .product(name: "Crypto", package: "swift-crypto")]
         ),
         .target(
             name: "ClubScenarios",
@@ -99,14 +116,22 @@ let package = Package(
             swiftSettings: [pcsc, nfc]
         ),
         .executableTarget(name: "clubctl", dependencies: ["ToolSupport", "ReaderKit", "ClubKit"]),
-        .target(name: "TestSupport", path: "Tests/Support"),
+        .target(name: "TestSupport", dependencies: ["CardCore"], path: "Tests/Support"),
         // What Scripts/fuzz fuzzes, which a test runs on the inputs that once were findings.
         .target(name: "FuzzTargets", dependencies: ["ReaderKit"], path: "Fuzz/Targets"),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
+        .testTarget(name: "CardCoreTests", dependencies: ["Captures", "TestSupport"]),
+        .testTarget(name: "NDEFCodecTests", dependencies: ["NDEFCodec", "TestSupport"]),
+        .testTarget(name: "CardTagsTests", dependencies: ["CardTags", "ReaderKitTesting", "TestSupport"]),
+        .testTarget(name: "CardPassesTests", dependencies: ["CardPasses", "ReaderKitTesting", "TestSupport"]),
+        .testTarget(
+            name: "CapturesTests",
+            dependencies: ["Captures", "ReaderKitTesting", "TestSupport"],
+            exclude: ["Logs"]
+        ),
         .testTarget(
             name: "ReaderKitTests",
             dependencies: ["ReaderKit", "ReaderKitTesting", "TestSupport"],
-            exclude: ["Capture/Logs"],
             swiftSettings: [pcsc, nfc]
         ),
         .testTarget(name: "ReaderKitTestingTests", dependencies: ["ReaderKit", "ReaderKitTesting"]),

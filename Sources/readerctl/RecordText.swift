@@ -11,7 +11,7 @@ enum RecordText {
             "Smart Poster \(quote(poster.uri))" + (poster.title.map { " titled \(quote($0))" } ?? "")
         case .handover(let handover):
             "Handover \(handover.kind.rawValue) \(handover.version), \(handover.carriers.count) carriers"
-        case .handoverCarrier(let carrier): "Handover Carrier, \(carrier.data.count) bytes"
+        case .handoverCarrier(let carrier): "Handover Carrier, \(carrier.data.utf8.count / 2) bytes"
         case .signature(let signature):
             signature.isMarker ? "Signature marker" : "Signature (\(signature.algorithm)), not verified"
         case .mime(let type, let payload): "MIME \(quote(type)), \(payload.count) bytes"

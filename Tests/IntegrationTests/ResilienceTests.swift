@@ -4,6 +4,11 @@ import ReaderKitTesting
 import TestSupport
 import Testing
 
+@testable import CardCore
+@testable import CardPasses
+@testable import CardTags
+@testable import Captures
+@testable import NDEFCodec
 @testable import ReaderKit
 
 extension ThroughPCSCD {

@@ -1,6 +1,6 @@
+import CardCore
 import Crypto
 import Foundation
-import ReaderKit
 
 /// The key under which a club hides its members' identifiers (see `ClubConfiguration.identifierKey`).
 ///

@@ -1,3 +1,5 @@
+import CardPasses
+
 /// All that was ever said of a member, apart from the ledger of visits, in a form that merges without losing anything.
 ///
 /// ``join(_:)`` is commutative, associative and idempotent, so devices that have heard the same, in whatever order and

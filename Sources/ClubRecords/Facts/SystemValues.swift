@@ -1,6 +1,7 @@
+import CardCore
+import CardPasses
 import Crypto
 import Foundation
-import ReaderKit
 
 /// What the club itself keeps among a member's values.
 package struct SystemValues {

@@ -1,3 +1,5 @@
+import CardPasses
+
 /// What stands in the cells of the club's CSV files, apart from quoting.
 ///
 /// A spreadsheet takes a text that begins with `=`, `+`, `-`, `@`, a tab or a line break for a formula, whatever quotes

@@ -1,4 +1,3 @@
-import ReaderKit
 
 /// Reads members from CSV.
 struct CSVMemberReader: RowReader {

@@ -1,4 +1,5 @@
-import ReaderKit
+import CardCore
+import CardPasses
 
 /// Makes members of the rows of a CSV file.
 struct CSVRowMapper: Sendable {

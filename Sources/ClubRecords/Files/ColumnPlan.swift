@@ -1,4 +1,5 @@
-import ReaderKit
+import CardCore
+import CardPasses
 
 /// What the columns of a CSV file, or the keys of a user list, are taken for.
 struct ColumnPlan: Sendable {

@@ -1,3 +1,5 @@
+import CardPasses
+
 /// What one row of a file without logical times says of a member. What is `nil`, or not in ``fields``, it does not say.
 package struct ImportedMember: Sendable, Hashable {
     /// Where it stands; see ``ImportedRow/row``.

@@ -1,3 +1,5 @@
+import CardCore
+import CardPasses
 import Dispatch
 import Synchronization
 

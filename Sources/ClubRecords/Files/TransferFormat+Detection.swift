@@ -1,3 +1,5 @@
+import CardPasses
+
 extension TransferFormat {
     /// How much of a file is looked at.
     package static let lookahead = 4096

@@ -1,5 +1,4 @@
 import Foundation
-import ReaderKit
 
 /// Reads members from a user list: a JSON array of objects with the keys of either generation of the original library.
 struct UserListReader: RowReader {

@@ -1,5 +1,5 @@
+import CardCore
 import Foundation
-import ReaderKit
 
 /// Reads a club's file: once to see that it is whole and unchanged, then again for its records.
 package struct ClubFileReader {

@@ -1,5 +1,5 @@
+import CardCore
 import Foundation
-import ReaderKit
 
 /// Something that was charged: it was due, is recorded, and is to be delivered.
 ///

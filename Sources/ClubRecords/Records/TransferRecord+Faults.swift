@@ -1,5 +1,5 @@
+import CardPasses
 import Foundation
-import ReaderKit
 
 /// What stands in a club's file before what.
 struct RecordOrder {

@@ -1,3 +1,4 @@
+import CardPasses
 import Foundation
 
 /// A line of a club's file: a piece of what merges.

@@ -1,3 +1,5 @@
+import CardPasses
+
 /// Text from cards, made fit to be stored, shown and logged.
 package enum PlainText {
     /// The longest line, in Unicode scalars; what follows is cut off.

@@ -131,7 +131,7 @@ package struct ReportReading {
         let hasRules = site.map { !$0.cards.isEmpty || $0.tokens != nil } ?? false
         if hasRules, !Self.isWebAddress(text) {
             record = try? NDEFRecord.text(text)
-        } else if Self.isAddress(text) {
+        } else if SmartReaderRules.isAddress(text) {
             record = try? NDEFRecord.uri(text)
         } else if text.contains("|") || text.first == "{" {
             record = try? NDEFRecord.text(text)
@@ -158,21 +158,7 @@ package struct ReportReading {
         return true
     }
 
-    private static func isWebAddress(_ text: String) -> Bool { isAddress(text) && text.contains("://") }
-
-    /// Whether a text is a URI: a scheme of two letters or more, a colon, and no white space.
-    static func isAddress(_ text: String) -> Bool {
-        guard let colon = text.firstIndex(of: ":"), !text.contains(where: \.isWhitespace) else { return false }
-        let scheme = text[..<colon]
-        // Hexadecimal with colons between the bytes has no letter beyond F.
-        return scheme.utf8.count >= 2 && scheme.first?.isLetter == true
-            && scheme.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            }
-            && !SmartReaderRules.isIdentifier(Array(text.utf8)[...])
+    private static func isWebAddress(_ text: String) -> Bool {
+        SmartReaderRules.isAddress(text) && text.contains("://")
     }
 }

@@ -63,7 +63,7 @@ struct RecordEncoderTests {
 
     @Test("Records of random values are read back (seed 4)")
     func randomRoundTrip() throws {
-        var random = SeededGenerator(seed: 4)
+        var random = SeededNumbers(seed: 4)
         func value(_ depth: Int) -> FieldValue {
             switch Int.random(in: 0..<(depth > 3 ? 5 : 7), using: &random) {
             case 0: return .null
@@ -225,7 +225,7 @@ extension FieldValue {
 }
 
 /// SplitMix64: the same numbers for the same seed.
-private struct SeededGenerator: RandomNumberGenerator {
+private struct SeededNumbers: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }

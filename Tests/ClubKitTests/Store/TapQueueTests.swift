@@ -6,6 +6,11 @@ import TestSupport
 import Testing
 
 @testable import ClubKit
+@testable import CardCore
+@testable import CardPasses
+@testable import CardTags
+@testable import Captures
+@testable import NDEFCodec
 @testable import ReaderKit
 
 @Suite("Taps that come together", .timeLimit(.minutes(10)))

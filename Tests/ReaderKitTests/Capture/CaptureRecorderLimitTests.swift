@@ -1,6 +1,10 @@
+import CardCore
 import Foundation
+import ReaderKitTesting
 import Testing
+import TestSupport
 
+@testable import Captures
 @testable import ReaderKit
 
 @Suite struct CaptureRecorderLimitTests {

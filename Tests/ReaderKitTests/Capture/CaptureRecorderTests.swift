@@ -1,8 +1,13 @@
+import CardCore
+import CardPasses
 import Foundation
+import NDEFCodec
 import ReaderKitTesting
 import Synchronization
 import Testing
+import TestSupport
 
+@testable import Captures
 @testable import ReaderKit
 
 @Suite struct CaptureRecorderTests {

@@ -1,24 +1,18 @@
+import CardCore
+import CardPasses
 import Foundation
 import ReaderKitTesting
 import Testing
+import TestSupport
 
+@testable import Captures
 @testable import ReaderKit
 
 @Suite struct FixtureTests {
-    static let directory = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Fixtures").path
-
-    /// The captures of a folder, as `cards/NAME.capture`.
-    static func captures(in folder: String) -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory + "/" + folder)) ?? []
-        return names.filter { $0.hasSuffix(CaptureFiles.suffix) }.sorted().map { folder + "/" + $0 }
-    }
-
-    @Test(arguments: captures(in: "cards") + captures(in: "day") + captures(in: "passes"))
+    @Test(arguments: Fixtures.captures(in: "cards") + Fixtures.captures(in: "day") + Fixtures.captures(in: "passes"))
     func givesWhatLiesBesideIt(capture: String) async throws {
         let site = capture.hasPrefix("passes/") ? try await Self.site() : nil
-        let expectation = CaptureExpectation(file: Self.directory + "/" + capture, site: site)
+        let expectation = CaptureExpectation(file: Fixtures.directory + "/" + capture, site: site)
         #expect(try await expectation.firstDifference() == nil)
         // Nothing is remembered of it: a recording is the same presentation each time.
         #expect(try await expectation.firstDifference() == nil)
@@ -30,11 +24,11 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let names = try FileManager.default.contentsOfDirectory(atPath: directory + "/passes")
+        let names = try FileManager.default.contentsOfDirectory(atPath: Fixtures.directory + "/passes")
         for name in names where !name.contains(".capture") && !name.contains(".expected") {
             let made = FileManager.default.createFile(
                 atPath: folder + "/" + name,
-                contents: try Data(contentsOf: URL(fileURLWithPath: directory + "/passes/" + name)),
+                contents: try Data(contentsOf: URL(fileURLWithPath: Fixtures.directory + "/passes/" + name)),
                 attributes: [.posixPermissions: 0o600]
             )
             #expect(made)
@@ -48,7 +42,7 @@ import Testing
         ("signed-token", "M-000061", .ndef),
     ])
     func passesNameTheirMember(name: String, member: String, kind: Pass.Kind) async throws {
-        let file = Self.directory + "/passes/\(name).capture"
+        let file = Fixtures.directory + "/passes/\(name).capture"
         let site = try await Self.site()
         let tap = try #require(try await CaptureExpectation(file: file, site: site).taps().first)
         #expect(tap.memberKey == member && tap.passes.first?.kind == kind && tap.problems.isEmpty)
@@ -63,17 +57,17 @@ import Testing
 
     /// Without this, a folder that was moved or emptied would leave the test above without anything to do.
     @Test func areEnough() {
-        #expect(Self.captures(in: "cards").count >= 12)
-        #expect(Self.captures(in: "day").count >= 2)
+        #expect(Fixtures.captures(in: "cards").count >= 12)
+        #expect(Fixtures.captures(in: "day").count >= 2)
     }
 
     /// A sidecar without its capture would never be looked at.
     @Test(arguments: ["cards", "day", "passes"])
     func haveNoSidecarAlone(folder: String) throws {
-        let sidecars = try FileManager.default.contentsOfDirectory(atPath: Self.directory + "/" + folder)
+        let sidecars = try FileManager.default.contentsOfDirectory(atPath: Fixtures.directory + "/" + folder)
             .filter { $0.hasSuffix(".expected.jsonl") }
             .map { folder + "/" + $0.replacing(".expected.jsonl", with: CaptureFiles.suffix) }
-        #expect(sidecars.sorted() == Self.captures(in: folder))
+        #expect(sidecars.sorted() == Fixtures.captures(in: folder))
     }
 
     /// Counted on the sidecars, so that what a person reviewed is what is counted.
@@ -82,9 +76,9 @@ import Testing
         var problems: Set<ScanEvent.Problem.Code> = []
         var visits: [String: Int] = [:]
         var repeats = 0
-        for capture in Self.captures(in: "day") {
+        for capture in Fixtures.captures(in: "day") {
             var lastCounted: [String: Date] = [:]
-            let sidecar = CaptureExpectation(file: Self.directory + "/" + capture).sidecar
+            let sidecar = CaptureExpectation(file: Fixtures.directory + "/" + capture).sidecar
             for line in try String(contentsOfFile: sidecar, encoding: .utf8).split(separator: "\n") {
                 let tap = try JSONDecoder().decode(ScanEvent.self, from: Data(line.utf8))
                 taps += 1
@@ -106,7 +100,7 @@ import Testing
 
     @Test(arguments: ["cards", "day", "passes"])
     func areWholeAndSayWhereTheyComeFrom(name: String) throws {
-        let captures = try CaptureFiles.load([Self.directory + "/" + name])
+        let captures = try CaptureFiles.load([Fixtures.directory + "/" + name])
         for capture in captures {
             let file = try #require(capture.file)
             #expect(capture.title?.isEmpty == false, "\(file)")
@@ -120,7 +114,7 @@ import Testing
     }
 
     @Test func theDayHasNoDateAndEnoughTaps() throws {
-        let day = try CaptureFiles.load([Self.directory + "/day"])
+        let day = try CaptureFiles.load([Fixtures.directory + "/day"])
         #expect(day.allSatisfy { $0.started == nil })
         #expect(day.map(\.presentations.count).reduce(0, +) >= 40)
     }
@@ -129,7 +123,7 @@ import Testing
     /// captures are to be recorded anew, or the change is not wanted.
     @Test(arguments: ["cards", "day"])
     func holdAllThatTheScannerAsks(name: String) async throws {
-        let captures = try CaptureFiles.load([Self.directory + "/" + name])
+        let captures = try CaptureFiles.load([Fixtures.directory + "/" + name])
         for capture in captures where capture.title?.contains("own frames") == false {
             let backend = ReplayBackend([capture], mode: .strict)
             var scans = 0
@@ -140,7 +134,7 @@ import Testing
     }
 
     @Test func theDayGivesItsMembers() async throws {
-        let day = try CaptureFiles.load([Self.directory + "/day"])
+        let day = try CaptureFiles.load([Fixtures.directory + "/day"])
         var members: Set<String> = []
         var nobody = 0
         for await case .scan(let tap) in CardScanner(ReplayBackend(day)).events() {

@@ -1,7 +1,10 @@
+import CardCore
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 
+@testable import Captures
 @testable import ReaderKit
 
 @Suite struct ReplayBackendTests {

@@ -1,5 +1,9 @@
+import CardCore
+import CardPasses
 import Testing
+import TestSupport
 
+@testable import Captures
 @testable import ReaderKit
 
 @Suite struct ReplayChannelTests {

@@ -1,3 +1,5 @@
+import Captures
+import CardCore
 import Foundation
 import Testing
 

@@ -1,7 +1,10 @@
-#if NFC && PCSC
+import CardCore
 import ReaderKitTesting
+import TestSupport
 
 @testable import ReaderKit
+
+#if NFC && PCSC
 
 extension FakeNFC.Chip {
     /// What anticollision shows of a card, and of which kind it is to the chip.

@@ -1,8 +1,12 @@
-#if NFC && PCSC
+import CardCore
+import CardPasses
 import Foundation
 import ReaderKitTesting
+import TestSupport
 
 @testable import ReaderKit
+
+#if NFC && PCSC
 
 /// A model of libnfc and of PN532 readers behind an ``NFCLibrary`` table, with faults that no simulated chip can show.
 ///

@@ -1,10 +1,14 @@
-#if NFC && PCSC
+import CardCore
+import CardPasses
 import Foundation
 import ReaderKitTesting
-import TestSupport
 import Testing
+import TestSupport
 
+@testable import CardTags
 @testable import ReaderKit
+
+#if NFC && PCSC
 
 /// Conversations through libnfc, on the function table.
 @Suite(.timeLimit(.minutes(5))) struct NFCConversationTests {

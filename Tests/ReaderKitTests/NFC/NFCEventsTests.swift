@@ -1,10 +1,13 @@
-#if NFC && PCSC
+import CardCore
+import CardPasses
 import Foundation
 import ReaderKitTesting
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if NFC && PCSC
 
 /// What a watch tells, on the function table.
 @Suite(.timeLimit(.minutes(5))) struct NFCEventsTests {

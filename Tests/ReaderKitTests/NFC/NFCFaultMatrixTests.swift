@@ -1,11 +1,13 @@
-#if NFC && PCSC
+import CardCore
+import CardPasses
 import Foundation
-import ReaderKitTesting
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if NFC && PCSC
 
 /// Every function fails with every code, once and for ever: no trap, no hang, an error with words or a recovery, and the
 /// next card is read.

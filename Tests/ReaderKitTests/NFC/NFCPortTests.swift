@@ -1,10 +1,13 @@
-#if NFC && PCSC
+import CardCore
+import CardPasses
 import Foundation
 import ReaderKitTesting
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if NFC && PCSC
 
 /// A reader's line belongs to one program at a time.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct NFCPortTests {

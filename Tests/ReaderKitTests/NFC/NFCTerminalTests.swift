@@ -1,10 +1,13 @@
-#if NFC && PCSC
+import CardCore
+import CardPasses
 import Foundation
 import ReaderKitTesting
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if NFC && PCSC
 
 /// The real libnfc, with a simulated PN532 at the other end of a pseudo-terminal.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct NFCTerminalTests {

@@ -1,10 +1,14 @@
-#if NFC && PCSC
+import CardCore
+import CardPasses
 import Foundation
+import NDEFCodec
 import ReaderKitTesting
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if NFC && PCSC
 
 extension FakeNFC {
     /// Limits that are short enough for tests and long enough for a loaded machine.

@@ -1,7 +1,9 @@
-import ReaderKit
-import TestSupport
+import CardCore
+import CardPasses
 import Testing
+import TestSupport
 
+@testable import ReaderKit
 @testable import ReaderKitTesting
 
 /// ISO/IEC 14443-4 with a simulated PN532: the chip's own side of it, the card's, and both under random bytes.
@@ -96,7 +98,7 @@ import Testing
         let card = EchoCard()
         var chip = PN532Chip.impatient(card)
         _ = chip.ask([0x4A, 0x01, 0x00])
-        var random = CodecRandom(seed: UInt64(count))
+        var random = SeededNumbers(seed: UInt64(count))
         let command = random.bytes(count)
         // In parts of what goes into a frame, all but the last marked.
         var sent = 0
@@ -164,7 +166,7 @@ import Testing
 
     /// Seed 534 and up, one for each card. Whatever a program says, in whatever order, the chip ends, answers, and goes on.
     @Test(arguments: cards.indices) func randomCommands(index: Int) {
-        var random = CodecRandom(seed: 534 + UInt64(index))
+        var random = SeededNumbers(seed: 534 + UInt64(index))
         let card = Self.cards[index]()
         var chip = PN532Chip()
         _ = chip.insert(card)

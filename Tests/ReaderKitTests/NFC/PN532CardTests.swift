@@ -1,6 +1,9 @@
-import ReaderKit
+import CardCore
 import ReaderKitTesting
 import Testing
+import TestSupport
+
+@testable import ReaderKit
 
 /// How a simulated PN532 finds cards and talks to them, by the commands of ``PN532Chip/check(_:sourceLocation:)``.
 @Suite struct PN532CardTests {

@@ -1,6 +1,9 @@
-import ReaderKit
+import CardCore
 import ReaderKitTesting
 import Testing
+import TestSupport
+
+@testable import ReaderKit
 
 /// What a simulated PN532 answers, command by command. The commands of a table are given to one chip, in order.
 ///

@@ -1,6 +1,8 @@
-import ReaderKit
+import CardCore
 import Testing
+import TestSupport
 
+@testable import ReaderKit
 @testable import ReaderKitTesting
 
 /// The frames of a PN532's serial line (NXP UM0701, section 6.2.1).
@@ -99,7 +101,7 @@ import Testing
 
     /// Seed 532. Frames of any length come through between noise that makes no start code.
     @Test func roundTrips() {
-        var random = CodecRandom(seed: 532)
+        var random = SeededNumbers(seed: 532)
         var failures: [[UInt8]] = []
         for _ in 0..<2000 {
             let body = random.bytes(Int.random(in: 0...264, using: &random))
@@ -114,7 +116,7 @@ import Testing
 
     /// Seed 533. Whatever comes, the decoder ends, keeps no more than a frame, and finds what comes behind it.
     @Test func randomBytes() {
-        var random = CodecRandom(seed: 533)
+        var random = SeededNumbers(seed: 533)
         var failures = 0
         for _ in 0..<2000 {
             var decoder = PN532FrameDecoder()

@@ -1,8 +1,10 @@
+import CardCore
 import Foundation
-import ReaderKit
 import ReaderKitTesting
-import TestSupport
 import Testing
+import TestSupport
+
+@testable import ReaderKit
 
 /// A simulated PN532 on its pseudo-terminal, spoken to byte by byte. That libnfc's programs read it is shown elsewhere.
 @Suite(.timeLimit(.minutes(5))) struct PN532TerminalTests {
@@ -126,7 +128,7 @@ import Testing
         let board = try PN532Terminal()
         board.insert(SimulatedNTAG(.ntag213))
         let port = try PN532Port(board)
-        var random = CodecRandom(seed: 5321)
+        var random = SeededNumbers(seed: 5321)
         for _ in 0..<20 {
             for _ in 0..<10 {
                 let meaning: [UInt8] = [0x00, 0x00, 0xFF, 0x02, 0xFE, 0xD4]

@@ -1,8 +1,11 @@
+import CardCore
+import CardPasses
 import Foundation
-import ReaderKit
 import ReaderKitTesting
-import TestSupport
 import Testing
+import TestSupport
+
+@testable import ReaderKit
 
 extension PN532Chip {
     /// A chip of which a program wants no waiting for cards.

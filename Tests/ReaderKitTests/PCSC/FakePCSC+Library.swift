@@ -1,7 +1,11 @@
-#if PCSC
+import CardPasses
+import CardTags
 import Foundation
+import TestSupport
 
 @testable import ReaderKit
+
+#if PCSC
 
 extension FakePCSC {
     /// The table of functions to give to the backend.

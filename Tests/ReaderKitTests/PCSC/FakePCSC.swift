@@ -1,7 +1,11 @@
-#if PCSC
+import CardCore
+import CardTags
 import Foundation
+import TestSupport
 
 @testable import ReaderKit
+
+#if PCSC
 
 /// A model of pcscd and libpcsclite behind a ``PCSCLibrary`` table, with everything that a virtual reader cannot show.
 ///

@@ -1,4 +1,6 @@
+import CardCore
 import Testing
+import TestSupport
 
 @testable import ReaderKit
 
@@ -198,7 +200,7 @@ import Testing
     }
 
     @Test func anyAnswerEndsInAnOutcome() {
-        var random = CodecRandom(seed: 0xF4A)
+        var random = SeededNumbers(seed: 0xF4A)
         for round in 0..<20_000 {
             var answer = random.bytes(round % 24)
             if round % 2 == 0 { answer = [0xC0, 0x03, 0x00] + answer + [0x90, 0x00] }

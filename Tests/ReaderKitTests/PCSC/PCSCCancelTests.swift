@@ -1,9 +1,13 @@
-#if PCSC
+import CardCore
+import CardPasses
+import CardTags
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if PCSC
 
 /// Whoever is cancelled gets away in under 100 ms, whatever the reader's thread is blocked in.
 @Suite struct PCSCCancelTests {

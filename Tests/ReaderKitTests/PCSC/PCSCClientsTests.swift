@@ -1,8 +1,10 @@
-#if PCSC
+import CardCore
 import Foundation
 import Testing
 
 @testable import ReaderKit
+
+#if PCSC
 
 /// Who else uses PC/SC, by a made-up `/proc`.
 @Suite final class PCSCClientsTests {

@@ -1,7 +1,9 @@
-#if PCSC
+import CardCore
 import Testing
 
 @testable import ReaderKit
+
+#if PCSC
 
 @Suite struct PCSCCodeTests {
     /// Every code of `pcsclite.h` (1.9.9), and the kind of error that it is to a caller.

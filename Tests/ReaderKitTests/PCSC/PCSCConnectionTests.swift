@@ -1,9 +1,11 @@
-#if PCSC
+import CardTags
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if PCSC
 
 @Suite struct PCSCConnectionTests {
     private static let command: [UInt8] = [0x00, 0xA4, 0x04, 0x00]

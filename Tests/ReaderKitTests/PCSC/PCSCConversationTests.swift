@@ -1,9 +1,12 @@
-#if PCSC
+import CardCore
+import CardTags
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if PCSC
 
 @Suite struct PCSCConversationTests {
     private static let command: [UInt8] = [0xFF, 0xCA, 0x00, 0x00, 0x00]

@@ -1,9 +1,12 @@
-#if PCSC
+import CardCore
+import CardTags
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if PCSC
 
 /// A call that does not return is given up, and its thread with it.
 @Suite struct PCSCDeadlineTests {

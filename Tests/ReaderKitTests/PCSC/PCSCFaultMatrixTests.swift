@@ -1,10 +1,14 @@
-#if PCSC
+import CardCore
+import CardPasses
+import CardTags
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if PCSC
 
 /// Every code at every call, once and for ever, with a watch and a conversation under way: what each case ends in is
 /// told beforehand by a rule, the next card is read, no edge is lost and nothing is left behind.

@@ -1,9 +1,11 @@
-#if PCSC
+import CardCore
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if PCSC
 
 /// Each code at each call, once and for ever: nothing hangs, nothing is left behind, every error is typed.
 @Suite struct PCSCFaultTests {

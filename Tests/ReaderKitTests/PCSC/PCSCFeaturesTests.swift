@@ -1,9 +1,12 @@
-#if PCSC
+import CardCore
+import CardTags
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if PCSC
 
 /// What the driver tells of a reader, and what it refuses.
 @Suite struct PCSCFeaturesTests {

@@ -1,7 +1,12 @@
-#if PCSC
+import CardCore
+import CardPasses
+import CardTags
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if PCSC
 
 /// Raw frames through the backend: what reaches the reader, and in which order.
 @Suite struct PCSCFrameTests {

@@ -1,9 +1,12 @@
-#if PCSC
+import CardCore
+import CardTags
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if PCSC
 
 /// Many readers, many taps and many looks for nothing.
 @Suite struct PCSCManyReadersTests {

@@ -1,9 +1,13 @@
-#if PCSC
+import CardCore
+import CardPasses
+import CardTags
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if PCSC
 
 @Suite struct PCSCMonitorTests {
     @Test func noReaderAtStart() async throws {

@@ -1,8 +1,11 @@
-#if PCSC
+import CardCore
 import Foundation
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if PCSC
 
 @Suite struct PCSCReaderTableTests {
     private static let now = Date(timeIntervalSince1970: 1)
@@ -158,7 +161,7 @@ import Testing
     /// Two readers and many quick taps. Whatever is between two looks, insertions and removals told (or
     /// told as missed) are as many as the counter says. Seed 220.
     @Test func noEdgeIsLost() {
-        var random = SeededGenerator(seed: 220)
+        var random = SeededNumbers(seed: 220)
         var table = PCSCReaderTable()
         let names = ["A", "B"]
         _ = table.update(names: names)

@@ -1,10 +1,14 @@
-#if PCSC
+import CardCore
+import CardPasses
+import CardTags
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if PCSC
 
 /// Readers that go and come back under another name, cards that others reset, presentations of before.
 @Suite struct PCSCReplugTests {

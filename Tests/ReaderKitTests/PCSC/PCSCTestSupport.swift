@@ -1,10 +1,13 @@
-#if PCSC
+import CardCore
+import CardPasses
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
+
+#if PCSC
 
 /// Collects the events of a backend, as short texts: `added A`, `inserted A 1`, `removed A 1`, `lost`, `back`, …
 final class Watcher: Sendable {

@@ -1,11 +1,14 @@
+import Captures
+import CardCore
 import Foundation
 import ReaderKitTesting
 import Testing
+import TestSupport
 
 @testable import ReaderKit
 
 @Suite struct CaptureExpectationTests {
-    private static let fixture = FixtureTests.directory + "/cards/text-four-fields"
+    private static let fixture = Fixtures.directory + "/cards/text-four-fields"
 
     /// A folder with a capture and, unless it is `nil`, its sidecar; removed after the test.
     private func withCapture<Result>(
@@ -106,7 +109,7 @@ import Testing
         #expect(missing.expected?.contains(#""memberKey":"U1""#) == true)
         #expect(missing.description.hasPrefix("line 2: expected {"))
         // The second of two taps is the one that is too many.
-        let two = FixtureTests.directory + "/cards/two-readers"
+        let two = Fixtures.directory + "/cards/two-readers"
         let lines = try String(contentsOfFile: two + ".expected.jsonl", encoding: .utf8).split(separator: "\n")
         let difference = try await withCapture(sidecar: "\(lines[0])\n", capture: two + ".capture") {
             try await $0.firstDifference()

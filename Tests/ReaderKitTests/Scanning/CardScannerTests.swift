@@ -1,6 +1,10 @@
+import Captures
+import CardCore
+import CardTags
 import Foundation
 import ReaderKitTesting
 import Testing
+import TestSupport
 
 @testable import ReaderKit
 
@@ -158,7 +162,7 @@ import Testing
 
     /// A recording: each tap directly after its card, the same in each run, and then the end.
     @Test func recordingsAreReadInOrder() async throws {
-        let file = FixtureTests.directory + "/cards/two-readers.capture"
+        let file = Fixtures.directory + "/cards/two-readers.capture"
         var runs: [[String]] = []
         for _ in 0..<3 {
             var run: [String] = []
@@ -180,7 +184,7 @@ import Testing
     }
 
     @Test func tapsAlone() async throws {
-        let backend = ReplayBackend([try Capture(contentsOf: FixtureTests.directory + "/cards/two-readers.capture")])
+        let backend = ReplayBackend([try Capture(contentsOf: Fixtures.directory + "/cards/two-readers.capture")])
         var count = 0
         for await _ in Scanning.scanner(backend).taps() { count += 1 }
         #expect(count == 3)

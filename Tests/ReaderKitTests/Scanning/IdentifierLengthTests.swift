@@ -1,6 +1,9 @@
+import CardCore
+import CardTags
 import Foundation
 import ReaderKitTesting
 import Testing
+import TestSupport
 
 @testable import ReaderKit
 

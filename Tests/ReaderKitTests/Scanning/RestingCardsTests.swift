@@ -1,6 +1,8 @@
+import CardCore
+import CardPasses
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
 

@@ -1,5 +1,8 @@
+import CardCore
+import CardPasses
 import Foundation
 import Testing
+import TestSupport
 
 @testable import ReaderKit
 

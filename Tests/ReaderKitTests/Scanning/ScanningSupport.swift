@@ -1,4 +1,7 @@
+import CardCore
+import CardPasses
 import Foundation
+import NDEFCodec
 import ReaderKitTesting
 import Synchronization
 import TestSupport

@@ -1,4 +1,8 @@
+import CardCore
+import CardPasses
+import NDEFCodec
 import Testing
+import TestSupport
 
 @testable import ReaderKit
 

@@ -1,7 +1,10 @@
+import CardCore
+import CardPasses
 import Foundation
+import NDEFCodec
 import ReaderKitTesting
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
 

@@ -1,7 +1,10 @@
+import Captures
+import CardCore
+import CardPasses
 import Foundation
 import ReaderKitTesting
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
 

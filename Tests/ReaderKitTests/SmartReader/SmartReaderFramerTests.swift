@@ -1,4 +1,6 @@
+import CardCore
 import Testing
+import TestSupport
 
 @testable import ReaderKit
 
@@ -125,7 +127,7 @@ import Testing
 
     /// Lines with noise between them, in chunks of any length: each is found once, and in its order.
     @Test(arguments: [7, 1234, 990_017] as [UInt64]) func everyLineOnce(_ seed: UInt64) throws {
-        var random = CodecRandom(seed: seed)
+        var random = SeededNumbers(seed: seed)
         var failures: [String] = []
         for round in 0..<400 {
             let format = [SmartReaderFormat.scrdr, .json, .mk1][round % 3]
@@ -160,7 +162,7 @@ import Testing
 
     /// Whatever comes, nothing traps, nothing is kept beyond the limit, and the next whole line is found.
     @Test func hostileBytes() {
-        var random = CodecRandom(seed: 42)
+        var random = SeededNumbers(seed: 42)
         var failures = 0
         for round in 0..<300 {
             var framer = SmartReaderFramer()

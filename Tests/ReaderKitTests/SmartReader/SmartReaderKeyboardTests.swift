@@ -1,4 +1,6 @@
+import CardCore
 import Testing
+import TestSupport
 
 @testable import ReaderKit
 

@@ -1,5 +1,5 @@
+import CardCore
 import Foundation
-import ReaderKitTesting
 import TestSupport
 
 @testable import ReaderKit

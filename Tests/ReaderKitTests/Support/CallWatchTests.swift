@@ -1,7 +1,8 @@
+import CardCore
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import ReaderKit
 

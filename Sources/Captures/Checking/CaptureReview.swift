@@ -1,0 +1,134 @@
+import CardCore
+import Foundation
+
+/// What is in a capture, and what a reviewer would ask about.
+public struct CaptureReview: Sendable, Hashable {
+    /// The capture.
+    public var capture: Capture
+
+    /// What to ask about, in the order of the capture.
+    public private(set) var warnings: [CaptureWarning] = []
+
+    /// How many lines the file has, or `nil` for a capture that was not read from a file.
+    public private(set) var fileLineCount: Int?
+
+    /// Looks at a capture.
+    public init(of capture: Capture) {
+        self.capture = capture
+        reviewHeader()
+        let isHarmless = isHarmless
+        for (index, presentation) in capture.presentations.enumerated() {
+            var review = PresentationReview(presentation, number: index + 1)
+            review.look()
+            if !isHarmless { review.lookForSecrets() }
+            warnings += review.warnings
+        }
+        reviewOrder()
+    }
+
+    /// Reads a file and looks at it and at the expected taps beside it.
+    ///
+    /// - Throws: ``CaptureFileError`` if it cannot be read, ``CaptureError`` if it is malformed.
+    public init(contentsOf path: String) throws {
+        let bytes = try CaptureFiles.bytes(of: path)
+        self.init(of: try Capture(parsing: bytes, file: path))
+        fileLineCount = bytes.count { $0 == 0x0A } + (bytes.last.map { $0 == 0x0A } ?? true ? 0 : 1)
+        reviewExpectation(CaptureFiles.expectation(of: path))
+    }
+
+    // MARK: Counting
+
+    /// How many exchanges there are, of all kinds.
+    public var exchangeCount: Int { capture.presentations.reduce(0) { $0 + $1.exchanges.count } }
+
+    /// How many of them are raw frames.
+    public var rawCount: Int { count { if case .raw = $0.request { true } else { false } } }
+
+    /// How many of them are for the reader itself.
+    public var controlCount: Int { count { if case .control = $0.request { true } else { false } } }
+
+    /// How many faults there are, those in place of a conversation included.
+    public var faultCount: Int {
+        count { if case .fault = $0.answer { true } else { false } }
+            + capture.presentations.count { $0.connectFault != nil }
+    }
+
+    /// The technologies of the cards, in the order of their names.
+    public var technologies: [Technology] {
+        let found = capture.presentations.compactMap { PresentationReview.technology($0.facts) }
+        return Set(found).sorted { $0.rawValue < $1.rawValue }
+    }
+
+    private func count(_ isCounted: (Capture.Exchange) -> Bool) -> Int {
+        capture.presentations.reduce(0) { $0 + $1.exchanges.count(where: isCounted) }
+    }
+
+    // MARK: The whole
+
+    /// Whether no real card is in it by its own word.
+    private var isHarmless: Bool {
+        let source = capture.source?.lowercased() ?? ""
+        return source.hasPrefix("synthetic") || source.contains(CaptureRedaction.mark)
+    }
+
+    private mutating func reviewHeader() {
+        if capture.source?.isEmpty != false {
+            warnings.append(.init(.noSource, "nobody can tell where it comes from; add 'source: …'"))
+        }
+        if capture.license?.isEmpty != false {
+            warnings.append(.init(.noLicense, "nobody can tell whether it may be passed on; add 'license: …'"))
+        }
+        if capture.readers.isEmpty { warnings.append(.init(.noReader, "the reader has no name; add 'reader: …'")) }
+        if capture.presentations.isEmpty, capture.lines.isEmpty {
+            warnings.append(.init(.empty, "nothing is presented"))
+        }
+    }
+
+    private mutating func reviewOrder() {
+        var latest: Duration = .zero
+        for (index, presentation) in capture.presentations.enumerated() {
+            var times = [latest, presentation.at]
+            latest = max(latest, presentation.at)
+            times = Array(times.suffix(2))
+            let own =
+                [presentation.at] + presentation.exchanges.compactMap(\.at)
+                + [presentation.removedAt].compactMap { $0 }
+            guard times[1] < times[0] || zip(own, own.dropFirst()).contains(where: { $1 < $0 }) else { continue }
+            warnings.append(
+                .init(.timeBackwards, line: presentation.sourceLine, presentation: index + 1, "its times go backwards")
+            )
+        }
+    }
+
+    /// Looks at the expected taps; `path` is where they should be.
+    private mutating func reviewExpectation(_ path: String) {
+        let name = URL(fileURLWithPath: path).lastPathComponent
+        guard let bytes = try? CaptureFiles.bytes(of: path) else {
+            let advice = "make it with 'readerctl replay --json --start 1970-01-01T00:00:00Z --seed 0'"
+            warnings.append(.init(.noExpectation, "there is no \(name) beside it; \(advice)"))
+            return
+        }
+        var count = 0
+        for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
+        where !line.allSatisfy({ CaptureCursor.isSpace($0) || $0 == 0x0D }) {
+            count += 1
+            guard (try? JSONSerialization.jsonObject(with: Data(line))) is [String: Any] else {
+                warnings.append(.init(.malformedExpectation, "line \(index + 1) of \(name) is not a JSON object"))
+                return
+            }
+        }
+        // A line may also say that a card has gone.
+        let reports = capture.lines.count { SmartReaderLine.isTap($0.text) }
+        let cards = capture.presentations.count
+        guard count != cards + reports else { return }
+        let what = reports == 0 ? "\(cards) presentations" : "\(cards) presentations and \(reports) reports"
+        warnings.append(.init(.expectationCount, "\(name) has \(count) taps for \(what)"))
+    }
+}
+
+extension CaptureFiles {
+    /// Where the taps lie that are expected of a capture: `NAME.expected.jsonl` beside `NAME.capture`.
+    public static func expectation(of path: String) -> String {
+        (path.hasSuffix(suffix) ? String(path.dropLast(suffix.count)) : path) + ".expected.jsonl"
+    }
+}

@@ -1,0 +1,90 @@
+import CardCore
+
+/// How explanations look to people.
+enum ExplanationText {
+    /// The most characters of a value that are shown, unless more are asked for.
+    static let longestValue = 64
+
+    /// Some bytes in hexadecimal, cut behind so many digits.
+    static func hex(_ bytes: [UInt8], longest: Int? = longestValue) -> String {
+        let count = longest.map { max(1, $0 / 2) } ?? bytes.count
+        guard bytes.count > count else { return bytes.hex }
+        return Hex.encode(bytes.prefix(count)) + "…"
+    }
+
+    /// A text in quotation marks, cut, with nothing in it that could steer a terminal.
+    static func quote(_ text: String, longest: Int? = longestValue) -> String {
+        let count = longest.map { max(1, $0) } ?? text.unicodeScalars.count
+        var quoted = "\""
+        for scalar in text.unicodeScalars.prefix(count) {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
+                quoted += "\\u{\(String(scalar.value, radix: 16))}"
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + (text.unicodeScalars.count > count ? "…\"" : "\"")
+    }
+
+    /// The text that some bytes are, if all of them are visible ASCII characters.
+    static func ascii(_ bytes: [UInt8]) -> String? {
+        guard !bytes.isEmpty, bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// `1 byte`, `2 bytes`.
+    static func count(_ number: Int, _ noun: String = "byte") -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
+    /// A list for a sentence, or that there is nothing in it.
+    static func list(_ items: [String], none: String = "nothing") -> String {
+        items.isEmpty ? none : items.joined(separator: ", ")
+    }
+
+    /// What the bits of a byte mean.
+    static func bits(_ byte: UInt8, _ names: [(UInt8, String)], none: String = "nothing") -> String {
+        let known = names.reduce(UInt8(0)) { $0 | $1.0 }
+        var items = names.filter { byte & $0.0 != 0 }.map(\.1)
+        if byte & ~known != 0 { items.append("unknown bits \([byte & ~known].hex)") }
+        return list(items, none: none)
+    }
+
+    /// The number that some bytes are, the most significant first; `nil` for more than four.
+    static func number(_ bytes: [UInt8]) -> Int? {
+        (1...4).contains(bytes.count) ? bytes.number(at: 0, count: bytes.count) : nil
+    }
+}
+
+extension ExplainedField {
+    /// Lines for people, this one and its parts below it, each further in than the one that it belongs to.
+    ///
+    /// - Parameters:
+    ///   - indentation: how many spaces stand before the first line.
+    ///   - longestValue: how many characters of a value are shown; `nil` for all.
+    public func text(indentation: Int = 0, longestValue: Int? = 64) -> String {
+        var line = String(repeating: " ", count: max(0, indentation))
+        line += offset.map { "[\($0), \(length)] " } ?? "[\(isJoined ? "joined, " : "")\(length)] "
+        line += name
+        if let text {
+            line += " = " + ExplanationText.quote(text, longest: longestValue)
+        } else if let bytes, !bytes.isEmpty {
+            line += " = " + ExplanationText.hex(bytes, longest: longestValue)
+        }
+        if let meaning { line += ": " + meaning }
+        let parts = fields.map { $0.text(indentation: indentation + 2, longestValue: longestValue) }
+        return ([line] + parts).joined(separator: "\n")
+    }
+}
+
+extension ExplainedLine {
+    /// Lines for people: the line of the capture with its number, what it is, and its parts further in.
+    ///
+    /// - Parameter longestValue: how many characters of a value are shown, `nil` for all; of the line itself twice as many.
+    public func text(longestValue: Int? = 64) -> String {
+        let number = line.map(String.init) ?? "-"
+        let longest = longestValue.map { 2 * min(max(1, $0), 1 << 20) } ?? statement.count
+        let cut = statement.count > longest ? statement.prefix(longest) + "…" : statement[...]
+        let head = String(repeating: " ", count: max(0, 5 - number.count)) + number + "  " + cut
+        let parts = fields.map { $0.text(indentation: 11, longestValue: longestValue) }
+        return ([head, "         " + title] + parts).joined(separator: "\n")
+    }
+}

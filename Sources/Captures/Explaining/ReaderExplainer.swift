@@ -1,0 +1,228 @@
+import CardCore
+import CardPasses
+
+/// Pseudo-APDUs of class FF, which the reader answers itself (PC/SC part 3 and the makers' own).
+struct ReaderExplainer: ExchangeExplainer {
+    func explain(_ exchange: SaidExchange, _ state: inout ConversationState) -> ExplainedExchange? {
+        guard let apdu = exchange.apdu, apdu.cla == 0xFF else { return nil }
+        switch apdu.ins {
+        case 0xCA: return getData(apdu, state)
+        case 0xB0: return read(apdu, &state)
+        case 0xD6: return write(apdu, &state)
+        case 0x82: return loadKey(apdu)
+        case 0x86, 0x88: return authenticate(apdu)
+        case 0x00: return direct(apdu)
+        case 0xC2: return session(apdu)
+        case 0xF3:
+            return ExplainedExchange(
+                .init("reader: reads from block \(apdu.parameter) on, with a key", keyFields(apdu)),
+                .init(
+                    Self.title(apdu, "the block"),
+                    BlockFields.make(apdu.body, fromBlock: apdu.parameter, at: 0, &state) + Self.status(apdu)
+                )
+            )
+        default:
+            guard (try? CommandAPDU(bytes: exchange.command))?.title != nil else { return nil }
+            return Self.plain(exchange, apdu)
+        }
+    }
+
+    /// A command that is known by its name alone.
+    private static func plain(_ exchange: SaidExchange, _ apdu: SaidExchange.Parts) -> ExplainedExchange {
+        let name = (try? CommandAPDU(bytes: exchange.command))?.title ?? "reader: instruction \([apdu.ins].hex)"
+        return ExplainedExchange(
+            .init(name, apdu.dataFields()),
+            .init(title(apdu, "done"), answer(apdu))
+        )
+    }
+
+    static func title(
+        _ apdu: SaidExchange.Parts,
+        _ success: String,
+        _ meanings: [StatusWord: String] = [:]
+    ) -> String {
+        guard let status = apdu.status else { return StatusText.title(apdu, "") }
+        return StatusText.title(status, status.isSuccess ? success : meanings[status] ?? meaning(of: status))
+    }
+
+    private static func meaning(of status: StatusWord) -> String {
+        guard let meaning = status.readerMeaning else { return status.name }
+        return meaning.prefix(1).lowercased() + meaning.dropFirst().prefix { $0 != "." }
+    }
+
+    private static func status(_ apdu: SaidExchange.Parts) -> [ExplainedField] {
+        StatusText.field(apdu, apdu.status.map { $0.isSuccess ? $0.name : meaning(of: $0) })
+    }
+
+    private static func answer(_ apdu: SaidExchange.Parts, _ meaning: String? = nil) -> [ExplainedField] {
+        let data = apdu.answerFields("data", meaning).filter { $0.name == "data" }
+        return data + status(apdu)
+    }
+
+    // MARK: Standard commands
+
+    private func getData(_ apdu: SaidExchange.Parts, _ state: ConversationState) -> ExplainedExchange {
+        switch apdu.parameter {
+        case 0x0000:
+            var fields: [ExplainedField] = []
+            var kind = "the identifier"
+            if !apdu.body.isEmpty {
+                let uid = CardUID(readerBytes: apdu.body, technology: state.technology)
+                kind = "the identifier, " + Self.text(of: uid.kind)
+                fields = [
+                    ExplainedField(
+                        "identifier",
+                        offset: 0,
+                        length: apdu.body.count,
+                        bytes: apdu.body,
+                        meaning: Self.text(of: uid.kind) + (uid.manufacturer.map { "; maker \($0)" } ?? "")
+                    )
+                ]
+            }
+            return ExplainedExchange(
+                .init("reader: asks for the card's identifier", apdu.dataFields()),
+                .init(Self.title(apdu, kind), fields + Self.status(apdu))
+            )
+        case 0x0100:
+            return ExplainedExchange(
+                .init("reader: asks for the card's historical bytes", apdu.dataFields()),
+                .init(Self.title(apdu, "the historical bytes"), Self.answer(apdu, "historical bytes"))
+            )
+        default:
+            return ExplainedExchange(
+                .init("reader: asks for data \([apdu.p1, apdu.p2].hex)", apdu.dataFields()),
+                .init(Self.title(apdu, "the data"), Self.answer(apdu))
+            )
+        }
+    }
+
+    static func text(of kind: CardUID.Kind) -> String {
+        switch kind {
+        case .fixed: "fixed"
+        case .random: "random, another one at each tap: it identifies nobody"
+        case .nonUnique: "not unique: other cards may have it"
+        }
+    }
+
+    private func read(_ apdu: SaidExchange.Parts, _ state: inout ConversationState) -> ExplainedExchange {
+        let name = BlockFields.name(of: state.tagType, apdu.parameter, apdu.expectedLength ?? 1)
+        let done = apdu.isSuccess || apdu.status == .endReached
+        let fields = done ? BlockFields.make(apdu.body, fromBlock: apdu.parameter, at: 0, &state) : []
+        return ExplainedExchange(
+            .init("reader: reads \(name)", apdu.dataFields()),
+            .init(
+                Self.title(apdu, BlockFields.name(of: state.tagType, apdu.parameter, apdu.body.count)),
+                done ? fields + Self.status(apdu) : Self.answer(apdu)
+            )
+        )
+    }
+
+    private func write(_ apdu: SaidExchange.Parts, _ state: inout ConversationState) -> ExplainedExchange {
+        let name = BlockFields.name(of: state.tagType, apdu.parameter, apdu.data.count)
+        let fields =
+            apdu.isSuccess
+            ? BlockFields.make(apdu.data, fromBlock: apdu.parameter, at: apdu.dataOffset, &state) + apdu.faults
+            : apdu.dataFields()
+        return ExplainedExchange(
+            .init("reader: writes \(name)", fields),
+            .init(Self.title(apdu, "it is written"), Self.answer(apdu))
+        )
+    }
+
+    // MARK: Keys
+
+    private func loadKey(_ apdu: SaidExchange.Parts) -> ExplainedExchange {
+        ExplainedExchange(
+            .init("reader: takes a key into place \(apdu.p2)", keyFields(apdu)),
+            .init(Self.title(apdu, "the reader has the key"), Self.answer(apdu))
+        )
+    }
+
+    private func keyFields(_ apdu: SaidExchange.Parts) -> [ExplainedField] {
+        apdu.dataFields("key", Self.publicKeys[apdu.data] ?? "a key")
+    }
+
+    /// Keys that everybody knows.
+    static let publicKeys: [[UInt8]: String] = [
+        [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]: "the factory's key",
+        [0xA0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5]: "the public key of application directories",
+        [0xD3, 0xF7, 0xD3, 0xF7, 0xD3, 0xF7]: "the public key of NDEF sectors",
+    ]
+
+    private func authenticate(_ apdu: SaidExchange.Parts) -> ExplainedExchange {
+        var reader = FieldReader(apdu.data, at: apdu.dataOffset)
+        var block = apdu.parameter
+        if apdu.ins == 0x86 {
+            reader.take("version", 1)
+            let bytes = reader.take("block", 2) { "\($0.number(at: 0, count: 2))" }
+            if let bytes { block = bytes.number(at: 0, count: 2) }
+        }
+        reader.take("which key", 1) { ["key A", "key B"][$0[0] & 0x01 == 0 ? 0 : 1] }
+        reader.take("place of the key", 1) { "\($0[0])" }
+        reader.rest("more")
+        return ExplainedExchange(
+            .init("reader: shows the card a key for block \(block)", reader.fields + apdu.faults),
+            .init(
+                Self.title(apdu, "the card took the key", [.memoryChanged: "the card did not take the key"]),
+                Self.answer(apdu)
+            )
+        )
+    }
+
+    // MARK: The makers' own
+
+    /// `FF 00`: an ACR122's own functions; what is for the chip within it.
+    private func direct(_ apdu: SaidExchange.Parts) -> ExplainedExchange {
+        let title: String
+        switch (apdu.p1, apdu.p2) {
+        case (0x40, _): title = "reader: lights and sound"
+        case (0x48, _): title = "reader: asks for its firmware"
+        case (0x50, _): title = "reader: asks what it looks for"
+        case (0x51, _): title = "reader: says what it shall look for"
+        case (0x52, _): title = "reader: says whether it shall signal a card"
+        case (0x00, 0x00) where apdu.data.first == 0xD4:
+            let code = apdu.data.count > 1 ? apdu.data[1] : 0
+            title = "reader: \(Self.chipCommands[code] ?? "command \([code].hex)") of its PN532"
+        default: title = "reader: direct command \([apdu.p1, apdu.p2].hex)"
+        }
+        return ExplainedExchange(
+            .init(title, apdu.dataFields()),
+            .init(Self.title(apdu, "done"), Self.answer(apdu))
+        )
+    }
+
+    private static let chipCommands: [UInt8: String] = [
+        0x00: "Diagnose", 0x02: "GetFirmwareVersion", 0x04: "GetGeneralStatus", 0x06: "ReadRegister",
+        0x08: "WriteRegister", 0x12: "SetParameters", 0x14: "SAMConfiguration", 0x32: "RFConfiguration",
+        0x40: "InDataExchange", 0x42: "InCommunicateThru", 0x44: "InDeselect", 0x4A: "InListPassiveTarget",
+        0x52: "InRelease", 0x54: "InSelect", 0x60: "InAutoPoll",
+    ]
+
+    /// `FF C2`: a transparent session of PC/SC part 3.
+    private func session(_ apdu: SaidExchange.Parts) -> ExplainedExchange {
+        let what =
+            switch apdu.p2 {
+            case 0x00: "manages a transparent session"
+            case 0x01: "exchanges a frame"
+            case 0x02: "changes the protocol"
+            default: "transparent session \([apdu.p1, apdu.p2].hex)"
+            }
+        return ExplainedExchange(
+            .init("reader: \(what)", TLVFields.make(apdu.data, at: apdu.dataOffset, Self.sessionTags) + apdu.faults),
+            .init(Self.title(apdu, "done"), TLVFields.make(apdu.body, at: 0, Self.sessionTags) + Self.status(apdu))
+        )
+    }
+
+    static let sessionTags = TagDictionary([
+        0x80: .init("version"), 0x81: .init("begin the session"), 0x82: .init("end the session"),
+        0x83: .init("field off"), 0x84: .init("field on"), 0x5F46: .init("timer"), 0x90: .init("transmission flags"),
+        0x91: .init("bit framing of what is sent"), 0x92: .init("bit framing of what comes"),
+        0x93: .init("frame to send"), 0x94: .init("wait for a frame"), 0x95: .init("frame to exchange"),
+        0x96: .init("state of the answer"), 0x97: .init("frame that came"),
+        0xC0: .init("status") { value, _ in
+            guard value.count == 3 else { return .init() }
+            let status = StatusWord(sw1: value[1], sw2: value[2])
+            return .init(meaning: "\(status)" + (value[0] == 0 ? "" : ", at object \(value[0])"))
+        },
+    ])
+}

@@ -1,0 +1,143 @@
+import CardCore
+import CardPasses
+
+/// SELECT: of applications by name, and what they answer; of files.
+struct SelectionExplainer: ExchangeExplainer {
+    /// The name of the data objects of a template that any application may answer.
+    static let template = TagDictionary([
+        0x6F: .init("file control information"),
+        0x62: .init("file control parameters"),
+        0x64: .init("file management data"),
+        0x84: .init("name of the application") { value, _ in .init(text: ExplanationText.ascii(value)) },
+        0xA5: .init("what is the application's own"),
+        0xBF0C: .init("what the issuer says"),
+        0x61: .init("an application"),
+        0x4F: .init("name of an application") { value, _ in .init(meaning: KnownApplication(named: value)?.name) },
+        0x50: .init("label") { value, _ in .init(text: ExplanationText.ascii(value)) },
+        0x87: .init("priority") { value, _ in .init(meaning: value.first.map { "\($0 & 0x0F), the lowest first" }) },
+        0x73: .init("details"),
+        0x82: .init("kind of file"),
+        0x83: .init("file"),
+        0x88: .init("short name of the file"),
+        0x9F38: .init("what a payment application wants to be told"),
+        0x9F0A: .init("what the application can be chosen by"),
+        0x5F2D: .init("languages") { value, _ in .init(text: ExplanationText.ascii(value)) },
+    ])
+
+    func explain(_ exchange: SaidExchange, _ state: inout ConversationState) -> ExplainedExchange? {
+        guard let apdu = exchange.apdu, apdu.ins == 0xA4, apdu.cla != 0xFF, apdu.cla & 0xF0 != 0x90 else { return nil }
+        if apdu.p1 == 0x04 { return byName(apdu) }
+        guard state.selection != .ndef else { return nil }
+        return ExplainedExchange(
+            .init(
+                "SELECT: chooses a file" + (apdu.data.isEmpty ? "" : " (\(FileNames.name(of: apdu.data)))"),
+                apdu.dataFields("file", FileNames.meaning(of: apdu.data))
+            ),
+            .init(
+                StatusText.title(apdu, "the file is chosen"),
+                TLVFields.make(apdu.body, at: 0, Self.template) + StatusText.field(apdu)
+            )
+        )
+    }
+
+    private func byName(_ apdu: SaidExchange.Parts) -> ExplainedExchange {
+        let known = KnownApplication(named: apdu.data)
+        let name = known?.name ?? ExplanationText.ascii(apdu.data) ?? ExplanationText.hex(apdu.data, longest: 32)
+        let field = ExplainedField(
+            "name",
+            offset: apdu.dataOffset,
+            length: apdu.data.count,
+            bytes: apdu.data,
+            text: ExplanationText.ascii(apdu.data),
+            meaning: known?.purpose ?? "an application that is not known here"
+        )
+        let command = ExplainedExchange.Message(
+            "SELECT \(name): \(known?.purpose ?? "asks for an application that is not known here")",
+            (apdu.data.isEmpty ? [] : [field]) + apdu.faults
+        )
+        return ExplainedExchange(command, answer(to: known, apdu))
+    }
+
+    private func answer(to known: KnownApplication?, _ apdu: SaidExchange.Parts) -> ExplainedExchange.Message {
+        let status = StatusText.field(apdu)
+        switch known?.kind {
+        case .wallet: return walletAnswer(apdu, status)
+        case .smartTap where apdu.isSuccess: return smartTapAnswer(apdu, status)
+        case .payment where apdu.isSuccess:
+            return .init(
+                StatusText.title(apdu, "a payment application answers; nothing more should be asked of it"),
+                TLVFields.make(apdu.body, at: 0, Self.template) + status
+            )
+        case .identityDocument where apdu.isSuccess:
+            return .init(
+                StatusText.title(apdu, "a passport or an identity card; nothing more should be asked of it"),
+                TLVFields.make(apdu.body, at: 0, Self.template) + status
+            )
+        default:
+            return .init(
+                StatusText.title(apdu, "it is there", [.fileNotFound: "there is no such application"]),
+                TLVFields.make(apdu.body, at: 0, Self.template) + status
+            )
+        }
+    }
+
+    private func walletAnswer(
+        _ apdu: SaidExchange.Parts,
+        _ status: [ExplainedField]
+    ) -> ExplainedExchange.Message {
+        guard let word = apdu.status else { return .init(StatusText.title(apdu, ""), status) }
+        switch WalletSelection(ResponseAPDU(data: apdu.body, statusWord: word)) {
+        case .apple(let template):
+            let version = (try? AppleVASApplication(template)).map { " \($0.version.major).\($0.version.minor)" } ?? ""
+            return .init(
+                StatusText.title(apdu, "Apple's wallet answers (Apple VAS\(version))"),
+                TLVFields.make(apdu.body, at: 0, AppleVASExplainer.selection) + status
+            )
+        case .google(let template):
+            let offers = (try? SmartTapApplication(template)) != nil
+            return .init(
+                StatusText.title(
+                    apdu,
+                    offers
+                        ? "Google's wallet answers, and offers Smart Tap 2.1"
+                        : "Google's wallet answers, and does not offer Smart Tap 2.1"
+                ),
+                TLVFields.make(apdu.body, at: 0, SmartTapExplainer.selection) + status
+            )
+        case .unknown(let label):
+            return .init(
+                StatusText.title(apdu, "a wallet that is not known here answers (\(ExplanationText.quote(label)))"),
+                TLVFields.make(apdu.body, at: 0, Self.template) + status
+            )
+        case .malformed:
+            return .init(
+                StatusText.title(apdu, "something answers that is no wallet's template"),
+                TLVFields.make(apdu.body, at: 0, Self.template) + status
+            )
+        case .absent:
+            return .init(
+                StatusText.title(
+                    apdu,
+                    "",
+                    [
+                        .fileNotFound:
+                            "no wallet answers: it is no phone, or one that was not told that passes are wanted, or is locked"
+                    ]
+                ),
+                TLVFields.make(apdu.body, at: 0, Self.template) + status
+            )
+        }
+    }
+
+    private func smartTapAnswer(
+        _ apdu: SaidExchange.Parts,
+        _ status: [ExplainedField]
+    ) -> ExplainedExchange.Message {
+        var reader = FieldReader(apdu.body, at: 0)
+        reader.take("oldest version", 2)
+        reader.take("newest version", 2) { $0 == [0x00, 0x01] ? "Smart Tap 2.1" : nil }
+        reader.rest { SmartTapFields.message($0, at: $1) }
+        let title = StatusText.title(apdu, "Smart Tap is there, and gives a number to be signed")
+        return .init(title, reader.fields + status)
+    }
+}

@@ -1,0 +1,68 @@
+import CardCore
+
+/// Status words in titles and fields.
+enum StatusText {
+    /// `status 9000: done`, with what it means here where somebody knows better than the standard.
+    static func title(
+        _ apdu: SaidExchange.Parts,
+        _ success: String,
+        _ meanings: [StatusWord: String] = [:]
+    ) -> String {
+        guard let status = apdu.status else { return "an answer without a status word" }
+        return title(status, meanings[status] ?? (status.isSuccess ? success : name(status)))
+    }
+
+    static func title(_ status: StatusWord, _ meaning: String) -> String {
+        "status \([status.sw1, status.sw2].hex)" + (meaning.isEmpty ? "" : ": \(meaning)")
+    }
+
+    /// The name of ISO/IEC 7816-4.
+    static func name(_ status: StatusWord) -> String { status.name }
+
+    /// The status word as a field, with what it means here.
+    static func field(_ apdu: SaidExchange.Parts, _ meaning: String? = nil) -> [ExplainedField] {
+        guard let status = apdu.status else { return [] }
+        return [
+            ExplainedField(
+                "status word",
+                offset: apdu.body.count,
+                length: 2,
+                bytes: [status.sw1, status.sw2],
+                meaning: meaning ?? name(status)
+            )
+        ]
+    }
+}
+
+extension SaidExchange.Parts {
+    /// The command's data as one field, and what is wrong with its lengths.
+    func dataFields(_ name: String = "data", _ meaning: String? = nil) -> [ExplainedField] {
+        guard !data.isEmpty else { return faults }
+        return [ExplainedField(name, offset: dataOffset, length: data.count, bytes: data, meaning: meaning)] + faults
+    }
+
+    /// What is wrong with the command's lengths.
+    var faults: [ExplainedField] {
+        guard let error else { return [] }
+        return [ExplainedField("lengths", length: 0, meaning: error.message)]
+    }
+
+    /// The answer's data as one field, and its status word.
+    func answerFields(_ name: String = "data", _ meaning: String? = nil, status: String? = nil) -> [ExplainedField] {
+        let data =
+            body.isEmpty ? [] : [ExplainedField(name, offset: 0, length: body.count, bytes: body, meaning: meaning)]
+        return data + StatusText.field(self, status)
+    }
+}
+
+/// Files of ISO/IEC 7816-4 cards that are known by their numbers.
+enum FileNames {
+    static func name(of id: [UInt8]) -> String { known[id] ?? ExplanationText.hex(id, longest: 32) }
+
+    static func meaning(of id: [UInt8]) -> String? { known[id] }
+
+    private static let known: [[UInt8]: String] = [
+        [0xE1, 0x03]: "capability container", [0x3F, 0x00]: "master file", [0x2F, 0x00]: "EF.DIR",
+        [0x2F, 0x01]: "EF.ATR", [0x01, 0x1C]: "EF.CardAccess", [0x01, 0x1E]: "EF.COM",
+    ]
+}

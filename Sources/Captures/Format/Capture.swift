@@ -1,0 +1,230 @@
+import CardCore
+import CardPasses
+import Foundation
+
+/// A recorded conversation with cards, as a `.capture` file holds it.
+///
+/// A capture can be read from a file or made in a program, written with ``text()`` and replayed with
+/// ``ReplayBackend``. Two captures are equal when they say the same; comments, blank lines, the file's name and line
+/// numbers do not count.
+///
+/// ```
+/// capture 1
+/// title: Membership card                     # a comment: from a '#' after white space to the end of the line
+/// reader: SpringCard H518 [CCID] (000A1B2C) 00 00
+/// started: 2026-01-31T09:00:00Z
+///
+/// card at 0.000 atr 3B8F8001804F0CA0000003060300030000000068
+/// > FF CA 00 00 00
+/// < 04 A1 B2 C3 D4 E5 80 90 00 @ 0.0041      # the time of the answer, if it is known
+/// >> 30 04
+/// << 0A/4                                    # a frame of four bits
+/// control 0x42000001 > 58 20 04
+/// ! timeout                                  # or removed, reset, comm-error: a fault in place of an answer
+/// removed at 1.250
+/// ```
+///
+/// - All times are seconds since the start of the capture, with up to nine decimals. Cards and lines stand in the order
+///   of their times; an answer is not before the one above it, a removal not before the last answer.
+/// - `card at T` may be followed by a fault: no conversation with the card was possible. A card without `removed at T`
+///   stays until the next one comes to its reader, or to the end.
+/// - In a header's value, `\#` and `\\` stand for the characters `#` and `\`. The text of a Smart Reader line (`line at T
+///   text`) is taken as it is from the character after the space behind the time to the end of the line.
+/// - With several readers (`reader 1: NAME`, `reader 2: NAME`) it is `card 1 at T`, `removed 1 at T` and `line 1 at T
+///   text`. What is said belongs to the card that came last, until a line `reader 2` says that what follows belongs to
+///   the card on that reader.
+public struct Capture: Sendable {
+    /// The header lines in their order, those with keys unknown to this package included.
+    public var headers: [Header]
+
+    /// The presentations of cards, in the order of their times.
+    public var presentations: [Presentation]
+
+    /// The lines of readers in Smart Reader mode, in the order of their times.
+    public var lines: [Line]
+
+    /// The name of the file that this was read from, for messages.
+    public var file: String?
+
+    /// One header line, `key: value`.
+    public struct Header: Sendable, Hashable {
+        /// The key. Keys that this package knows are compared without regard to case.
+        public var key: String
+        /// The value, without white space around it.
+        public var value: String
+
+        /// A header line.
+        public init(_ key: String, _ value: String) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// A reader that the header names.
+    public struct Reader: Sendable, Hashable {
+        /// Its number in a capture of several readers (`reader N: NAME`), or `nil` for the only one (`reader: NAME`).
+        public var number: Int?
+        /// Its name, as its backend gave it.
+        public var name: String
+
+        /// A reader.
+        public init(number: Int? = nil, name: String) {
+            self.number = number
+            self.name = name
+        }
+    }
+
+    /// A line that a reader in Smart Reader mode sent: `line at T <text>`.
+    public struct Line: Sendable, Hashable {
+        /// The number of the reader, or `nil` if there is only one.
+        public var reader: Int?
+        /// The time since the start of the capture.
+        public var at: Duration
+        /// The text without its line end, character for character.
+        public var text: String
+
+        /// A line.
+        public init(reader: Int? = nil, at: Duration, text: String) {
+            self.reader = reader
+            self.at = at
+            self.text = text
+        }
+    }
+
+    /// A capture.
+    public init(
+        headers: [Header] = [],
+        presentations: [Presentation] = [],
+        lines: [Line] = [],
+        file: String? = nil
+    ) {
+        self.headers = headers
+        self.presentations = presentations
+        self.lines = lines
+        self.file = file
+    }
+
+    /// The value of the first header of that name, whatever its case; setting `nil` removes the header.
+    public subscript(header key: String) -> String? {
+        get { headers.first { $0.key.lowercased() == key.lowercased() }?.value }
+        set {
+            let index = headers.firstIndex { $0.key.lowercased() == key.lowercased() }
+            switch (index, newValue) {
+            case (let index?, let value?): headers[index].value = value
+            case (let index?, nil): headers.remove(at: index)
+            case (nil, let value?): headers.append(Header(key, value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// What the capture shows, for people.
+    public var title: String? {
+        get { self[header: "title"] }
+        set { self[header: "title"] = newValue }
+    }
+
+    /// Where it comes from: `synthetic`, or the device and the date.
+    public var source: String? {
+        get { self[header: "source"] }
+        set { self[header: "source"] = newValue }
+    }
+
+    /// The licence, as an SPDX identifier such as `CC0-1.0`.
+    public var license: String? {
+        get { self[header: "license"] }
+        set { self[header: "license"] = newValue }
+    }
+
+    /// The moment of time 0, written as ISO 8601 in UTC with milliseconds.
+    public var started: Date? {
+        get { self[header: "started"].flatMap(ISO8601.date) }
+        set { self[header: "started"] = newValue.map(ISO8601.text) }
+    }
+
+    /// The readers of the header, in their order.
+    public var readers: [Reader] {
+        get {
+            headers.compactMap { header in
+                let words = header.key.lowercased().split(separator: " ")
+                guard words.first == "reader", words.count <= 2 else { return nil }
+                guard words.count == 2 else { return Reader(name: header.value) }
+                return Int(words[1]).map { Reader(number: $0, name: header.value) }
+            }
+        }
+        set {
+            let place = headers.firstIndex(where: Self.isReader) ?? headers.endIndex
+            let before = headers[..<place].filter { !Self.isReader($0) }
+            let after = headers[place...].filter { !Self.isReader($0) }
+            let lines = newValue.map { Header($0.number.map { "reader \($0)" } ?? "reader", $0.name) }
+            headers = before + lines + after
+        }
+    }
+
+    /// The names of all readers, those that have a card or a line without being named by a header included.
+    package var readerNames: [String] {
+        let used = presentations.map(\.reader) + lines.map(\.reader)
+        return (readers.map(\.number) + used).reduce(into: []) { names, number in
+            let name = readerName(number)
+            if !names.contains(name) { names.append(name) }
+        }
+    }
+
+    /// The name of the reader with that number (`nil`: the only one), or ``unnamedReader``.
+    public func readerName(_ number: Int?) -> String {
+        readers.first { $0.number == number }?.name ?? Self.unnamedReader
+    }
+
+    /// The name that stands for a reader that the capture does not name.
+    public static let unnamedReader = "replay"
+
+    /// The last time that the capture mentions.
+    public var duration: Duration {
+        let ends = presentations.map { presentation in
+            max(presentation.at, presentation.removedAt ?? .zero, presentation.exchanges.last?.at ?? .zero)
+        }
+        return max(ends.max() ?? .zero, lines.last?.at ?? .zero)
+    }
+
+    private static func isReader(_ header: Header) -> Bool {
+        let words = header.key.lowercased().split(separator: " ")
+        return words.first == "reader" && (words.count == 1 || words.count == 2 && Int(words[1]) != nil)
+    }
+}
+
+extension Capture: Hashable {
+    /// Equal captures say the same; the name of the file does not count.
+    public static func == (left: Capture, right: Capture) -> Bool {
+        left.headers == right.headers && left.presentations == right.presentations && left.lines == right.lines
+    }
+
+    /// Hashes what the capture says.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(headers)
+        hasher.combine(presentations)
+        hasher.combine(lines)
+    }
+}
+
+extension Capture {
+    /// Reads the text of a capture.
+    ///
+    /// - Parameters:
+    ///   - text: UTF-8; line ends may be CRLF, and a byte order mark may stand before it.
+    ///   - file: the name for messages.
+    /// - Throws: ``CaptureError`` with the place of the first fault.
+    public init(parsing text: some Sequence<UInt8>, file: String? = nil) throws(CaptureError) {
+        var parser = CaptureParser(file: file)
+        self = try parser.parse(Array(text))
+    }
+
+    /// Reads the text of a capture.
+    ///
+    /// - Parameters:
+    ///   - text: the text; line ends may be CRLF.
+    ///   - file: the name for messages.
+    /// - Throws: ``CaptureError`` with the place of the first fault.
+    public init(parsing text: String, file: String? = nil) throws(CaptureError) {
+        try self.init(parsing: text.utf8, file: file)
+    }
+}

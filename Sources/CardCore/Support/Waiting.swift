@@ -1,0 +1,34 @@
+import Foundation
+import Synchronization
+
+/// Begins something and waits until it calls back, or at most for so long. Calling back more than once is the same as once.
+///
+/// It waits in a cancelled task too.
+package func waiting(
+    atMost limit: Duration? = nil,
+    _ begin: (_ done: @escaping @Sendable () -> Void) -> Void
+) async {
+    try? await withCheckedThrowingContinuation { continuation in
+        let pending = PendingResult<Void>(continuation)
+        let done: @Sendable () -> Void = { pending.resume(with: .success(())) }
+        begin(done)
+        if let limit { DispatchQueue.global().asyncAfter(deadline: .now() + limit.seconds, execute: done) }
+    }
+}
+
+/// The result of a call on another thread: given once, whoever comes first.
+package final class PendingResult<Value: Sendable>: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Value, any Error>?>
+
+    package init(_ continuation: CheckedContinuation<Value, any Error>) {
+        self.continuation = Mutex(continuation)
+    }
+
+    package func resume(with result: sending Result<Value, any Error>) {
+        let continuation = continuation.withLock { stored in
+            defer { stored = nil }
+            return stored
+        }
+        continuation?.resume(with: result)
+    }
+}

@@ -1,0 +1,113 @@
+import CardCore
+import CardTags
+import Crypto
+import Foundation
+
+/// A pass as the phone gives it: encrypted for the reader with a key of its own.
+///
+/// ```text
+/// key identifier 4 | X coordinate of the phone's ephemeral key 32 | ciphertext of (time 4, message) | tag 16
+/// ```
+///
+/// The reader has no part in the key, so a recording of a cryptogram is as good as a fresh one: only the time within it,
+/// which is the phone's own, and ``digest`` tell them apart.
+public struct AppleVASCryptogram: Sendable, Hashable {
+    /// Names the reader's key (``AppleVASKey/identifier``).
+    public let keyIdentifier: [UInt8]
+
+    private let ephemeral: [UInt8]
+    private let ciphertext: [UInt8]
+    private let tag: [UInt8]
+
+    /// What tells this cryptogram from every other: the SHA-256 of all of it.
+    public let digest: [UInt8]
+
+    private static let identifierLength = 4
+    private static let coordinateLength = 32
+    private static let tagLength = 16
+    private static let timeLength = 4
+    private static let shortest = identifierLength + coordinateLength + timeLength + tagLength
+
+    /// Takes a cryptogram apart.
+    ///
+    /// - Throws: ``AppleVASError/malformed(_:)`` if it is too short or too long to be one.
+    public init(_ bytes: [UInt8]) throws(AppleVASError) {
+        guard (Self.shortest...AppleVASLimits.cryptogram).contains(bytes.count) else { throw .malformed(.cryptogram) }
+        let end = bytes.count - Self.tagLength
+        let start = Self.identifierLength + Self.coordinateLength
+        keyIdentifier = Array(bytes[..<Self.identifierLength])
+        ephemeral = Array(bytes[Self.identifierLength..<start])
+        ciphertext = Array(bytes[start..<end])
+        tag = Array(bytes[end...])
+        digest = Array(SHA256.hash(data: bytes))
+    }
+
+    /// Opens it.
+    ///
+    /// - Parameters:
+    ///   - merchant: the kind of pass that was asked for, with the reader's keys. Of keys with the same identifier each
+    ///     is tried.
+    ///   - allowsVariant: whether a second way of making the key is tried too, which some readers know of and no phone is
+    ///     known to use.
+    /// - Throws: ``AppleVASError/noKey(_:)``, ``AppleVASError/notDecrypted`` or ``AppleVASError/malformed(_:)``.
+    public func open(
+        for merchant: AppleVASMerchant,
+        allowsVariant: Bool = false
+    ) throws(AppleVASError) -> AppleVASMessage {
+        let keys = merchant.keys.filter { $0.identifier == keyIdentifier }
+        guard !keys.isEmpty else { throw .noKey(keyIdentifier) }
+        var isPoint = false
+        for key in keys {
+            guard let secret = key.agreement(withX: ephemeral) else { continue }
+            isPoint = true
+            for derivation in allowsVariant ? Derivation.allCases : [.standard] {
+                guard let plain = open(secret, derivation, merchant.merchantID) else { continue }
+                return try AppleVASMessage(plain, digest: digest)
+            }
+        }
+        throw isPoint ? .notDecrypted : .malformed(.ephemeralKey)
+    }
+
+    /// How the key is made of the shared secret (ANSI X9.63, one block of SHA-256).
+    private enum Derivation: CaseIterable {
+        case standard
+        case variant
+
+        func sharedInformation(_ merchantID: [UInt8]) -> [UInt8] {
+            let label = Array("ApplePay encrypted VAS data".utf8)
+            switch self {
+            case .standard: return [0x0D] + Array("id-aes256-GCM".utf8) + label + merchantID
+            case .variant: return label
+            }
+        }
+
+        func authenticated(_ merchantID: [UInt8]) -> [UInt8] {
+            switch self {
+            case .standard: []
+            case .variant: merchantID
+            }
+        }
+    }
+
+    private func open(_ secret: SharedSecret, _ derivation: Derivation, _ merchantID: [UInt8]) -> [UInt8]? {
+        let key = secret.x963DerivedSymmetricKey(
+            using: SHA256.self,
+            sharedInfo: derivation.sharedInformation(merchantID),
+            outputByteCount: 32
+        )
+        // 16 bytes, not the usual 12: the first counter block is worked out of them.
+        guard let nonce = try? AES.GCM.Nonce(data: [UInt8](repeating: 0, count: 16)),
+            let box = try? AES.GCM.SealedBox(nonce: nonce, ciphertext: ciphertext, tag: tag),
+            let plain = try? AES.GCM.open(box, using: key, authenticating: derivation.authenticated(merchantID))
+        else { return nil }
+        return Array(plain)
+    }
+}
+
+extension AppleVASCryptogram: CustomStringConvertible, CustomDebugStringConvertible {
+    /// For which key it is; nothing of what it holds.
+    public var description: String { "Apple VAS cryptogram for key \(Hex.encode(keyIdentifier))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+}

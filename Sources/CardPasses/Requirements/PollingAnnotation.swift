@@ -1,0 +1,111 @@
+import CardCore
+
+/// A frame by which a reader tells phones what it wants before it looks for cards (Apple's enhanced contactless polling,
+/// ECP). No card answers it.
+///
+/// ```text
+/// 6A 01 kind of reader and what is wanted (3)                               version 1
+/// 6A 02 configuration, kind of reader, subkind, and what the kind wants     version 2
+/// ```
+///
+/// A phone offers a pass by itself only to a reader that sends one. The reader's firmware has to do it, within its looking
+/// for cards: no program at the other end of PC/SC can add it. The frames are Apple's own and readers that send them are
+/// certified by their makers; this package neither sends them nor claims any certification. Here they are read, and
+/// readers are told apart by whether they send them.
+public struct PollingAnnotation: Sendable, Hashable {
+    /// The frame without its checksum.
+    public let bytes: [UInt8]
+
+    /// Passes or a payment.
+    public static let passOrPayment = PollingAnnotation(.passOrPayment)
+    /// Passes and a payment.
+    public static let passAndPayment = PollingAnnotation(.passAndPayment)
+    /// Passes only.
+    public static let passOnly = PollingAnnotation(.passOnly)
+    /// A payment only.
+    public static let paymentOnly = PollingAnnotation(.paymentOnly)
+    /// Nothing of a wallet: what iPhones send themselves when they read tags.
+    public static let ignore = PollingAnnotation([first, 0x01, 0xCF, 0x00, 0x00])
+
+    /// The byte that every annotation begins with.
+    private static let first: UInt8 = 0x6A
+
+    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// The annotation of version 1 by which passes, payments or both are asked for.
+    public init(_ mode: AppleVASRequest.Mode) {
+        self.init([Self.first, 0x01, 0x00, 0x00, mode.rawValue])
+    }
+
+    /// Reads a frame, with the checksum of type A or B behind it or without one.
+    ///
+    /// - Returns: `nil` for a frame that is no annotation of version 1 or 2.
+    public init?(frame: [UInt8]) {
+        guard frame.count >= 5, frame[0] == Self.first, frame[1] == 0x01 || frame[1] == 0x02 else { return nil }
+        let content = Array(frame.dropLast(2))
+        let sum = Array(frame.suffix(2))
+        let technologies = [Technology.iso14443a, .iso14443b]
+        let hasChecksum = frame.count >= 7 && technologies.contains { Self.checksum(of: content, on: $0) == sum }
+        let bytes = hasChecksum ? content : frame
+        if bytes[1] == 0x01, bytes.count != 5 { return nil }
+        self.init(bytes)
+    }
+
+    /// The version, 1 or 2.
+    public var version: Int { Int(bytes[1]) }
+
+    /// What is asked for, where it is a wallet's passes or payments.
+    public var mode: AppleVASRequest.Mode? {
+        guard version == 1, bytes[2] == 0x00, bytes[3] == 0x00 else { return nil }
+        return AppleVASRequest.Mode(rawValue: bytes[4])
+    }
+
+    /// What it tells phones, in words.
+    public var meaning: String {
+        if self == .ignore { return "a phone that reads: wallets shall keep quiet" }
+        switch mode {
+        case .passOrPayment: return "passes or a payment are wanted"
+        case .passAndPayment: return "passes and a payment are wanted"
+        case .passOnly: return "passes are wanted"
+        case .paymentOnly: return "a payment is wanted"
+        case nil: break
+        }
+        guard version == 2, bytes.count > 3 else { return "something is wanted that is not known here" }
+        return "a reader for \(Self.kind(bytes[3])) is there"
+    }
+
+    /// What the kind of reader of version 2 is.
+    package static func kind(_ byte: UInt8) -> String {
+        switch byte {
+        case 0x01: "transit"
+        case 0x02: "access"
+        default: "something that is not known here (\([byte].hex))"
+        }
+    }
+
+    // MARK: On air
+
+    /// The frame as it goes on air, with the checksum of the technology.
+    ///
+    /// - Returns: `nil` for another technology than type A and type B.
+    public func frame(on technology: Technology) -> [UInt8]? {
+        Self.checksum(of: bytes, on: technology).map { bytes + $0 }
+    }
+
+    /// CRC_A and CRC_B of ISO/IEC 14443-3, low byte first.
+    private static func checksum(of bytes: [UInt8], on technology: Technology) -> [UInt8]? {
+        let sum: UInt16
+        switch technology {
+        case .iso14443a: sum = reflected(bytes, from: 0x6363)
+        case .iso14443b: sum = ~reflected(bytes, from: 0xFFFF)
+        case .felica, .iso15693: return nil
+        }
+        return [UInt8(truncatingIfNeeded: sum), UInt8(truncatingIfNeeded: sum >> 8)]
+    }
+
+    private static func reflected(_ bytes: [UInt8], from start: UInt16) -> UInt16 {
+        bytes.reduce(start) { sum, byte in
+            (0..<8).reduce(sum ^ UInt16(byte)) { value, _ in value & 1 != 0 ? value >> 1 ^ 0x8408 : value >> 1 }
+        }
+    }
+}

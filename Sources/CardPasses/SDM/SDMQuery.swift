@@ -1,0 +1,79 @@
+import CardCore
+import CardTags
+
+/// The parameters of a URL as they stand there: what a tag signs are the characters themselves.
+struct SDMQuery {
+    let bytes: [UInt8]
+    private let layout: SDMLayout
+    private let places: [String: Range<Int>]
+
+    init(_ url: String, _ layout: SDMLayout) {
+        self.layout = layout
+        // What stands behind a '#' is no part of what a tag writes.
+        bytes = Array(url.utf8.prefix { $0 != UInt8(ascii: "#") })
+        var places: [String: Range<Int>] = [:]
+        var start = (bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex - 1) + 1
+        while start < bytes.endIndex {
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.endIndex
+            if let equals = bytes[start..<end].firstIndex(of: UInt8(ascii: "=")) {
+                let name = String(decoding: bytes[start..<equals], as: UTF8.self)
+                // The first of a name counts; a second one would let somebody add what is not signed.
+                if places[name] == nil { places[name] = (equals + 1)..<end }
+            }
+            start = end + 1
+        }
+        self.places = places
+    }
+
+    /// Where the value of a parameter stands.
+    func place(of name: String) -> Range<Int>? { places[name] }
+
+    /// Where a part of the layout stands: in a parameter of its own, or in its place among those that share one.
+    func place(of part: SDMLayout.Part) throws(SDMError) -> Range<Int> {
+        let name = layout.name(of: part)
+        guard let whole = places[name] else { throw .missing(name) }
+        let parts = SDMLayout.Part.allCases.filter { layout.name(of: $0) == name }
+        guard parts.count > 1 else { return whole }
+        // What of all has no length of its own: that of identifier and counter tells the mode.
+        var rest = whole.count - parts.reduce(0) { $0 + ($1.digits ?? 0) }
+        guard rest >= 0 else { throw .malformed(name) }
+        let block = 2 * AES128.blockLength
+        var lengths: [SDMLayout.Part: Int] = [:]
+        if parts.contains(.piccData) {
+            let length = rest % block == 0 ? block : block + 2 * SDMSession.randomLength
+            lengths[.piccData] = length
+            rest -= length
+        }
+        if parts.contains(.fileData) { (lengths[.fileData], rest) = (rest, 0) }
+        guard rest == 0, (lengths[.fileData] ?? 0) % block == 0, lengths.values.allSatisfy({ $0 >= 0 }) else {
+            throw .malformed(name)
+        }
+        var start = whole.lowerBound
+        for other in parts.prefix(while: { $0 != part }) { start += other.digits ?? lengths[other] ?? 0 }
+        return start..<start + (part.digits ?? lengths[part] ?? 0)
+    }
+
+    /// The bytes of a part.
+    func bytes(_ part: SDMLayout.Part) throws(SDMError) -> [UInt8] {
+        let place = try place(of: part)
+        guard let bytes = Self.digits(String(decoding: bytes[place], as: UTF8.self)) else {
+            throw .malformed(layout.name(of: part))
+        }
+        return bytes
+    }
+
+    /// The bytes of a part that has so many.
+    func bytes(_ part: SDMLayout.Part, count: Int) throws(SDMError) -> [UInt8] {
+        let bytes = try bytes(part)
+        guard bytes.count == count else { throw .malformed(layout.name(of: part)) }
+        return bytes
+    }
+
+    /// The bytes of digits with nothing between them, as a tag writes them.
+    private static func digits(_ text: String) -> [UInt8]? {
+        guard text.utf8.allSatisfy({ $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "-") && $0 > 0x20 }) else {
+            return nil
+        }
+        return try? Hex.decode(text)
+    }
+}

@@ -1,0 +1,194 @@
+import CardCore
+import NDEFCodec
+
+/// Something that a phone gives in a tap: a pass of Google Wallet, or who the customer is.
+public struct SmartTapObject: Sendable, Hashable {
+    /// What it is.
+    public var kind: Kind
+
+    /// Who issued it.
+    public var issuer: Issuer
+
+    /// The number of the object, 8 bytes where phones tell it.
+    public var objectID: [UInt8]?
+
+    /// What the pass is redeemed by (`smartTapRedemptionValue`); for a customer `nil`.
+    public var value: String?
+
+    /// What names the customer to this collector, the same at each tap; of a customer only.
+    public var customerID: [UInt8]?
+
+    /// The number of the tap; of a customer only.
+    public var tapID: [UInt8]?
+
+    /// The language of the phone, as in BCP 47; of a customer only.
+    public var language: String?
+
+    /// The kinds of objects.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// Who the customer is.
+        case customer = "cus"
+        /// A loyalty card.
+        case loyalty = "ly"
+        /// An offer.
+        case offer = "of"
+        /// A gift card.
+        case giftCard = "gc"
+        /// A closed loop card.
+        case privateLabel = "pl"
+        /// A ticket to an event.
+        case eventTicket = "et"
+        /// A boarding pass.
+        case flight = "fl"
+        /// A ticket of public transport.
+        case transit = "tr"
+        /// A generic pass.
+        case generic = "gr"
+        /// A generic private pass.
+        case genericPrivate = "gp"
+
+        /// The name by which configurations and events know it, as `giftCard`. The raw value is Smart Tap's own.
+        public var name: String { "\(self)" }
+
+        /// The kind of a name.
+        public init?(name: String) {
+            guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
+            self = kind
+        }
+    }
+
+    /// Who issued an object.
+    public struct Issuer: Sendable, Hashable {
+        /// What the issuer is: 0 unknown, 1 a merchant, 2 the wallet, 3 the maker of the phone.
+        public var kind: UInt8
+        /// The issuer's number; for a merchant that of the collector.
+        public var id: [UInt8]
+
+        /// The issuer's number as Google's console shows it; `nil` where it has more than eight bytes.
+        public var number: UInt64? {
+            let digits = id.drop { $0 == 0 }
+            return digits.count > 8 ? nil : digits.reduce(0) { $0 << 8 | UInt64($1) }
+        }
+
+        /// An issuer.
+        public init(kind: UInt8, id: [UInt8]) {
+            self.kind = kind
+            self.id = id
+        }
+    }
+
+    /// An object.
+    public init(
+        kind: Kind,
+        issuer: Issuer,
+        objectID: [UInt8]? = nil,
+        value: String? = nil,
+        customerID: [UInt8]? = nil,
+        tapID: [UInt8]? = nil,
+        language: String? = nil
+    ) {
+        self.kind = kind
+        self.issuer = issuer
+        self.objectID = objectID
+        self.value = value
+        self.customerID = customerID
+        self.tapID = tapID
+        self.language = language
+    }
+
+    /// Reads the objects of a tap. Kinds that are not known are passed over.
+    static func read(_ records: [NDEFRecord]) throws(SmartTapError) -> [SmartTapObject] {
+        var objects: [SmartTapObject] = []
+        for record in records where record.isNamed("asv") {
+            let parts = try SmartTapRecords.read(record.payload)
+            guard let issuer = parts.first(named: "i")?.primitive, let kind = issuer.first else {
+                throw .malformed(.data)
+            }
+            for part in parts {
+                guard let object = Kind.allCases.first(where: { part.isNamed($0.rawValue) }) else { continue }
+                let fields = try SmartTapRecords.read(part.payload)
+                objects.append(
+                    SmartTapObject(
+                        kind: object,
+                        issuer: Issuer(kind: kind, id: Array(issuer.dropFirst())),
+                        objectID: fields.first(named: "oid")?.primitive,
+                        value: fields.first(named: "n")?.smartTapText,
+                        customerID: fields.first(named: "cid")?.primitive,
+                        tapID: fields.first(named: "cut")?.primitive,
+                        language: fields.first(named: "cpl")?.smartTapText
+                    )
+                )
+            }
+        }
+        return objects
+    }
+}
+
+extension SmartTapObject.Kind: Codable {
+    /// Reads ``name``.
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        guard let kind = Self(name: try value.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: value, debugDescription: "no kind of object")
+        }
+        self = kind
+    }
+
+    /// Writes ``name``.
+    public func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        try value.encode(name)
+    }
+}
+
+extension SmartTapObject: Codable {
+    private enum Key: String, CodingKey {
+        case kind, issuerKind, issuer, objectId, value, customerId, tapId, language
+    }
+
+    /// An object in ``ScanEvent``: bytes as upper-case hexadecimal, absent values left out.
+    public func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        try object.encode(kind, forKey: .kind)
+        try object.encode(issuer.kind, forKey: .issuerKind)
+        try object.encode(issuer.id.hex, forKey: .issuer)
+        try object.encodeIfPresent(objectID?.hex, forKey: .objectId)
+        try object.encodeIfPresent(value, forKey: .value)
+        try object.encodeIfPresent(customerID?.hex, forKey: .customerId)
+        try object.encodeIfPresent(tapID?.hex, forKey: .tapId)
+        try object.encodeIfPresent(language, forKey: .language)
+    }
+
+    /// Reads the object back.
+    public init(from decoder: any Decoder) throws {
+        let object = try decoder.container(keyedBy: Key.self)
+        func bytes(_ key: Key) throws -> [UInt8]? {
+            guard let text = try object.decodeIfPresent(String.self, forKey: key) else { return nil }
+            do {
+                return try Hex.decode(text)
+            } catch {
+                throw DecodingError.dataCorruptedError(forKey: key, in: object, debugDescription: "\(error)")
+            }
+        }
+        self.init(
+            kind: try object.decode(Kind.self, forKey: .kind),
+            issuer: Issuer(
+                kind: try object.decode(UInt8.self, forKey: .issuerKind),
+                id: try bytes(.issuer) ?? []
+            ),
+            objectID: try bytes(.objectId),
+            value: try object.decodeIfPresent(String.self, forKey: .value),
+            customerID: try bytes(.customerId),
+            tapID: try bytes(.tapId),
+            language: try object.decodeIfPresent(String.self, forKey: .language)
+        )
+    }
+}
+
+extension SmartTapObject: CustomStringConvertible, CustomDebugStringConvertible {
+    /// What it is; who it names is left out.
+    public var description: String { "Smart Tap object: \(kind)" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+}

@@ -1,0 +1,116 @@
+/// A MIFARE application directory: which application each sector of a MIFARE Classic belongs to (NXP AN10787).
+///
+/// It lies in sector 0 (sectors 1 to 15) and, on larger cards, in sector 16 too (sectors 17 to 39). Each half has a
+/// checksum of its own.
+public struct MAD: Sendable, Hashable {
+    /// The sector of the card's publisher, 0 for none. Only the lower six bits count.
+    public var publisherSector: UInt8
+
+    /// The applications of sectors 1 to 15, in order.
+    private var first: [MADApplication]
+
+    /// The publisher of the second half, and the applications of sectors 17 to 39; `nil` without it.
+    private var second: Half?
+
+    private struct Half: Hashable {
+        var info: UInt8
+        var applications: [MADApplication]
+    }
+
+    /// The sectors of which a directory tells.
+    public static let sectors: [Int] = Array(1...15) + Array(17...39)
+
+    /// A directory in which every sector is free.
+    ///
+    /// - Parameters:
+    ///   - hasSecondHalf: whether there is a second half in sector 16 (MAD2), as on cards with more than 1 KiB.
+    ///   - publisherSector: the sector of the card's publisher, 0 for none.
+    public init(hasSecondHalf: Bool = false, publisherSector: UInt8 = 0) {
+        self.publisherSector = publisherSector & 0x3F
+        first = Array(repeating: .free, count: 15)
+        second = hasSecondHalf ? Half(info: 0, applications: Array(repeating: .free, count: 23)) : nil
+    }
+
+    /// Reads a directory.
+    ///
+    /// - Parameters:
+    ///   - first: blocks 1 and 2 of the card, 32 bytes.
+    ///   - second: blocks 64 to 66, 48 bytes; `nil` for a card without a second half (MAD1).
+    /// - Throws: ``ClassicFormatError`` if a length or a checksum is wrong.
+    public init(first: [UInt8], second: [UInt8]? = nil) throws(ClassicFormatError) {
+        self.first = try MAD.read(first, count: 32)
+        publisherSector = first[1] & 0x3F
+        if let second {
+            self.second = Half(info: second.count > 1 ? second[1] : 0, applications: try MAD.read(second, count: 48))
+        }
+    }
+
+    package static func read(_ bytes: [UInt8], count: Int) throws(ClassicFormatError) -> [MADApplication] {
+        guard bytes.count == count else { throw .length(bytes.count, expected: count) }
+        let computed = checksum(bytes.dropFirst())
+        guard bytes[0] == computed else { throw .checksum(found: bytes[0], computed: computed) }
+        return stride(from: 2, to: count, by: 2).map {
+            MADApplication(rawValue: UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]))
+        }
+    }
+
+    /// Whether there is a second half in sector 16 (MAD2).
+    public var hasSecondHalf: Bool { second != nil }
+
+    /// The version as the general purpose byte of sector 0 tells it: 1 or 2.
+    public var version: Int { hasSecondHalf ? 2 : 1 }
+
+    /// The application of a sector; `nil` for a sector of which the directory does not tell. Setting such a one does
+    /// nothing.
+    public subscript(sector: Int) -> MADApplication? {
+        get {
+            switch sector {
+            case 1...15: first[sector - 1]
+            case 17...39: second?.applications[sector - 17]
+            default: nil
+            }
+        }
+        set {
+            guard let newValue else { return }
+            switch sector {
+            case 1...15: first[sector - 1] = newValue
+            case 17...39: second?.applications[sector - 17] = newValue
+            default: return
+            }
+        }
+    }
+
+    /// All sectors of an application, in order.
+    public func sectors(of application: MADApplication) -> [Int] {
+        MAD.sectors.filter { self[$0] == application }
+    }
+
+    /// The first run of neighbouring sectors of an application. Sector 16, which the directory has for itself, does not
+    /// end a run.
+    public func firstRun(of application: MADApplication) -> [Int] {
+        let start = MAD.sectors.drop { self[$0] != application }
+        return Array(start.prefix { self[$0] == application })
+    }
+
+    /// Blocks 1 and 2 of the card, 32 bytes.
+    public var firstBytes: [UInt8] { MAD.bytes(info: publisherSector, first) }
+
+    /// Blocks 64 to 66 of the card, 48 bytes; `nil` without a second half.
+    public var secondBytes: [UInt8]? { second.map { MAD.bytes(info: $0.info, $0.applications) } }
+
+    private static func bytes(info: UInt8, _ applications: [MADApplication]) -> [UInt8] {
+        let bytes = [info] + applications.flatMap { [UInt8($0.rawValue >> 8), UInt8($0.rawValue & 0xFF)] }
+        return [checksum(bytes)] + bytes
+    }
+
+    /// The checksum over the info byte and the applications: CRC-8, polynomial 1D, initial value C7, most significant
+    /// bit first.
+    public static func checksum(_ bytes: some Sequence<UInt8>) -> UInt8 {
+        var crc: UInt8 = 0xC7
+        for byte in bytes {
+            crc ^= byte
+            for _ in 0..<8 { crc = crc & 0x80 != 0 ? crc << 1 ^ 0x1D : crc << 1 }
+        }
+        return crc
+    }
+}

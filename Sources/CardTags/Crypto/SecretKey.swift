@@ -1,0 +1,54 @@
+import CardCore
+import Crypto
+
+/// An AES key of 16 bytes.
+///
+/// It is never shown: its text says only what it is, it cannot be encoded, and comparing two takes the same time
+/// whether and wherever they differ. Its memory is cleared when it is no longer used.
+public struct SecretKey: Sendable {
+    /// The length of a key, in bytes.
+    public static let length = 16
+
+    /// A key of zeros, with which NXP's cards leave the factory. It protects nothing.
+    public static let factory = SecretKey(symmetric: SymmetricKey(data: [UInt8](repeating: 0, count: length)))
+
+    /// The key as the cryptographic library takes it.
+    let symmetric: SymmetricKey
+
+    /// A key of those bytes, or `nil` if they are not 16.
+    public init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.length else { return nil }
+        symmetric = SymmetricKey(data: bytes)
+    }
+
+    private init(symmetric: SymmetricKey) {
+        self.symmetric = symmetric
+    }
+
+    /// Reads a key of 32 hexadecimal digits, with `:`, `-` or spaces between bytes or without; `nil` if it is none.
+    public init?(text: some StringProtocol) {
+        guard let bytes = try? Hex.decode(text) else { return nil }
+        self.init(bytes)
+    }
+
+    /// Whether it is the key of zeros, with which cards leave the factory.
+    public var isFactory: Bool { self == .factory }
+}
+
+extension SecretKey: Equatable {
+    /// Whether both are the same key, in a time that does not depend on where they differ.
+    public static func == (left: SecretKey, right: SecretKey) -> Bool {
+        left.symmetric == right.symmetric
+    }
+}
+
+extension SecretKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What it is, without its bytes.
+    public var description: String { "secret key of \(Self.length) bytes" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows nothing, so that `dump(_:)` and test frameworks do not print the key either.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,115 @@
+import CardCore
+import NDEFCodec
+
+/// Finds out what kind of tag a card is, and opens it.
+public enum TagReader {
+    /// Opens the card as a tag of its kind. The reader may be asked what it knows; the card is asked nothing yet.
+    ///
+    /// - Parameters:
+    ///   - channel: the conversation with the card; ``CardChannel/facts`` decide what it is taken for.
+    ///   - limits: ``NDEFLimits/message`` is the longest message to accept.
+    /// - Returns: `nil` for a card that is no tag.
+    /// - Throws: ``TagError`` if the link to the reader fails.
+    public static func open(
+        over channel: any CardChannel,
+        limits: NDEFLimits = .default
+    ) throws(TagError) -> (any NDEFTag)? {
+        var type = type(of: channel.facts)
+        if type == nil { type = try askReader(channel) }
+        return switch type {
+        case .type2: Type2Tag(channel, limits: limits)
+        case .type4: Type4Tag(channel, limits: limits)
+        case .type1: Type1Tag(channel, limits: limits)
+        case .type3: Type3Tag(channel, limits: limits)
+        case .type5: Type5Tag(channel, limits: limits)
+        case .mifareClassic: MIFAREClassicTag(channel, limits: limits)
+        case nil: nil
+        }
+    }
+
+    /// Reads the NDEF message of the card, of whatever kind it is.
+    ///
+    /// On a card that is no tag no command is sent, and the message is ``TagNDEF/absent``.
+    ///
+    /// - Parameters:
+    ///   - channel: the conversation with the card; ``CardChannel/facts`` decide what is asked.
+    ///   - limits: ``NDEFLimits/message`` is the longest message to accept.
+    /// - Throws: ``TagError``.
+    public static func readNDEF(
+        over channel: any CardChannel,
+        limits: NDEFLimits = .default
+    ) throws(TagError) -> TagContent {
+        guard var tag = try open(over: channel, limits: limits) else { return .absent(type(of: channel.facts)) }
+        return try tag.readNDEF()
+    }
+
+    /// The kind of tag, as far as the reader knows it without asking the card; `nil` where it does not.
+    ///
+    /// What is told is what the reader found, not a proof: a copy may be reported as what it copies, and whether there
+    /// is an NDEF message only reading tells.
+    public static func type(of facts: CardFacts) -> TagType? {
+        if let bytes = facts.atr {
+            guard let atr = try? ATR(bytes), atr.isContactless else { return nil }
+            return atr.storageCard.map(type) ?? .type4
+        }
+        switch facts.technology {
+        case .iso14443a:
+            if let sak = facts["sak"]?.first { return type(sak: sak) }
+            return facts.isType1 ? .type1 : nil
+        case .iso14443b: return .type4
+        case .felica: return .type3
+        case .iso15693: return .type5
+        case nil: return nil
+        }
+    }
+
+    /// The tag types of the names that PC/SC part 3 gives to storage cards.
+    private static func type(_ card: StorageCard) -> TagType? {
+        switch card.technology {
+        case .iso14443a: break
+        case .felica: return .type3
+        case .iso15693: return .type5
+        case .iso14443b, nil: return nil
+        }
+        switch card.nameCode {
+        case 0x0003, 0x0027, 0x0028, 0x003A, 0x003D: return .type2
+        case 0x0001, 0x0002, 0x0026, 0x0036, 0x0037: return .mifareClassic
+        case 0x002F, 0x0030, 0xF004: return .type1
+        case 0xF011, 0xF012: return .type3
+        default: return card.sak.flatMap(type(sak:))
+        }
+    }
+
+    /// The tag types of a card's answer to SELECT in anticollision (ISO/IEC 14443-3; the Classic bits are NXP's).
+    private static func type(sak: UInt8) -> TagType? {
+        switch sak {
+        case _ where sak & 0x20 != 0: .type4
+        case 0x00: .type2
+        default: ClassicSize(sak: sak) == nil ? nil : .mifareClassic
+        }
+    }
+
+    /// SpringCard's readers tell the NFC Forum's tag type (`FF CA F1 01 00`). Asked where an ATR names a storage card of
+    /// type A and no product; other readers refuse the command, which is no answer.
+    private static func askReader(_ channel: any CardChannel) throws(TagError) -> TagType? {
+        guard let bytes = channel.facts.atr, let card = (try? ATR(bytes))?.storageCard,
+            card.technology == .iso14443a, card.nameCode == 0 || card.nameCode == 0xFFA0,
+            let command = try? CommandAPDU(cla: 0xFF, ins: 0xCA, p1: 0xF1, p2: 0x01, expectedLength: 256)
+        else { return nil }
+        let answer: ResponseAPDU
+        do {
+            answer = try channel.exchange(command)
+        } catch {
+            throw .link(error)
+        }
+        guard answer.isSuccess, answer.data.count == 1 else { return nil }
+        switch answer.data[0] {
+        case 1: return .type1
+        case 2: return .type2
+        case 3: return .type3
+        case 4: return .type4
+        case 5: return .type5
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import CardCore
+
+/// Selects and reads files of a card with the NDEF application, with the cards' habits in mind.
+package struct Type4Files {
+    /// How many times a card may answer with less than the shortest chunk before reading is given up.
+    static let shortAnswers = 256
+
+    /// The most bytes to ask for at once.
+    private(set) var chunk: Int
+    /// The most bytes to write at once, data objects included.
+    private(set) var writeChunk: Int
+
+    private let channel: any CardChannel
+    /// Whether the card takes SELECT with P2 = 0C (no answer wanted); the first mapping version knew only 00.
+    private var selectsWithoutAnswer = true
+    private var shortAnswersLeft = Type4Files.shortAnswers
+
+    /// Whether the card has once refused a write of as many bytes as it says that it takes.
+    private var hasShortenedWrites = false
+
+    init(_ channel: any CardChannel, chunk: Int, writeChunk: Int) {
+        self.channel = channel
+        self.chunk = chunk
+        self.writeChunk = writeChunk
+    }
+
+    /// Obeys the limits that the card sets for READ BINARY (MLe) and UPDATE BINARY (MLc).
+    mutating func limit(answers: Int, commands: Int) {
+        chunk = min(chunk, answers)
+        writeChunk = min(writeChunk, commands)
+    }
+
+    /// Selects the NDEF application; `false` if the card has none.
+    mutating func selectApplication() throws(TagError) -> Bool {
+        let attempt = "select the NDEF application"
+        let answer = try send(.selectNDEFApplication)
+        if answer.isSuccess { return true }
+        guard Type4Files.meansAbsent(answer.statusWord) else {
+            throw .refused(attempt: attempt, status: answer.statusWord)
+        }
+        // A card that knows no SELECT knows the older name no better.
+        if answer.statusWord == .instructionNotSupported || answer.statusWord == .classNotSupported { return false }
+        let older = try send(.selectNDEFApplicationVersion1)
+        if older.isSuccess { return true }
+        guard Type4Files.meansAbsent(older.statusWord) else {
+            throw .refused(attempt: attempt, status: older.statusWord)
+        }
+        return false
+    }
+
+    /// Cards refuse an application that they do not have in many ways. Execution errors (`64xx` to `66xx`, `6Fxx`) say
+    /// that something went wrong instead.
+    static func meansAbsent(_ status: StatusWord) -> Bool {
+        switch status.sw1 {
+        case 0x64...0x66, 0x6F: false
+        default: true
+        }
+    }
+
+    /// Selects a file; `false` if the card does not have it.
+    mutating func select(_ file: UInt16) throws(TagError) -> Bool {
+        let attempt = "select the file \([file].hex)"
+        let withoutAnswer = CommandAPDU.select(fileID: file)
+        if selectsWithoutAnswer {
+            let status = try send(withoutAnswer).statusWord
+            if status.isSuccess { return true }
+            if status == .fileNotFound { return false }
+            if status == .securityStatusNotSatisfied { throw .protected(attempt: attempt, status: status) }
+        }
+        var command = withoutAnswer
+        command.p2 = 0x00
+        let status = try send(command).statusWord
+        if status.isSuccess {
+            selectsWithoutAnswer = false
+            return true
+        }
+        if status == .fileNotFound { return false }
+        throw status == .securityStatusNotSatisfied
+            ? .protected(attempt: attempt, status: status) : .refused(attempt: attempt, status: status)
+    }
+
+    /// Reads exactly so many bytes of the selected file, in chunks.
+    mutating func read(_ count: Int, at start: Int, of file: UInt16) throws(TagError) -> [UInt8] {
+        let attempt = "read the file \([file].hex)"
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            let offset = start + bytes.count
+            let missing = count - bytes.count
+            let (data, status, asked) = try readChunk(min(missing, chunk), at: offset, attempt)
+            guard status.isSuccess || status == .endReached else {
+                switch status {
+                case .securityStatusNotSatisfied: throw .protected(attempt: attempt, status: status)
+                case .wrongP1P2: throw .corrupt(.init(.endsEarly(missing: missing), offset: offset, file: file))
+                default: throw .refused(attempt: attempt, status: status)
+                }
+            }
+            guard !data.isEmpty else {
+                throw .corrupt(.init(.endsEarly(missing: missing), offset: offset, file: file))
+            }
+            if data.count < asked {
+                // A card or reader that gives less than was asked for is not asked for more than that again.
+                chunk = max(data.count, Type4Tag.containerLength)
+                if data.count < min(asked, Type4Tag.containerLength) { shortAnswersLeft -= 1 }
+                guard shortAnswersLeft >= 0 else {
+                    throw .link(
+                        ReaderError(.limitExceeded, attempting: attempt, detail: "the card gives it in too small parts")
+                    )
+                }
+            }
+            bytes += data.prefix(missing)
+        }
+        return bytes
+    }
+
+    /// Reads at most so many bytes, and tells how many were asked for.
+    private func readChunk(
+        _ count: Int,
+        at offset: Int,
+        _ attempt: String
+    ) throws(TagError) -> (data: ArraySlice<UInt8>, status: StatusWord, asked: Int) {
+        if offset <= 0x7FFF {
+            guard let command = try? CommandAPDU.readBinary(offset: offset, length: count) else {
+                throw .refused(attempt: attempt, status: .wrongP1P2)
+            }
+            let answer = try send(command)
+            return (answer.data[...], answer.statusWord, count)
+        }
+        // Higher offsets take a data object; the answer is one too, and its header counts in its length.
+        let length = min(count + (count > 127 ? 3 : 2), chunk)
+        let asked = length - (length > 129 ? 3 : 2)
+        guard let command = try? CommandAPDU.readBinary(objectOffset: offset, length: length) else {
+            throw .refused(attempt: attempt, status: .wrongP1P2)
+        }
+        let answer = try send(command)
+        return (Type4Files.objectValue(answer.data), answer.statusWord, asked)
+    }
+
+    /// The value of a data object `53` that fills the answer, or the answer itself: some cards leave the header out.
+    package static func objectValue(_ data: [UInt8]) -> ArraySlice<UInt8> {
+        guard data.count >= 2, data[0] == 0x53 else { return data[...] }
+        switch data[1] {
+        case 0..<0x80 where Int(data[1]) == data.count - 2: return data[2...]
+        case 0x81 where data.count >= 3 && Int(data[2]) == data.count - 3: return data[3...]
+        case 0x82 where data.count >= 4 && Int(data[2]) << 8 | Int(data[3]) == data.count - 4: return data[4...]
+        default: return data[...]
+        }
+    }
+
+    // MARK: Writing
+
+    /// What a card that refuses a write for its length is offered instead: what the oldest cards take.
+    private static let smallWrite = 52
+
+    /// Writes bytes of the selected file, in chunks.
+    ///
+    /// - Parameter inOneCommand: whether the bytes must not be torn apart, as those of a length.
+    mutating func write(
+        _ bytes: [UInt8],
+        at start: Int,
+        of file: UInt16,
+        inOneCommand: Bool = false
+    ) throws(TagError) {
+        let attempt = "write the file \([file].hex)"
+        var written = 0
+        while written < bytes.count {
+            let offset = start + written
+            // Above 7FFF an offset object of 5 bytes and the header of a data object of 2 or 3 come first.
+            let overhead = offset <= 0x7FFF ? 0 : writeChunk - 7 > 127 ? 8 : 7
+            let room = writeChunk - overhead
+            let count = min(room, bytes.count - written)
+            guard room > 0, !inOneCommand || count == bytes.count else {
+                throw .corrupt(.init(.smallCommands(length: writeChunk), offset: 5, file: Type4Tag.containerFile))
+            }
+            let status = try update(Array(bytes[written..<written + count]), at: offset, attempt)
+            if status == .wrongLength, !hasShortenedWrites, writeChunk > Type4Tag.containerLength, !inOneCommand {
+                hasShortenedWrites = true
+                writeChunk = max(Type4Tag.containerLength, min(writeChunk / 2, Type4Files.smallWrite))
+                continue
+            }
+            guard status.isSuccess else {
+                switch status {
+                case .securityStatusNotSatisfied, .conditionsNotSatisfied, .commandNotAllowed:
+                    throw .protected(attempt: attempt, status: status)
+                default: throw .refused(attempt: attempt, status: status)
+                }
+            }
+            written += count
+        }
+    }
+
+    private func update(_ bytes: [UInt8], at offset: Int, _ attempt: String) throws(TagError) -> StatusWord {
+        let command: CommandAPDU?
+        if offset <= 0x7FFF {
+            command = try? CommandAPDU.updateBinary(offset: offset, data: bytes)
+        } else {
+            command = Type4Files.updateBinary(objectOffset: offset, data: bytes)
+        }
+        guard let command else { throw .refused(attempt: attempt, status: .wrongP1P2) }
+        return try send(command).statusWord
+    }
+
+    /// UPDATE BINARY with data objects: `00 D7 00 00 Lc 54 03 offset 53 length data`.
+    static func updateBinary(objectOffset offset: Int, data: [UInt8]) -> CommandAPDU? {
+        guard (0...0xFF_FFFF).contains(offset), data.count <= 0xFF else { return nil }
+        let place = [0x54, 0x03] + [16, 8, 0].map { UInt8(truncatingIfNeeded: offset >> $0) }
+        let header: [UInt8] = data.count > 127 ? [0x53, 0x81, UInt8(data.count)] : [0x53, UInt8(data.count)]
+        return try? CommandAPDU(cla: 0x00, ins: 0xD7, p1: 0, p2: 0, data: place + header + data)
+    }
+
+    private func send(_ command: CommandAPDU) throws(TagError) -> ResponseAPDU {
+        do {
+            return try channel.send(command)
+        } catch {
+            throw .link(error)
+        }
+    }
+}
+
+extension [UInt16] {
+    /// Upper-case hexadecimal, four digits a number.
+    var hex: String { flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }.hex }
+}

@@ -1,0 +1,188 @@
+import CardCore
+
+/// The content of a Signature record (`Sig`, NFC Forum Signature RTD 2.0): a signature over the records before it, up to
+/// the Signature record before or the message's start.
+///
+/// It is read and shown, not verified. Every bit of the payload is in a field, so that writing it again gives the same
+/// bytes.
+public struct NDEFSignature: Sendable, Hashable {
+    /// The minor number of the version, 0 to 15; the major number is 2.
+    public var minorVersion: UInt8
+
+    /// How the signature was made. Only 7 bits are written.
+    public var algorithm: Algorithm
+
+    /// The hash of what is signed: 2 is SHA-256.
+    public var hash: UInt8
+
+    /// The signature; empty for a marker, which begins the range of the next signature.
+    public var signature: Data
+
+    /// The form of the certificates, 0 to 7: 0 is X.509, 1 is M2M.
+    public var certificateFormat: UInt8
+
+    /// The certificates, the signer's first; at most 15.
+    public var certificates: [[UInt8]]
+
+    /// Where the certificate that issued the last one is.
+    public var certificateURI: String?
+
+    /// A signature, or where it is.
+    public enum Data: Sendable, Hashable {
+        /// The bytes of the signature.
+        case bytes([UInt8])
+        /// The place of the signature. It is what the card says: never open it unasked.
+        case uri(String)
+    }
+
+    /// How a signature was made. The raw value is the code in the record.
+    public struct Algorithm: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+        /// The code, 0 to 127.
+        public let rawValue: UInt8
+
+        /// The algorithm with that code, of which 7 bits count.
+        public init(rawValue: UInt8) { self.rawValue = rawValue & 0x7F }
+
+        /// No signature: the record is a marker.
+        public static let none = Algorithm(rawValue: 0x00)
+        /// ECDSA over P-256.
+        public static let ecdsaP256 = Algorithm(rawValue: 0x0B)
+
+        private static let names = [
+            "none", "RSASSA-PSS-1024", "RSASSA-PKCS1-v1_5-1024", "DSA-1024", "ECDSA-P192", "RSASSA-PSS-2048",
+            "RSASSA-PKCS1-v1_5-2048", "DSA-2048", "ECDSA-P224", "ECDSA-K233", "ECDSA-B233", "ECDSA-P256",
+        ]
+
+        /// The algorithm's name, or its code if the standard has none for it.
+        public var description: String {
+            Self.names.indices.contains(Int(rawValue))
+                ? Self.names[Int(rawValue)] : "0x" + CollectionOfOne(rawValue).hex
+        }
+    }
+
+    /// A signature.
+    public init(
+        algorithm: Algorithm,
+        hash: UInt8 = 2,
+        signature: Data,
+        certificateFormat: UInt8 = 0,
+        certificates: [[UInt8]] = [],
+        certificateURI: String? = nil,
+        minorVersion: UInt8 = 0
+    ) {
+        self.minorVersion = minorVersion & 0x0F
+        self.algorithm = algorithm
+        self.hash = hash
+        self.signature = signature
+        self.certificateFormat = certificateFormat & 0x07
+        self.certificates = certificates
+        self.certificateURI = certificateURI
+    }
+
+    /// Whether the record signs nothing and only begins the range of the next signature.
+    public var isMarker: Bool { algorithm == .none && signature == .bytes([]) }
+}
+
+extension NDEFSignature {
+    /// Reads a payload; `nil` for other major versions than 2, which are left as they are.
+    init?(payload: [UInt8]) throws(NDEFError) {
+        var cursor = NDEFCursor(payload)
+        guard let version = cursor.byte() else { throw NDEFError(.signatureWithoutVersion, at: 0) }
+        guard version >> 4 == 2 else { return nil }
+        guard let kind = cursor.byte(), let hash = cursor.byte() else {
+            throw NDEFError(.signatureBeyondEnd, at: cursor.offset)
+        }
+        let signature = try Self.field(&cursor, isURI: kind & 0x80 != 0)
+        guard let chain = cursor.byte() else { throw NDEFError(.signatureBeyondEnd, at: cursor.offset) }
+        var certificates: [[UInt8]] = []
+        for _ in 0..<(chain & 0x0F) {
+            if case .bytes(let bytes) = try Self.field(&cursor, isURI: false) { certificates.append(bytes) }
+        }
+        var certificateURI: String?
+        if chain & 0x80 != 0, case .uri(let uri) = try Self.field(&cursor, isURI: true) { certificateURI = uri }
+        guard cursor.isAtEnd else {
+            throw NDEFError(.signatureTrailingBytes, at: cursor.offset, value: cursor.left)
+        }
+        self.init(
+            algorithm: Algorithm(rawValue: kind),
+            hash: hash,
+            signature: signature,
+            certificateFormat: chain >> 4,
+            certificates: certificates,
+            certificateURI: certificateURI,
+            minorVersion: version
+        )
+    }
+
+    private static func field(_ cursor: inout NDEFCursor, isURI: Bool) throws(NDEFError) -> Data {
+        let start = cursor.offset
+        guard let count = cursor.bigEndian16() else { throw NDEFError(.signatureBeyondEnd, at: start) }
+        guard let bytes = cursor.take(count) else {
+            throw NDEFError(.signatureBeyondEnd, at: start, value: count)
+        }
+        guard isURI else { return .bytes(bytes) }
+        if var fault = bytes.withUnsafeBufferPointer(NDEFPayload.uriFault) {
+            fault.offset += start + 2
+            throw fault
+        }
+        return .uri(String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// The payload.
+    ///
+    /// - Throws: ``NDEFError/Code/signatureTooLong`` for a field of over 65 535 bytes or over 15 certificates, and the
+    ///   rule that a URI breaks.
+    func payload() throws(NDEFError) -> [UInt8] {
+        var bytes = [0x20 | minorVersion & 0x0F, algorithm.rawValue, hash]
+        func append(_ field: [UInt8]) throws(NDEFError) {
+            guard let count = UInt16(exactly: field.count) else {
+                throw NDEFError(.signatureTooLong, at: bytes.count, value: field.count, attempting: .encoding)
+            }
+            bytes += [UInt8(count >> 8), UInt8(count & 0xFF)] + field
+        }
+        func append(uri: String) throws(NDEFError) {
+            let field = Array(uri.utf8)
+            if let fault = field.withUnsafeBufferPointer(NDEFPayload.uriFault) {
+                throw NDEFError(fault.code, at: bytes.count + 2 + fault.offset, attempting: .encoding)
+            }
+            try append(field)
+        }
+        switch signature {
+        case .bytes(let field): try append(field)
+        case .uri(let uri):
+            bytes[1] |= 0x80
+            try append(uri: uri)
+        }
+        guard certificates.count <= 15 else {
+            throw NDEFError(.signatureTooLong, at: bytes.count, value: certificates.count, attempting: .encoding)
+        }
+        var chain = (certificateFormat & 0x07) << 4 | UInt8(truncatingIfNeeded: certificates.count)
+        if certificateURI != nil { chain |= 0x80 }
+        bytes.append(chain)
+        for certificate in certificates { try append(certificate) }
+        if let certificateURI { try append(uri: certificateURI) }
+        return bytes
+    }
+}
+
+extension NDEFSignature: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case version, algorithm, hash, signature, signatureURI, certificateFormat, certificates, certificateURI
+    }
+
+    /// The JSON object that the tools print: `version`, `algorithm` (a name), `hash` (a number), `signature`
+    /// (hexadecimal) or `signatureURI`, `certificateFormat` (a number), `certificates` (hexadecimal), `certificateURI`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode("2.\(minorVersion)", forKey: .version)
+        try container.encode(algorithm.description, forKey: .algorithm)
+        try container.encode(hash, forKey: .hash)
+        switch signature {
+        case .bytes(let bytes): try container.encode(bytes.hex, forKey: .signature)
+        case .uri(let uri): try container.encode(uri, forKey: .signatureURI)
+        }
+        try container.encode(certificateFormat, forKey: .certificateFormat)
+        try container.encode(certificates.map(\.hex), forKey: .certificates)
+        try container.encodeIfPresent(certificateURI, forKey: .certificateURI)
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import Synchronization
+
+/// Watches the blocking calls of one thread, and gives up on a call that does not return.
+///
+/// The thread marks the beginning and end of each call into the library below. Somebody who waits for the thread
+/// registers what is to happen when a call takes longer than ``deadline``. Giving up is final: the thread is abandoned
+/// where it is, since nothing that could be done to it from outside is safe.
+package final class CallWatch: Sendable {
+    private struct State {
+        var call: (attempt: String, since: ContinuousClock.Instant)?
+        /// Set for good when a call was given up: what everybody is told from then on.
+        var verdict: ReaderError?
+        var waiters: [Int: @Sendable (ReaderError) -> Void] = [:]
+        var nextWaiter = 0
+        var isWatching = false
+    }
+
+    package let deadline: Duration
+    private let state = Mutex(State())
+    private let abandoned: AbandonedThreads
+    private let onExpiry: @Sendable (ReaderError) -> Void
+
+    /// - Parameters:
+    ///   - abandoned: where a thread that is given up is counted.
+    ///   - onExpiry: called once, from no particular thread, when a call is given up, before those who wait are told.
+    package init(
+        deadline: Duration,
+        abandoned: AbandonedThreads = .ofProcess,
+        onExpiry: @escaping @Sendable (ReaderError) -> Void
+    ) {
+        self.deadline = deadline
+        self.abandoned = abandoned
+        self.onExpiry = onExpiry
+    }
+
+    /// Whether the thread was given up. A call that returns after all must then do nothing more but clean up.
+    package var isAbandoned: Bool { state.withLock { $0.verdict != nil } }
+
+    /// Makes one call into the library, under the deadline.
+    ///
+    /// - Parameters:
+    ///   - late: cleans up what a call gave that returned only after it was given up.
+    ///   - body: the call. It is not made at all on a thread that was given up.
+    package func call<Value>(
+        _ attempt: String,
+        late: (Value) -> Void = { _ in },
+        _ body: () -> Value
+    ) throws(ReaderError) -> Value {
+        try begin(attempt)
+        let value = body()
+        do throws(ReaderError) {
+            try end()
+        } catch {
+            late(value)
+            throw error
+        }
+        return value
+    }
+
+    /// Marks the beginning of a call; to be paired with ``end()``. Throws on a thread that was given up.
+    package func begin(_ attempt: String) throws(ReaderError) {
+        let now = ContinuousClock.now
+        let verdict = state.withLock { state in
+            if state.verdict == nil { state.call = (attempt, now) }
+            return state.verdict
+        }
+        if let verdict { throw verdict }
+    }
+
+    /// Marks the end of a call. Throws when it was given up meanwhile.
+    package func end() throws(ReaderError) {
+        let verdict = state.withLock { state in
+            state.call = nil
+            return state.verdict
+        }
+        if let verdict { throw verdict }
+    }
+
+    /// Counts the thread as alive again; called on it, once, when it has returned and cleaned up.
+    package func comeBack() {
+        abandoned.remove()
+    }
+
+    /// Registers somebody who waits for the thread; `fail` is called at most once.
+    ///
+    /// - Returns: `nil` if the thread was given up before; then `fail` was called already.
+    package func addWaiter(_ fail: @escaping @Sendable (ReaderError) -> Void) -> Int? {
+        let (id, verdict, mustWatch) = state.withLock { state -> (Int?, ReaderError?, Bool) in
+            if let verdict = state.verdict { return (nil, verdict, false) }
+            state.nextWaiter += 1
+            state.waiters[state.nextWaiter] = fail
+            defer { state.isWatching = true }
+            return (state.nextWaiter, nil, !state.isWatching)
+        }
+        if let verdict { fail(verdict) }
+        if mustWatch {
+            Task { await watch() }
+        }
+        return id
+    }
+
+    /// Removes a waiter that got its result.
+    package func removeWaiter(_ id: Int) {
+        _ = state.withLock { $0.waiters.removeValue(forKey: id) }
+    }
+
+    private enum Step {
+        case nobodyWaits
+        case sleep(until: ContinuousClock.Instant)
+        case giveUp(ReaderError, [@Sendable (ReaderError) -> Void])
+    }
+
+    /// Sleeps from deadline to deadline while somebody waits; costs nothing per call.
+    private func watch() async {
+        while true {
+            switch step(at: .now) {
+            case .nobodyWaits: return
+            case .sleep(let instant): try? await ContinuousClock().sleep(until: instant)
+            case .giveUp(let error, let waiters):
+                onExpiry(error)
+                for waiter in waiters { waiter(error) }
+                return
+            }
+        }
+    }
+
+    /// Decides, and gives up, in one go: a call that ends a moment before is not given up, and one that was given up
+    /// finds out when it ends.
+    private func step(at now: ContinuousClock.Instant) -> Step {
+        state.withLock { state in
+            guard !state.waiters.isEmpty else {
+                state.isWatching = false
+                return .nobodyWaits
+            }
+            guard let call = state.call else { return .sleep(until: now + deadline) }
+            guard call.since + deadline <= now else { return .sleep(until: call.since + deadline) }
+            let error = ReaderError(
+                .stuck,
+                attempting: call.attempt,
+                detail: "the call did not return within \(deadline)"
+            )
+            state.verdict = error
+            state.isWatching = false
+            abandoned.add()
+            defer { state.waiters = [:] }
+            return .giveUp(error, Array(state.waiters.values))
+        }
+    }
+}

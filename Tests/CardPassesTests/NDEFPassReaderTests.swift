@@ -1,0 +1,176 @@
+import NDEFCodec
+import Testing
+import TestSupport
+
+@testable import CardPasses
+
+@Suite struct NDEFPassReaderTests {
+    /// What the records say, in short: `kind:id` or `kind:id/name`, and `!code` for a problem.
+    static func found(_ records: [NDEFRecord]) -> [String] {
+        let finding = NDEFPassReader.read(records)
+        #expect(finding.passes.allSatisfy { $0.assurance == .identifier })
+        return finding.passes.map { "\($0.kind):\($0.id)" + ($0.name.map { "/\($0)" } ?? "") }
+            + finding.problems.map { "!\($0.code)" }
+    }
+
+    static let texts: [(String, [String])] = [
+        ("4|U1|x|Ann", ["text:U1/Ann"]), ("4|U1|x|", ["text:U1"]), ("  4|U1|x|Ann  ", ["text:U1/Ann"]),
+        ("a|b|c", ["!invalidPass"]), ("a|b|c|d|e", ["!invalidPass"]), ("|||", ["!invalidPass"]),
+        ("4|\u{1}|x|Ann", ["!invalidPass"]),
+        ("U1", ["ndef:U1"]), (" U1\n", ["ndef:U1"]), ("会員42", ["ndef:会員42"]),
+        ("Welcome to the club", []), ("two\nlines", []), ("", []), ("   ", []),
+        (String(repeating: "x", count: 257), []), ("U\u{0}1", []),
+        (#"{"userId":"U1","username":"Ann"}"#, ["ndef:U1/Ann"]), (#" {"id":"U1"} "#, ["ndef:U1"]),
+        ("{broken", ["!invalidPass"]),
+    ]
+
+    @Test(arguments: texts) func text(_ text: String, _ expected: [String]) throws {
+        #expect(Self.found([try .text(text)]) == expected)
+        #expect(Self.found([try .text(text, language: "de", encoding: .utf16)]) == expected)
+        #expect(Self.found([.mime(type: "text/plain", payload: Array(text.utf8))]) == expected)
+        #expect(Self.found([.mime(type: "Text/Plain; charset=utf-8", payload: Array(text.utf8))]) == expected)
+    }
+
+    static let objects: [(String, [String])] = [
+        (#"{"userId":"U1","username":"Ann"}"#, ["ndef:U1/Ann"]),
+        (#"{"memberId":"U1","name":" Ann "}"#, ["ndef:U1/Ann"]),
+        (#"{"member":42}"#, ["ndef:42"]), (#"{"id":-7}"#, ["ndef:-7"]), (#"{"id":0}"#, ["ndef:0"]),
+        (#"{"id":9223372036854775807}"#, ["ndef:9223372036854775807"]),
+        (#"{"id":18446744073709551615}"#, ["ndef:18446744073709551615"]),
+        (#"{"passId":" P1 "}"#, ["ndef:P1"]), (#"{"USERID":"U1","NAME":"Ann"}"#, ["ndef:U1/Ann"]),
+        // The order of the names decides, not that of the object.
+        (#"{"card":"C1","id":"I1","userId":"U1"}"#, ["ndef:U1"]),
+        (#"{"id":"I1","userId":""}"#, ["ndef:I1"]), (#"{"id":"I1","userId":null}"#, ["ndef:I1"]),
+        // Keys that differ in case alone: the same answer each time.
+        (#"{"USERID":"U2","userid":"U3","userId":"U1"}"#, ["ndef:U1"]),
+        (#"{"userid":"U3","USERID":"U2"}"#, ["ndef:U2"]),
+        (#"{"id":"U1","name":7}"#, ["ndef:U1/7"]),
+        (#"{"id":"U1","name":["Ann"],"more":{"id":"U2"}}"#, ["ndef:U1"]),
+        // No id: nobody is named.
+        (#"{}"#, []), (#"{"name":"Ann"}"#, []), (#"{"id":""}"#, []), (#"{"id":null}"#, []), (#"{"id":true}"#, []),
+        (#"{"id":1.5}"#, []), (#"{"id":["U1"]}"#, []), (#"{"data":{"id":"U1"}}"#, []),
+        // An id that cannot be one is a pass gone wrong, so the card's own identifier must not stand in for it.
+        (#"{"id":"U\u0000"}"#, ["!invalidPass"]), (#"{"id":"U\n1"}"#, ["!invalidPass"]),
+        ("{\"id\":\"\(String(repeating: "x", count: 257))\"}", ["!invalidPass"]),
+        // Malformed.
+        ("{", ["!invalidPass"]), (#"{"id":"U1""#, ["!invalidPass"]), (#"{"id":"U1"} {"#, ["!invalidPass"]),
+        (#"["id","U1"]"#, ["!invalidPass"]), ("42", ["!invalidPass"]), ("", ["!invalidPass"]),
+        (String(repeating: #"{"a":"#, count: 5000), ["!invalidPass"]),
+        (String(repeating: "[", count: 60_000), ["!invalidPass"]),
+    ]
+
+    @Test(arguments: objects.indices) func json(_ index: Int) {
+        let (text, expected) = Self.objects[index]
+        for type in ["application/json", "APPLICATION/JSON; charset=utf-8", "application/vnd.club+json"] {
+            #expect(Self.found([.mime(type: type, payload: Array(text.utf8))]) == expected, "\(text.prefix(80))")
+        }
+    }
+
+    @Test func longJSON() {
+        let filler = String(repeating: " ", count: 65_536 - 12)
+        let fits = Array(#"{"id":"U1"}"#.utf8) + Array(filler.utf8) + [0x20]
+        #expect(fits.count == 65_536)
+        #expect(Self.found([.mime(type: "application/json", payload: fits)]) == ["ndef:U1"])
+        #expect(Self.found([.mime(type: "application/json", payload: fits + [0x20])]) == ["!invalidPass"])
+        #expect(Self.found([.mime(type: "application/json", payload: [0xFF, 0xFE, 0x7B])]) == ["!invalidPass"])
+    }
+
+    static let uris: [(String, [String])] = [
+        ("https://club.example/member?id=U1", ["ndef:U1"]), ("https://club.example/?MEMBERID=U1", ["ndef:U1"]),
+        ("https://club.example/m/U1", ["ndef:U1"]), ("https://club.example/M/U1/", ["ndef:U1"]),
+        ("https://club.example/de/members/U1?x=y", ["ndef:U1"]), ("https://club.example/m/U%201", ["ndef:U 1"]),
+        ("https://club.example/m/%E4%BC%9A", ["ndef:会"]),
+        ("https://club.example/x?user=U2&userId=U1", ["ndef:U1"]), ("https://club.example/m/U1?id=U2", ["ndef:U2"]),
+        ("https://club.example/m/U1?id=", ["ndef:U1"]), ("club://pass/P1", []), ("club://x/pass/P1", ["ndef:P1"]),
+        ("urn:club:member:42", ["ndef:42"]), ("club:card:7", ["ndef:7"]),
+        ("https://club.example/", []), ("https://club.example/members", []), ("https://club.example/m//", []),
+        ("https://m.example/U1", []), ("https://club.example/offers/42", []), ("tel:+4912345", []),
+        ("mailto:member@club.example", []), ("", []), ("http://[", []), ("https://club.example/m/%00", []),
+        ("https://club.example/m/" + String(repeating: "x", count: 257), []),
+    ]
+
+    @Test(arguments: uris) func uri(_ uri: String, _ expected: [String]) throws {
+        #expect(Self.found([try .uri(uri)]) == expected)
+        #expect(Self.found([.absoluteURI(uri)]) == expected)
+        if !uri.isEmpty {
+            #expect(Self.found([try .smartPoster(uri: uri, title: "4|U9|x|Not this")]) == expected)
+        }
+    }
+
+    @Test func recordsInOrder() throws {
+        let records: [NDEFRecord] = [
+            try .uri("https://club.example/offers"), try .text("a|b"), try .text("4|U1|x|Ann"),
+            try .uri("https://club.example/m/U2"), .androidApplication("com.club"), .empty, .unknown([1]),
+            .external(type: "club.example:id", payload: Array("U3".utf8)),
+        ]
+        #expect(Self.found(records) == ["text:U1/Ann", "ndef:U2", "!invalidPass"])
+        #expect(Self.found([]) == [])
+    }
+
+    @Test(arguments: ["image/png", "text/vcard", "application/octet-stream", "application/jsonp", ""])
+    func otherMediaTypes(_ type: String) {
+        #expect(Self.found([.mime(type: type, payload: Array(#"{"id":"U1"}"#.utf8))]) == [])
+    }
+
+    /// The lines of a vCard, and what is found.
+    static let cards: [([String], [String])] = [
+        (["FN:Ann", "X-MEMBER:U1"], ["ndef:U1/Ann"]), (["X-MEMBER:U1"], ["ndef:U1"]),
+        (["FN:Ann", "UID:U1", "X-MEMBER-NUMBER:M1"], ["ndef:M1/Ann"]),
+        (["N:Example;Ann;;;", "X-MEMBERID:M1"], ["ndef:M1/Ann Example"]),
+        (["x-member: M1 "], ["ndef:M1"]), (["FN: \u{200B}", "X-MEMBER:U1"], ["ndef:U1"]),
+        (["FN:Ann"], []), ([], []),
+        // Any program makes up a UID, but a member's number is meant.
+        (["FN:Ann", "UID:U1"], []), (["UID:urn:uuid:4fbe8971"], []),
+        (["X-MEMBER:a\u{1}b"], ["!invalidPass"]),
+        (["UID:U1", "X-MEMBER:" + String(repeating: "x", count: 257)], ["!invalidPass"]),
+    ]
+
+    @Test(arguments: cards.indices) func vCard(_ index: Int) throws {
+        let (lines, expected) = Self.cards[index]
+        for version in ["2.1", "3.0", "4.0"] {
+            let payload = TestSupport.vCard(lines, version: version)
+            for type in ["text/vcard", "text/x-vCard; charset=utf-8"] {
+                #expect(Self.found([.mime(type: type, payload: payload)]) == expected)
+            }
+            #expect(Self.found([.mime(type: "text/directory", payload: payload)]) == [])
+        }
+    }
+
+    /// A vCard counts only where nothing else does, so that it changes nobody's key.
+    @Test func vCardLast() throws {
+        let card = NDEFRecord.mime(type: "text/vcard", payload: TestSupport.vCard(["FN:Bea", "X-MEMBER:U9"]))
+        #expect(Self.found([card, try .text("4|U1|x|Ann")]) == ["text:U1/Ann"])
+        #expect(Self.found([card, try .uri("https://club.example/m/U1")]) == ["ndef:U1"])
+        #expect(Self.found([card, try .text("a|b")]) == ["!invalidPass"])
+        #expect(Self.found([try .uri("https://club.example/"), card]) == ["ndef:U9/Bea"])
+        #expect(Self.found([.mime(type: "text/vcard", payload: Array("BEGIN:VCAR".utf8))]) == [])
+    }
+
+    @Test func malformedText() {
+        // Not UTF-8 although it says so.
+        #expect(Self.found([.mime(type: "text/plain", payload: [0x55, 0xFF])]) == [])
+        #expect(Self.found([NDEFRecord(tnf: .wellKnown, type: [0x54], payload: [0x3F, 0x65])]) == [])
+    }
+
+    /// Nothing that a card may hold is a trap. Seed 4711.
+    @Test func randomBytes() {
+        var random = SeededNumbers(seed: 4711)
+        let alphabet = Array(#"{}[]":,|\/u0041 idnamembr?=&%:"#.utf8) + [0x00, 0x7F, 0xC3, 0xA9, 0xFF]
+        for _ in 0..<20_000 {
+            let payload = (0..<Int.random(in: 0...40, using: &random)).map { _ in
+                alphabet[Int.random(in: 0..<alphabet.count, using: &random)]
+            }
+            _ = NDEFPassReader.read([
+                .mime(type: "application/json", payload: payload), .mime(type: "text/plain", payload: payload),
+                NDEFRecord(tnf: .wellKnown, type: [0x54], payload: [0x02, 0x65, 0x6E] + payload),
+                NDEFRecord(tnf: .wellKnown, type: [0x55], payload: [0x00] + payload),
+                NDEFRecord(tnf: .absoluteURI, type: payload),
+            ])
+        }
+    }
+
+    @Test func assuranceIsOrdered() {
+        #expect(Pass.Assurance.allCases == Pass.Assurance.allCases.sorted())
+        #expect(Pass.Assurance.none < .identifier && .cryptographic < .cryptographicWithReplayProtection)
+    }
+}

@@ -1,0 +1,116 @@
+import CardCore
+import ReaderKitTesting
+import Testing
+import TestSupport
+
+@testable import CardTags
+
+@Suite struct TagReaderTests {
+    @Test(
+        arguments: [
+            ("3B8F8001804F0CA0000003060300030000000068", .type2),
+            ("3B8F8001804F0CA00000030603003A0000000051", .type2),
+            ("3B8F8001804F0CA00000030603003D0000000056", .type2),
+            ("3B8F8001804F0CA000000306030001000000006A", .mifareClassic),
+            ("3B8F8001804F0CA0000003060300020000000069", .mifareClassic),
+            ("3B8F8001804F0CA000000306030026000000004D", .mifareClassic),
+            ("3B8F8001804F0CA000000306030030000000005B", .type1),
+            ("3B8F8001804F0CA00000030611003B0000000042", .type3),
+            ("3B8F8001804F0CA00000030609003B000000005A", .type5),
+            ("3B8F8001804F0CA0000003060B00140000000077", .type5),
+            ("3B8F8001804F0CA00000030603FFA00000000034", nil),
+            ("3B8F8001804F0CA0000003060600070000000069", nil),
+            ("3B80800101", .type4),
+            ("3B8180018080", .type4),
+            ("3B8880010000000033818100 3A", .type4),
+            ("3B6500002063CB6600", nil),
+            ("", nil),
+            ("FFFF", nil),
+            ("3B", nil),
+        ] as [(String, TagType?)]
+    )
+    func typeFromATR(_ atr: String, _ type: TagType?) {
+        #expect(TagReader.type(of: CardFacts(atr: bytes(atr))) == type)
+    }
+
+    @Test(
+        arguments: [
+            (.iso14443a, 0x00, .type2), (.iso14443a, 0x20, .type4), (.iso14443a, 0x28, .type4),
+            (.iso14443a, 0x08, .mifareClassic), (.iso14443a, 0x18, .mifareClassic), (.iso14443a, 0x40, nil),
+            (.iso14443a, nil, nil), (.iso14443b, nil, .type4), (.felica, nil, .type3), (.iso15693, nil, .type5),
+            (nil, 0x00, nil),
+        ] as [(Technology?, UInt8?, TagType?)]
+    )
+    func typeFromAnticollision(_ technology: Technology?, _ sak: UInt8?, _ type: TagType?) {
+        let values = sak.map { [CardFacts.Value("sak", [$0])] } ?? []
+        #expect(TagReader.type(of: CardFacts(technology: technology, values: values)) == type)
+    }
+
+    @Test func cardsWithoutAPlaceForAMessage() throws {
+        let cards: [(any SimulatedCard, TagType?)] = [
+            (SimulatedIdentityCard.classic1K(), .mifareClassic), (SimulatedIdentityCard.feliCa(), .type3),
+            (SimulatedIdentityCard.vicinity(), .type5),
+        ]
+        for (card, type) in cards {
+            let channel = SimulatedCardChannel(card)
+            #expect(try TagReader.readNDEF(over: channel) == TagContent(type: type, ndef: .absent))
+            #expect(channel.exchanges < 8)
+        }
+        for card in [SimulatedIdentityCard.desFire(), .phone()] {
+            #expect(
+                try TagReader.readNDEF(over: SimulatedCardChannel(card)) == TagContent(type: .type4, ndef: .absent)
+            )
+        }
+    }
+
+    @Test(arguments: [true, false]) func unknownStorageCard(readerTells: Bool) throws {
+        // The reader knows no name for the card; some can tell the tag type instead.
+        let atr = bytes("3B8F8001804F0CA0000003060300000000006B")
+        let unknown = SimulatedCardKind.storage(standard: 0x03, name: 0x0000).atr
+        #expect(atr.count == 19)
+        let tag = try #require(SimulatedNTAG.formatted(.ntag213, message: [0xD0, 0x00, 0x00]))
+        let reader = SimulatedReader(tellsTagType: readerTells)
+        let channel = AnsweringChannel(facts: CardFacts(atr: unknown)) { command throws(ReaderError) in
+            reader.transmit(command, to: tag) ?? []
+        }
+        let content = try TagReader.readNDEF(over: channel)
+        #expect(content.ndef == (readerTells ? .message([0xD0, 0x00, 0x00]) : .absent))
+    }
+
+    @Test(arguments: SimulatedFault.Kind.allCases, 0..<6)
+    func faults(_ kind: SimulatedFault.Kind, exchange: Int) throws {
+        let expected: ReaderError.Kind =
+            switch kind {
+            case .removed: .cardRemoved
+            case .reset: .cardReset
+            case .timeout: .timeout
+            case .communication: .communication
+            }
+        let message = [UInt8](repeating: 0x61, count: 100)
+        let type2 = try #require(SimulatedNTAG.formatted(.ntag213, message: message))
+        for card in [type2, SimulatedType4Tag(message: message)] as [any SimulatedCard] {
+            for afterCommand in [false, true] {
+                let fault = SimulatedFault(kind, atExchange: exchange, afterCommand: afterCommand)
+                let error = #expect(throws: TagError.self) {
+                    try TagReader.readNDEF(over: SimulatedCardChannel(card, faults: [fault]))
+                }
+                #expect(error?.readerError?.kind == expected)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        TagError.link(ReaderError(.timeout, attempting: "send a command to the card")),
+        .refused(attempt: "read page 4 of the tag", status: StatusWord(0x6D00)),
+        .protected(attempt: "read page 4 of the tag", status: nil),
+        .corrupt(.init(.lengthOverCapacity(length: 300, capacity: 142), offset: 16)),
+        .corrupt(.init(.reservedFile(0x3F00), offset: 9, file: 0xE103)),
+        .unsupportedVersion(.type4, .init(major: 4, minor: 0)),
+        .tooLong(length: 70_000, limit: 65_536),
+    ])
+    func errorsSayThreeThings(_ error: TagError) {
+        #expect(error.description.hasPrefix("could not \(error.attempt): \(error.meaning)"))
+        #expect(error.description.hasSuffix(error.hint))
+        #expect(!error.hint.isEmpty)
+    }
+}
