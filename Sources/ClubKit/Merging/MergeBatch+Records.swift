@@ -72,7 +72,7 @@ extension MergeBatch {
             let joinedTo = try SystemValues(facts).mergedInto ?? cardHolder(of: userID)
             if try isTooMany(userID, joinedTo: joinedTo) { return .skipped(Self.joinedReason) }
             note(facts.latestTime)
-            if facts.isPlain, !hasCards, try !isAwaited(userID) {
+            if facts.isPlain, !hasCards, try !db.members.isTarget(userID) {
                 progress.noteCreated(try transaction.members.insertPlain(userID, facts, creationSequence()))
             } else {
                 let id = try transaction.members.insert(userID, facts, joined: &joined)
@@ -115,14 +115,6 @@ extension MergeBatch {
         noteNews(of: target, changes.map(\.field))
         let differences = conflicts(with: after.member)
         return changes.isEmpty && differences.isEmpty ? .kept : .merged(changes: changes, conflicts: differences)
-    }
-
-    /// Whether somebody was joined to a member who is not there yet.
-    private func isAwaited(_ userID: String) throws -> Bool {
-        try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into = ?)"),
-            arguments: [userID]
-        ) ?? false
     }
 
     // MARK: Cards

@@ -220,11 +220,7 @@ struct MemberSaving {
     func refreshTotals(of id: Int64, joined: inout Set<Int64>) throws {
         guard let row = try db.members.row(id: id) else { return }
         let totals = try db.members.totals(of: row)
-        let isTarget =
-            try Bool.fetchOne(
-                db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into = ?)"),
-                arguments: [row.member.userId]
-            ) ?? false
+        let isTarget = try db.members.isTarget(row.member.userId)
         var shown = (visits: totals.visits, latest: totals.latest)
         // The visits of others are in the sum until it is computed anew.
         if row.status == .present, isTarget || row.member.numVisits != row.ownVisits {

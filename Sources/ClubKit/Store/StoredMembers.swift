@@ -182,6 +182,13 @@ struct StoredMembers {
         one.member.userId.utf8.lexicographicallyPrecedes(other.member.userId.utf8)
     }
 
+    /// Whether somebody was joined to the member with that identifier, who may be not there yet, or has one of their cards.
+    func isTarget(_ userID: String) throws -> Bool {
+        try db.first("SELECT EXISTS (SELECT 1 FROM member WHERE merged_into = ?)", [.text(userID)]) {
+            try $0.value(0)
+        } ?? false
+    }
+
     /// All rows that stand for the same member as this one.
     func joined(to row: MemberRow) throws -> [MemberRow] {
         let rows = try connected(to: row)

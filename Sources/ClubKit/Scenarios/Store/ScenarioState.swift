@@ -27,12 +27,9 @@ final class ScenarioState {
         keepsCounts = false
         subject = .member(member.member.userId)
         // Who was joined may have events and executions and no visits, so their number does not tell.
-        let isJoined: Bool =
+        let isJoined =
             try member.mergedInto != nil || member.member.numVisits != member.ownVisits
-            || db.first(
-                "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into = ?)",
-                [.text(member.member.userId)]
-            ) { try $0.value(0) } ?? false
+            || db.members.isTarget(member.member.userId)
         if !isJoined {
             rows = [member]
         } else {
