@@ -42,6 +42,20 @@ let package = Package(
                 .product(name: "ReaderKitTesting", package: "ClubKit"),
             ]
         ),
+        // The code of the articles in Sources/*/*.docc: it is compiled, and nobody calls it.
+        .target(
+            name: "Tasks",
+            dependencies: [
+                .product(name: "ClubKit", package: "ClubKit"), .product(name: "ReaderKit", package: "ClubKit"),
+                .product(name: "ReaderKitTesting", package: "ClubKit"),
+            ]
+        ),
+        .testTarget(
+            name: "CaptureTests",
+            dependencies: [
+                .product(name: "ReaderKit", package: "ClubKit"), .product(name: "ReaderKitTesting", package: "ClubKit"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
