@@ -9,7 +9,7 @@ package struct PassOptions: ParsableArguments, Sendable {
         help: ArgumentHelp(
             "Read the passes that this configuration names: wallets of phones, tags that sign.",
             discussion: """
-                JSON; the README shows it. A file with a key must be readable by its owner alone. What was presented \
+                JSON; Documentation/passes.md shows it. A file with a key must be readable by its owner alone. What was presented \
                 before is remembered by a kiosk in its database, elsewhere and in replays until the command ends.
                 """,
             valueName: "file"

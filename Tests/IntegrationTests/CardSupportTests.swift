@@ -5,7 +5,7 @@ import ReaderKitTesting
 import TestSupport
 import Testing
 
-/// The README's table of cards is what these tests find: each card is tried in process, through a real pcscd and through
+/// The documentation's table of cards is what these tests find: each card is tried in process, through a real pcscd and through
 /// a real libnfc.
 extension ThroughPCSCD {
     @Suite(.timeLimit(.minutes(10))) struct CardSupportTests {
@@ -17,7 +17,7 @@ extension ThroughPCSCD {
             daemon = try PCSCDaemon()
         }
 
-        @Test("[real pcscd] [real libnfc] the README's table of cards holds, whatever the way in")
+        @Test("[real pcscd] [real libnfc] the documentation's table of cards holds, whatever the way in")
         func tableOfCards() async throws {
             let ways = try WayIn.all()
             var rows: [String] = []
@@ -63,10 +63,15 @@ extension ThroughPCSCD {
                 #expect(obstacles.isEmpty || here.product.hasPrefix("ICODE"), "\(card.name): \(obstacles)")
                 TestReport.add(section: Self.section, line: ([card.name] + cells).joined(separator: " | "))
             }
-            try Readme.expect(rows, between: "<!-- cards: begin -->", and: "<!-- cards: end -->")
+            try Page.expect(
+                rows,
+                between: "<!-- cards: begin -->",
+                and: "<!-- cards: end -->",
+                of: "Documentation/cards.md"
+            )
         }
 
-        /// The card's row of the README's table.
+        /// The card's row of the documentation's table.
         private static func row(
             _ card: SupportedCard,
             _ here: SupportedCard.Finding,

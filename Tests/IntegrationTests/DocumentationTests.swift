@@ -3,31 +3,38 @@ import Testing
 
 /// What the documents promise can be followed.
 @Suite struct DocumentationTests {
-    private static let root = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    /// Every page that people read, and the articles.
+    private static let documents: [String] = {
+        let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
+        return pages + ["Fixtures/README.md", "Benchmarks/README.md", "Fuzz/README.md"]
+            + files("Documentation", ending: ".md") + articles
+    }()
+    private static let articles = files("Sources", ending: ".md")
 
-    private static let documents = [
-        "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "Fixtures/README.md",
-        "Benchmarks/README.md",
-    ]
-
-    private static func text(_ path: String) throws -> String {
-        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    private static func files(_ folder: String, ending suffix: String) -> [String] {
+        let found = FileManager.default.enumerator(atPath: Page.root.appendingPathComponent(folder).path)
+        return (found?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix(suffix) }.map { "\(folder)/\($0)" }
+            .sorted()
     }
 
-    /// Every Swift block of the README stands, line for line and in its order, in a program of `Examples/`, which is
-    /// built and run by `Scripts/test`.
+    /// Every Swift block of the README, the documentation and the articles stands, line for line and in its order, in a
+    /// file of `Examples/`, which is built by `Scripts/test`. The page of scenarios is checked by tests of its own.
     @Test func codeInTheReadmeIsBuilt() throws {
-        let readme = try Self.text("README.md")
-        let files = ["ReadACard/main", "MembershipKiosk/main", "FreeCoffee/FreeCoffee", "TestYourKiosk/main"]
-        let programs = try files.map { Self.lines(try Self.text("Examples/Sources/\($0).swift")) }
-        let blocks = readme.components(separatedBy: "```swift\n").dropFirst().map { block in
-            Self.lines(block.components(separatedBy: "```").first ?? "")
+        let programs = try
+            (Self.files("Examples/Sources", ending: ".swift") + Self.files("Examples/Tests", ending: ".swift"))
+            .map { Self.lines(try Page.text($0)) }
+        #expect(Page.blocks("swift", of: try Page.text("README.md")).count >= 4)
+        #expect(Self.documents.count >= 19)
+        for document in Self.documents where document != "Documentation/scenarios.md" {
+            for block in Page.blocks("swift", of: try Page.text(document)) {
+                let found = programs.contains { Self.holds($0, inOrder: Self.lines(block)) }
+                #expect(found, "\(document):\n\(block)")
+            }
         }
-        #expect(blocks.count >= 3)
-        for block in blocks {
-            #expect(programs.contains { Self.holds($0, inOrder: block) }, "\(block.joined(separator: "\n"))")
-        }
+    }
+
+    @Test func readmeIsShort() throws {
+        #expect(try Page.text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 151)
     }
 
     private static func lines(_ text: String) -> [String] {
@@ -43,21 +50,55 @@ import Testing
         return true
     }
 
+    /// Every link that is no address leads to a file or folder that exists, and an anchor to a heading of that page.
     @Test(arguments: documents)
     func linksLeadSomewhere(document: String) throws {
-        let folder = Self.root.appendingPathComponent(document).deletingLastPathComponent()
-        for link in try Self.text(document).matches(of: /\]\(([^)#]+)[^)]*\)/) {
+        let folder = Page.root.appendingPathComponent(document).deletingLastPathComponent()
+        for link in Self.prose(try Page.text(document)).matches(of: /\]\(([^)#\s]*)(?:#([^)\s]*))?\)/) {
             let target = String(link.1)
             guard !target.hasPrefix("http") else { continue }
-            let path = folder.appendingPathComponent(target).path
-            #expect(FileManager.default.fileExists(atPath: path), "\(document): \(target)")
+            let file =
+                target.isEmpty ? Page.root.appendingPathComponent(document) : folder.appendingPathComponent(target)
+            #expect(FileManager.default.fileExists(atPath: file.path), "\(document): \(target)")
+            guard let anchor = link.2, file.pathExtension == "md" else { continue }
+            let headings = Self.anchors(try String(contentsOf: file, encoding: .utf8))
+            #expect(headings.contains(String(anchor)), "\(document): \(link.0)")
         }
     }
 
-    /// The tools know every command that the README lists.
+    /// A link to a page, and to a heading, that is not there would be found.
+    @Test func anchorsAreThoseOfTheHeadings() {
+        #expect(
+            Self.anchors("# A `b` c, d\n```\n# no\n```\n## A B c d\n## Twice\n## Twice\n") == [
+                "a-b-c-d", "a-b-c-d-1", "twice", "twice-1",
+            ]
+        )
+    }
+
+    /// The text without its code blocks.
+    private static func prose(_ text: String) -> String {
+        text.components(separatedBy: "\n```").enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element)
+            .joined(separator: "\n")
+    }
+
+    /// The anchors of the headings as GitHub makes them: lower case, spaces as hyphens, no other punctuation, and a number
+    /// where a heading comes again.
+    private static func anchors(_ text: String) -> [String] {
+        var seen: [String: Int] = [:]
+        return prose(text).split(separator: "\n").filter { $0.hasPrefix("#") }.map { line in
+            let title = line.drop { $0 == "#" }.trimmingCharacters(in: .whitespaces).lowercased()
+            let anchor = String(title.filter { $0.isLetter || $0.isNumber || " -_".contains($0) })
+                .replacingOccurrences(of: " ", with: "-")
+            defer { seen[anchor, default: 0] += 1 }
+            return seen[anchor].map { "\(anchor)-\($0)" } ?? anchor
+        }
+    }
+
+    /// The tools have every command that the documentation lists.
     @Test func commandsInTheReadmeExist() async throws {
-        let rows = try Self.text("README.md").matches(of: /\| `(readerctl|clubctl) ([a-z]+)( [a-z]+)?/)
-        #expect(rows.count >= 10)
+        let pages = try ["Documentation/tools.md", "Documentation/passes.md"].map(Page.text)
+        let rows = pages.joined().matches(of: /\| `(readerctl|clubctl) ([a-z]+)( [a-z]+)?/)
+        #expect(rows.count >= 40)
         for row in rows {
             let tool = row.1 == "readerctl" ? Tool.readerctl : Tool.clubctl
             let words = ([row.2] + [row.3].compactMap(\.self)).map { $0.trimmingCharacters(in: .whitespaces) }
@@ -68,6 +109,6 @@ import Testing
 
     @Test(arguments: ["70-clubkit-readers.rules", "93-clubkit-readers-power.rules", "blacklist-clubkit-nfc.conf"])
     func filesToInstallAreThere(name: String) {
-        #expect(FileManager.default.fileExists(atPath: Self.root.appendingPathComponent("udev/" + name).path))
+        #expect(FileManager.default.fileExists(atPath: Page.root.appendingPathComponent("udev/" + name).path))
     }
 }

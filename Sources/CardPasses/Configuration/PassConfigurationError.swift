@@ -102,7 +102,7 @@ public enum PassConfigurationError: Error, Sendable, Hashable {
     public var hint: String {
         switch self {
         case .notReadable: "Check the path, and that this user may read it."
-        case .malformed: "Mend that place; the README has an example of the whole."
+        case .malformed: "Mend that place; Documentation/passes.md has an example of the whole."
         case .keyNotReadable: "Check the path; in a configuration it begins at the folder of that file."
         case .keyOpenToOthers(let path, _): "Take it from them: chmod 600 \(path)"
         case .noKey: "Name a file with such a key: the private one, not encrypted, and of that kind."

@@ -11,7 +11,7 @@ struct PassCommands: AsyncParsableCommand {
               readerctl pass read --passes passes.json
               readerctl pass vas keygen -o vas.pem
 
-            What a reader needs so that phones offer their passes stands in the README. Nothing here is certified by \
+            What a reader needs so that phones offer their passes stands in Documentation/passes.md. Nothing here is certified by \
             Apple or Google.
             """,
         subcommands: [

@@ -2,12 +2,12 @@
 import ReaderKit
 import ReaderKitTesting
 
-/// What can be done with a card, one column of the README's table each.
+/// What can be done with a card, one column of the table in Documentation/cards.md each.
 enum CardOperation: String, CaseIterable {
     case identify, read, write, format, lock
 }
 
-/// A card of the README's table: how to make one, and what has to be possible with it.
+/// A card of the table in Documentation/cards.md: how to make one, and what has to be possible with it.
 struct SupportedCard: Sendable {
     /// What stands in the table's first column.
     var name: String

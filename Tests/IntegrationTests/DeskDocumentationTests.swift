@@ -1,16 +1,12 @@
 import Foundation
 import Testing
 
-/// The README's day at the desk, run as it stands there.
+/// The documentation's day at the desk, run as it stands there.
 @Suite(.timeLimit(.minutes(10)))
-struct ReadmeDeskTests {
-    private static let readme = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("README.md")
-
+struct DeskDocumentationTests {
     /// The lines of the first block of that section.
     private func block(_ heading: String) throws -> [String] {
-        let text = try String(contentsOf: Self.readme, encoding: .utf8)
+        let text = try Page.text("Documentation/desk.md")
         let section = try #require(text.components(separatedBy: "\n## \(heading)\n").dropFirst().first)
         let block = try #require(section.components(separatedBy: "```").dropFirst().first)
         return block.split(separator: "\n").map(String.init)
@@ -19,7 +15,7 @@ struct ReadmeDeskTests {
     @Test("Its commands do what it says of them")
     func desk() async throws {
         let scratch = try ScratchFolder()
-        let lines = try block("Members at the desk")
+        let lines = try block("A day at the desk")
         #expect(lines.count >= 8)
         let environment = ["XDG_DATA_HOME": scratch.file("data")]
         for line in lines {
