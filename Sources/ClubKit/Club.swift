@@ -242,6 +242,11 @@ public final class Club: Sendable {
 
     /// The one door for taps: records a tap and says what became of it. When it returns, that is on disk.
     ///
+    /// ```swift
+    /// let receipt = try await club.receive(tap)
+    /// print(receipt.outcome.name, receipt.member?.numVisits ?? 0)
+    /// ```
+    ///
     /// A tap that was seen before (by ``ScanEvent/id``, also before a restart) gets its first receipt and changes
     /// nothing, so a tap may safely be given again when it is not known whether it arrived. A new tap is told to
     /// ``events`` and the delegate after it was committed.

@@ -18,14 +18,14 @@ import Testing
     }
 
     /// Every Swift block of the README, the documentation and the articles stands, line for line and in its order, in a
-    /// file of `Examples/`, which is built by `Scripts/test`. The page of scenarios is checked by tests of its own.
+    /// file of `Examples/`, which is built by `Scripts/test`.
     @Test func codeInTheReadmeIsBuilt() throws {
         let programs = try
             (Self.files("Examples/Sources", ending: ".swift") + Self.files("Examples/Tests", ending: ".swift"))
             .map { Self.lines(try Page.text($0)) }
         #expect(Page.blocks("swift", of: try Page.text("README.md")).count >= 4)
         #expect(Self.documents.count >= 19)
-        for document in Self.documents where document != "Documentation/scenarios.md" {
+        for document in Self.documents {
             for block in Page.blocks("swift", of: try Page.text(document)) {
                 let found = programs.contains { Self.holds($0, inOrder: Self.lines(block)) }
                 #expect(found, "\(document):\n\(block)")

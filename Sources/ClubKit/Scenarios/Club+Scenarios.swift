@@ -9,6 +9,13 @@ extension Club {
     /// Sets the scenarios by which every visit is looked at: each tap that counts as one, and one by hand that is the
     /// member's latest.
     ///
+    /// ```swift
+    /// let coffee = Reward.stampCard(every: 10, since: opening).scenarios(id: "free-coffee") {
+    ///     $0.title = "A free coffee"
+    /// }
+    /// club.setScenarios(coffee)
+    /// ```
+    ///
     /// What is due is charged in one transaction with the visit, and told by the receipt of a tap (``Receipt/executions``), as
     /// ``ClubEvent/scenario(_:)`` and to the delegate. ``Scenario/customConditions`` are asked once per tap, before its
     /// transaction, on the queue of the callbacks; what gives no answer within ``ClubConfiguration/conditionsLimit`` counts
@@ -58,6 +65,14 @@ extension Club {
     // MARK: Events and attempts
 
     /// Records an event for scenarios whose ``Scenario/events`` are ``ScenarioEvents/named(_:)``.
+    ///
+    /// ```swift
+    /// var scenario = Scenario("fifth-purchase")
+    /// scenario.events = .named("purchase")
+    /// scenario.minEventsRequired = 5
+    /// club.setScenarios([scenario])
+    /// try await club.trigger("purchase", for: .member("U1"))
+    /// ```
     ///
     /// - Parameters:
     ///   - name: of the event, such as "purchase".

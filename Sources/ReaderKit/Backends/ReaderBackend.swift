@@ -33,6 +33,12 @@ public protocol ReaderBackend: Sendable {
     /// has taken its place meanwhile, this throws ``ReaderError/Kind/cardRemoved``: bytes of one card are never taken
     /// for another's.
     ///
+    /// ```swift
+    /// let version = try await backend.withCard(presence) { channel in
+    ///     try channel.transmit([0x90, 0x60, 0x00, 0x00, 0x00])
+    /// }
+    /// ```
+    ///
     /// - Throws: ``ReaderError``, or what the conversation throws.
     func withCard<Result: Sendable>(
         _ presence: CardPresence,

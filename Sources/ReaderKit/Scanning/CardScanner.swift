@@ -49,6 +49,14 @@ public struct CardScanner: Sendable {
 
     /// Reads one presented card.
     ///
+    /// ```swift
+    /// for await event in backend.events() {
+    ///     if case .cardInserted(let presence) = event {
+    ///         return await scanner.scan(presence)
+    ///     }
+    /// }
+    /// ```
+    ///
     /// - Returns: one event, whatever happens: what could not be read is among its problems.
     public func scan(_ presence: CardPresence) async -> ScanEvent {
         var left = configuration.timeLimit
