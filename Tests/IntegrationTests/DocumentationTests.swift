@@ -107,6 +107,18 @@ import Testing
         }
     }
 
+    /// The tap that the page on JSON shows is the one that the command above it prints.
+    @Test func shownTapIsPrinted() async throws {
+        let block = try #require(Page.blocks("", of: Page.text("Documentation/json.md")).first)
+        let command = try #require(block.split(separator: "\n").first).split(separator: " ").map(String.init)
+        try #require(command.count == 9 && command[1] == "readerctl")
+        let file = Page.root.appendingPathComponent(command[8]).path
+        let outcome = try await Tool.readerctl.start(command[2..<8] + [file]).finish()
+        let shown = try #require(Tool.object(block.split(separator: "\n").dropFirst().joined(separator: "\n")))
+        let printed = try #require(outcome.objects.first)
+        #expect(NSDictionary(dictionary: printed) == NSDictionary(dictionary: shown))
+    }
+
     @Test(arguments: ["70-clubkit-readers.rules", "93-clubkit-readers-power.rules", "blacklist-clubkit-nfc.conf"])
     func filesToInstallAreThere(name: String) {
         #expect(FileManager.default.fileExists(atPath: Page.root.appendingPathComponent("udev/" + name).path))
