@@ -77,7 +77,7 @@ let package = Package(
         .target(
             name: "ClubScenarios",
             dependencies: [
-                "ReaderKit", "ClubRecords",
+                "CardPasses", "ClubRecords",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Yams", package: "Yams"),
             ]
@@ -85,7 +85,7 @@ let package = Package(
         .target(
             name: "ClubMessages",
             dependencies: [
-                "ReaderKit", "ClubRecords",
+                "CardPasses", "ClubRecords",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]

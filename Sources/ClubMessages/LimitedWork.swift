@@ -1,5 +1,5 @@
+import CardCore
 import Dispatch
-import ReaderKit
 
 /// Work of the application's that may block, or never end.
 enum LimitedWork {

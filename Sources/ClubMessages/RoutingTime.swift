@@ -1,6 +1,6 @@
+import CardCore
 import ClubRecords
 import Foundation
-import ReaderKit
 
 /// Times in messages and in what is told of them.
 enum RoutingTime {

@@ -1,7 +1,7 @@
+import CardCore
 import ClubRecords
 import Crypto
 import Foundation
-import ReaderKit
 
 /// The files in the directory of a ``MessageFolder``, looked at once.
 final class MessageFiles {

@@ -1,6 +1,6 @@
+import CardCore
 import ClubRecords
 import Foundation
-import ReaderKit
 
 /// Takes messages from files in a directory.
 ///

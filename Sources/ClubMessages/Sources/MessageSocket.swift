@@ -1,6 +1,6 @@
+import CardCore
 import ClubRecords
 import Foundation
-import ReaderKit
 
 /// Takes messages from other programs on this machine, through a Unix stream socket.
 ///

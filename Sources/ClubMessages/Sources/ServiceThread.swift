@@ -1,6 +1,6 @@
+import CardCore
 import ClubRecords
 import Foundation
-import ReaderKit
 import Synchronization
 
 /// A thread that serves something until it is told to end. What it waits in watches ``bell``.

@@ -1,6 +1,6 @@
+import CardCore
 import ClubRecords
 import Foundation
-import ReaderKit
 
 /// The file of a listening Unix socket.
 struct SocketFile {

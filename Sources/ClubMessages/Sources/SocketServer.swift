@@ -1,6 +1,6 @@
+import CardCore
 import ClubRecords
 import Foundation
-import ReaderKit
 import Synchronization
 
 /// What the thread of a ``MessageSocket`` does.

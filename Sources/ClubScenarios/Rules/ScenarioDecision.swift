@@ -1,6 +1,6 @@
+import CardCore
 import ClubRecords
 import Foundation
-import ReaderKit
 
 /// What became of a look at a scenario: it is due, or which rules failed, and when it could next be due.
 ///

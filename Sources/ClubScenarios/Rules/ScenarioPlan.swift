@@ -1,5 +1,5 @@
+import CardPasses
 import Foundation
-import ReaderKit
 
 /// The scenarios of a club, in the order in which a tap asks for them.
 package struct ScenarioPlan: Sendable {

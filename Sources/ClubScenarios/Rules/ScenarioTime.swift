@@ -1,6 +1,6 @@
+import CardCore
 import ClubRecords
 import Foundation
-import ReaderKit
 
 /// Times and lengths of time of rules in whole microseconds. Nothing here can trap: what is too large becomes the
 /// largest.
