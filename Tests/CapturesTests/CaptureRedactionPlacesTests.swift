@@ -70,6 +70,32 @@ import TestSupport
         #expect(try Capture(parsing: text) == redaction.capture)
     }
 
+    /// A PIN of equal digits is a PIN: alone, within frames to the reader, and to classes that are not known. So is a
+    /// password, but the factory's are known to everybody.
+    @Test(arguments: [
+        "> 00 20 00 01 04 31 31 31 31", "> 00 20 00 01 04 00 00 00 00", "> FF 55 00 00 04 31 31 31 31",
+        "> A0 20 00 01 04 31 31 31 31", "> FF 00 00 00 0C D4 40 01 00 20 00 01 04 31 31 31 31",
+        "> FF 00 00 00 0B D4 42 00 20 00 01 04 31 31 31 31", "> FF FE 01 00 09 00 20 00 01 04 31 31 31 31 00",
+        "> FF EF 00 00 09 00 20 00 01 04 31 31 31 31", "> FF C2 00 01 0B 95 09 00 20 00 01 04 31 31 31 31",
+        "> FF 82 00 00 06 31 31 31 31 31 31", "> FF FE 01 00 05 1B 31 31 31 31",
+    ])
+    func equalDigits(_ command: String) throws {
+        let capture = try Capture(parsing: "capture 1\ncard at 0\n\(command)\n< 90 00\n")
+        let secret = command.contains("31") ? "31 31 31 31" : "00 00 00 00"
+        let redaction = CaptureRedaction(of: capture, seed: 1)
+        #expect(!redaction.capture.text().contains(secret))
+        #expect(redaction.secrets == [CaptureSecret(kind: .key, line: 3)])
+        #expect(redaction.replacedValues == 1)
+        #expect(CaptureReview(of: capture).warnings.contains { $0.code == .key && $0.line == 3 })
+        let line = ConversationExplanation(of: capture).lines.first { $0.line == 3 }
+        let shown = try #require(line)
+        #expect(shown.bytes == nil && !shown.statement.contains(secret), "\(shown.statement)")
+        #expect(!"\(shown.fields)".contains(secret.filter { $0 != " " }))
+        // What is left alone is not listed.
+        let factory = try Capture(parsing: "capture 1\ncard at 0\n> FF 82 00 00 06 FF FF FF FF FF FF\n< 90 00\n")
+        #expect(CaptureRedaction(of: factory, seed: 1).secrets.isEmpty)
+    }
+
     /// Facts and exchanges of which the first is listed.
     @Test(arguments: [
         ("", "> 80 CA 01 01 02 12 34\n< 6A 82"), ("", "> 00 D6 00 00 02 12 34\n< 90 00"),

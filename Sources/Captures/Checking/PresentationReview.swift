@@ -99,25 +99,10 @@ struct PresentationReview {
             (.authentication, .authentication, "the proof of a key stands here"),
             (.passPayload, .pass, "what a phone's pass answered stands here"),
         ] {
-            for index in Set(conversation.spans.filter { $0.kind == kind && !isPublic($0) }.map(\.exchange)).sorted() {
+            let spans = conversation.spans.filter { $0.kind == kind && !$0.isPublic(in: presentation) }
+            for index in Set(spans.map(\.exchange)).sorted() {
                 warn(code, line: presentation.exchanges[index].sourceLine, text + "; redact it")
             }
         }
-    }
-
-    /// Keys that everybody knows.
-    private func isPublic(_ span: RedactionConversation.Span) -> Bool {
-        let exchange = presentation.exchanges[span.exchange]
-        let bytes: [UInt8] =
-            switch (span.isCommand, exchange.request, exchange.answer) {
-            case (true, .apdu(let bytes), _): bytes
-            case (true, .raw(let frame), _): frame.bytes
-            case (true, .control(_, let bytes), _): bytes
-            case (false, _, .bytes(let bytes)): bytes
-            case (false, _, .raw(let frame)): frame.bytes
-            case (false, _, .fault): []
-            }
-        guard span.range.upperBound <= bytes.count else { return true }
-        return RedactionVocabulary.isPublic(Array(bytes[span.range]))
     }
 }

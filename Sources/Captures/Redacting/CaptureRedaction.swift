@@ -125,7 +125,7 @@ public struct CaptureRedaction: Sendable {
             let part = Array(bytes[span.range])
             let message = RedactionMessage(text: text, keepsIDs: true)
             let isMessage = span.isMessage && (part.first ?? 0) & 0x80 != 0
-            let new = isMessage ? message.redact(part) : text.vocabulary.string(part)
+            let new = isMessage ? message.redact(part) : text.vocabulary.string(part, always: span.isOwn)
             if span.isCommand {
                 commands[span.exchange].replaceSubrange(span.range, with: new)
             } else {
@@ -172,7 +172,7 @@ public struct CaptureRedaction: Sendable {
             if !conversation.identifiers.isEmpty {
                 secrets.append(CaptureSecret(kind: .identifier, line: presentation.sourceLine))
             }
-            for span in conversation.spans {
+            for span in conversation.spans where !span.isPublic(in: presentation) {
                 secrets.append(CaptureSecret(kind: span.kind, line: line(span.exchange)))
             }
             let unexamined = Set(conversation.unexamined).union(number < plain.count ? plain[number] : [])
@@ -183,7 +183,7 @@ public struct CaptureRedaction: Sendable {
 
 extension Capture.Exchange.Request {
     /// The bytes that are sent; setting keeps what they are.
-    fileprivate var bytes: [UInt8] {
+    var bytes: [UInt8] {
         get {
             switch self {
             case .apdu(let bytes): bytes
@@ -203,7 +203,7 @@ extension Capture.Exchange.Request {
 
 extension Capture.Exchange.Answer {
     /// The bytes that came; setting keeps what they are.
-    fileprivate var bytes: [UInt8] {
+    var bytes: [UInt8] {
         get {
             switch self {
             case .bytes(let bytes): bytes

@@ -50,8 +50,8 @@ extension RedactionConversation {
             // The lights and the sound of an ACR122 say nothing of a card.
             let isLight = command[1] == 0x00 && command[2] == 0x40
             if isSecret {
-                span(index, command: true, data, .key)
-                span(index, command: false, body, .key)
+                span(index, command: true, data, .key, isOwn: true)
+                span(index, command: false, body, .key, isOwn: true)
             } else if !isLight, !data.isEmpty || !body.isEmpty {
                 unexamined.append(index)
             }

@@ -12,6 +12,16 @@ struct RedactionConversation {
         var kind: CaptureSecret.Kind
         /// Whether it is an NDEF message, whose records stay.
         var isMessage = false
+        /// Whether it is of an application, such as a PIN, and so secret whatever it is: no factory's key.
+        var isOwn = false
+
+        /// Whether it holds what everybody knows, or nothing.
+        func isPublic(in presentation: Capture.Presentation) -> Bool {
+            let exchange = presentation.exchanges[exchange]
+            let bytes = isCommand ? exchange.request.bytes : exchange.answer.bytes
+            let part = bytes[range.clamped(to: bytes.indices)]
+            return part.isEmpty || !isOwn && RedactionVocabulary.isPublic(Array(part))
+        }
     }
 
     var spans: [Span] = []
@@ -87,10 +97,13 @@ struct RedactionConversation {
         command: Bool,
         _ range: Range<Int>,
         _ kind: CaptureSecret.Kind,
-        isMessage: Bool = false
+        isMessage: Bool = false,
+        isOwn: Bool = false
     ) {
         guard !range.isEmpty else { return }
-        spans.append(Span(exchange: index, isCommand: command, range: range, kind: kind, isMessage: isMessage))
+        spans.append(
+            Span(exchange: index, isCommand: command, range: range, kind: kind, isMessage: isMessage, isOwn: isOwn)
+        )
     }
 
     mutating func takeAPDU(_ index: Int, _ command: [UInt8], _ answer: [UInt8]) {
@@ -111,8 +124,8 @@ struct RedactionConversation {
             span(index, command: false, body, .pass, isMessage: command[1] != 0xC0)
         case (0x90, _): takeNative(index, command[1], command, data, answer, body, status: status.last ?? 0)
         case _ where isSecret:
-            span(index, command: true, data, .key)
-            span(index, command: false, body, .key)
+            span(index, command: true, data, .key, isOwn: true)
+            span(index, command: false, body, .key, isOwn: true)
         case (_, 0xA4): select(index, command, data, body)
         case (_, 0xB0): readFile(index, parameter, answer, body, status)
         case (_, 0xB1): readLong(index, command, data, answer, body)

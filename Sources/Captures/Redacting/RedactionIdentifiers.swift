@@ -21,7 +21,7 @@ final class RedactionIdentifiers {
         originals = all.filter { Set($0).count >= 3 }
         plain = all.filter { Set($0).count < 3 && !Self.isEmpty($0) }
         for original in plain {
-            _ = vocabulary.string(original, keeping: original.count == 8 ? [0, 1] : [0], isIdentifier: true)
+            _ = vocabulary.string(original, keeping: original.count == 8 ? [0, 1] : [0], always: true)
         }
         for original in originals {
             let forwards = Self.forwards(original)

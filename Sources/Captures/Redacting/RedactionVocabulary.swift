@@ -39,13 +39,13 @@ final class RedactionVocabulary {
         return words[original] ?? original
     }
 
-    /// The stand-in of some bytes. Bytes that are all the same, and keys that everybody knows, stand for themselves.
+    /// The stand-in of some bytes. Empty memory, and keys that everybody knows, stand for themselves.
     ///
     /// - Parameters:
     ///   - keeping: the places that stay as they are, such as a manufacturer's code.
-    ///   - isIdentifier: whether bytes that are all the same are replaced too.
-    func string(_ original: [UInt8], keeping: Set<Int> = [], isIdentifier: Bool = false) -> [UInt8] {
-        guard isIdentifier || !Self.isPublic(original) else { return original }
+    ///   - always: whether such bytes are replaced too, as in an identifier or a PIN.
+    func string(_ original: [UInt8], keeping: Set<Int> = [], always: Bool = false) -> [UInt8] {
+        guard always || !Self.isPublic(original) else { return original }
         if isCollecting {
             strings[original] = original
             kept[original, default: []].formUnion(keeping)
@@ -57,10 +57,10 @@ final class RedactionVocabulary {
     func known(word: [UInt8]) -> [UInt8]? { words[word] }
     func known(string: [UInt8]) -> [UInt8]? { strings[string] }
 
-    /// Keys of the factory and of the standards, and bytes that say nothing.
+    /// Keys of the factory and of the standards, and empty memory. Equal digits are not: they may be a PIN.
     static func isPublic(_ bytes: [UInt8]) -> Bool {
         guard let first = bytes.first else { return true }
-        if bytes.allSatisfy({ $0 == first }) { return true }
+        if first == 0x00 || first == 0xFF, bytes.allSatisfy({ $0 == first }) { return true }
         let keys: [[UInt8]] = [
             [0xA0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5], [0xD3, 0xF7, 0xD3, 0xF7, 0xD3, 0xF7],
             [0xB0, 0xB1, 0xB2, 0xB3, 0xB4, 0xB5],

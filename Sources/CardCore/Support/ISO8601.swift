@@ -6,11 +6,14 @@ package enum ISO8601 {
     private static let earliest: Int64 = -62_135_596_800_000
     private static let latest: Int64 = 253_402_300_799_999
 
-    /// `2026-11-21T08:30:00.000Z`, rounded to the nearest millisecond; times outside the years 1 to 9999 become the
-    /// nearest of these.
+    /// `2026-11-21T08:30:00.000Z`: the millisecond in which it was, so that the last moment of a day stays in that day;
+    /// times outside the years 1 to 9999 become the nearest of these.
     package static func text(_ date: Date) -> String {
-        let value = (date.timeIntervalSince1970 * 1000).rounded()
-        let milliseconds = value.isNaN ? 0 : Int64(min(max(value, Double(earliest)), Double(latest)))
+        let time = date.timeIntervalSince1970
+        let value = time.isNaN ? 0 : min(max(time * 1000, Double(earliest)), Double(latest))
+        // Of a whole number of milliseconds a floating-point time may lack its last digits, which are less than a
+        // microsecond.
+        let milliseconds = Int64((value + 2 * value.ulp).rounded(.down))
         let days = milliseconds >= 0 ? milliseconds / 86_400_000 : (milliseconds - 86_399_999) / 86_400_000
         let rest = Int(milliseconds - days * 86_400_000)
         let (year, month, day) = civil(days: Int(days))
