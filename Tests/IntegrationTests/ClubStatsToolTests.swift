@@ -131,6 +131,15 @@ struct ClubStatsToolTests {
             try await club.json("stats", "--from", "2026-01-05", "--to", "2026-01-05").first?["visits"] as? Int == 0
         )
         #expect(try await club.run("check").status == 0)
+        // Whose visits they were is told how many, and of no file.
+        for member in before.objects {
+            let id = try #require(member["userId"] as? String)
+            let count = try #require(member["numVisits"] as? Int)
+            let history = try await club.run("members", "history", id)
+            let words = count == 1 ? "1 earlier visit was" : "\(count) earlier visits were"
+            #expect(history.errors.contains("\(words) removed (retention period)."), "\(history.errors)")
+            #expect(!history.errors.contains("Nothing is known") && !history.errors.contains("came from a file"))
+        }
     }
 
     /// What is refused, and what a member should know, is told at the tap.

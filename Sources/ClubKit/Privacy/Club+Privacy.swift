@@ -12,6 +12,11 @@ extension Club {
         try await openStore("list a member's visits").visits(of: key, limit: limit, held: true)
     }
 
+    /// How many visits of a member were removed because they were old, also of one who was deleted.
+    package func numberOfRemovedVisits(of key: String) async throws(ClubError) -> Int {
+        try await openStore("list a member's visits").numberOfRemovedVisits(of: key)
+    }
+
     /// What was done with a member, newest first, also with one who was deleted.
     package func heldAuditLog(of key: String, limit: Int) async throws(ClubError) -> [AuditEntry] {
         try await openStore("read the audit log").auditLog(of: key, limit: limit, held: true)

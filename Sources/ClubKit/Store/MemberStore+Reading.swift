@@ -111,6 +111,17 @@ extension MemberStore {
         }
     }
 
+    /// How many visits of a member, or of what is left of one who was deleted, were removed because they were old.
+    func numberOfRemovedVisits(of key: String) async throws(ClubError) -> Int {
+        let attempt = "list a member's visits"
+        let key = device.identifiers(key)
+        return try await read(attempt) { db in
+            try db.members.held(with: db.members.heldRow(key, attempt)).reduce(0) { sum, row in
+                Int.sum(sum, row.hasFacts ? try row.facts().removedVisits : 0)
+            }
+        }
+    }
+
     /// The member whose visit it is, or `nil` if there is no such visit or they were deleted.
     package func member(ofVisit id: UUID) async throws(ClubError) -> Member? {
         try await read("look up a visit") { db in

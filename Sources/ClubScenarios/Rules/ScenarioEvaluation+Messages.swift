@@ -96,13 +96,18 @@ extension ScenarioEvaluation {
     }
 
     private mutating func absence(_ seconds: TimeInterval, at now: Int64) throws -> String {
-        guard let gap = try latestGap(at: now) else { return "There is no earlier \(counted.noun)." }
+        let noun = counted.noun
         let length = ScenarioTime.microseconds(seconds)
-        if gap > length { return "It happened after the last absence already." }
-        let last = try history.event(fromLatest: 0, through: now) ?? now
-        return "\(ScenarioTime.words(gap)) lay between the last two \(counted.noun)s; "
-            + "\(Self.needed(seconds, beyond: gap)) needed; "
-            + "\(counted.article) \(counted.noun) after \(calendar().text(ScenarioTime.sum(last, length))) would do."
+        let gap = try latestGap(at: now)
+        if let gap, gap > length { return "It happened after the last absence already." }
+        // Of visits that were removed only the last is known.
+        guard let last = try history.event(fromLatest: 0, through: now), try gap != nil || events().count > 1 else {
+            return "There is no earlier \(noun)."
+        }
+        let lay = gap.map { "\(ScenarioTime.words($0)) lay between the last two \(noun)s" }
+        return (lay ?? "The \(noun) before the last one is not kept any more") + "; "
+            + "\(Self.needed(seconds, beyond: gap ?? 0)) needed; "
+            + "\(counted.article) \(noun) after \(calendar().text(ScenarioTime.sum(last, length))) would do."
     }
 
     private mutating func stampCard(_ size: Int, since: Date?) throws -> String {

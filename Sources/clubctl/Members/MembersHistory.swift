@@ -113,9 +113,16 @@ struct MembersHistory: ToolCommand {
                 let lines = (visits + entries + former).enumerated()
                     .sorted { ($0.element.0, -$0.offset) < ($1.element.0, -$1.offset) }.map(\.element)
                 for (_, line, text) in lines.suffix(limit) { try out.result(line, text: text) }
-                if lines.isEmpty { out.message("Nothing is known of what \(found.caption) did.") }
-                if visits.isEmpty, found.numVisits > 0 {
-                    let count = Count.text(found.numVisits, "visit")
+                let removed = try await club.numberOfRemovedVisits(of: member)
+                if removed > 0 {
+                    out.message(
+                        "\(Count.text(removed, "earlier visit")) \(removed == 1 ? "was" : "were") removed (retention period)."
+                    )
+                } else if lines.isEmpty {
+                    out.message("Nothing is known of what \(found.caption) did.")
+                }
+                if visits.isEmpty, found.numVisits > removed {
+                    let count = Count.text(found.numVisits - removed, "visit")
                     out.message("\(count) came from a file as a total; when they were is not known.")
                 }
             }

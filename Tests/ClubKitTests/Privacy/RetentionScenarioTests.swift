@@ -101,6 +101,12 @@ struct RetentionScenarioTests {
         #expect(try await kiosk.come(65...80) == ["coffee": [70, 80]])
         // Of nobody's visits one is left: that the last one was long ago is known all the same.
         #expect(try await kiosk.prune(before: 81) == 16)
+        let back = try await kiosk.club.decide(Self.scenarios[3], for: .member("A"))
+        let message = try #require(back.failures.first).message
+        #expect(
+            message.contains("is not kept any more; 20 days are needed; a visit after ")
+                && message.contains("would do.")
+        )
         #expect(try await kiosk.come(110...110) == ["back": [110]])
         #expect(try await kiosk.club.check().isEmpty)
         // Who leaves and comes back begins anew.
