@@ -137,8 +137,8 @@ struct ClubStatsToolTests {
             let count = try #require(member["numVisits"] as? Int)
             let history = try await club.run("members", "history", id)
             let words = count == 1 ? "1 earlier visit was" : "\(count) earlier visits were"
-            #expect(history.errors.contains("\(words) removed (retention period)."), "\(history.errors)")
-            #expect(!history.errors.contains("Nothing is known") && !history.errors.contains("came from a file"))
+            #expect(history.messages.contains("\(words) removed (retention period)."), "\(history.messages)")
+            #expect(!history.messages.contains("Nothing is known") && !history.messages.contains("came from a file"))
         }
     }
 
