@@ -13,8 +13,12 @@ extension Club {
     ///
     /// - Throws: ``ClubError``, ``ClubError/Kind/unreadableRecord`` if the custom class does not accept the record.
     public func getUser(with userId: String) throws(ClubError) -> MembershipUser? {
-        guard let member = try openStore("look up a member").memberNow(withUserID: userId) else { return nil }
-        return try user(from: member)
+        try memberNow(withUserID: userId).map { member throws(ClubError) in try user(from: member) }
+    }
+
+    /// A member by ``Member/userId`` or any of their cards, read on the calling thread; `nil` if there is none.
+    package func memberNow(withUserID userID: String) throws(ClubError) -> Member? {
+        try openStore("look up a member").memberNow(withUserID: userID)
     }
 
     func user(from member: Member) throws(ClubError) -> MembershipUser {

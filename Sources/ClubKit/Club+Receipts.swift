@@ -23,17 +23,25 @@ extension Club {
     ///   - taps: the source.
     ///   - patience: how long the pauses of one tap may be together; `nil`, the default, for as long as it takes.
     ///   - messages: what a card brought, as with ``receive(_:keeping:)``; called once for each tap, before it is recorded.
+    ///   - waiting: called when a tap begins to wait, with what hinders it; it goes on with its receipt. Where it is given,
+    ///     nothing is logged of that.
     ///   - unrecorded: called for each tap that has no receipt, with the reason: ``ClubError/Kind/cancelled`` where its task
     ///     was cancelled while it waited.
     public func receipts<Taps: AsyncSequence>(
         of taps: Taps,
         patience: Duration? = nil,
         keeping messages: @escaping @Sendable (ScanEvent) -> [Message] = { _ in [] },
+        waiting: (@Sendable (ScanEvent, ClubError) -> Void)? = nil,
         unrecorded: @escaping @Sendable (ScanEvent, ClubError) -> Void = { _, _ in }
     ) -> Receipts<Taps> where Taps.Element == ScanEvent {
         Receipts(taps: taps) { tap throws(ClubError) in
             do throws(ClubError) {
-                return try await self.receive(tap, keeping: messages(tap), patience: patience)
+                return try await self.receive(
+                    tap,
+                    keeping: messages(tap),
+                    patience: patience,
+                    waiting: waiting.map { waiting in { waiting(tap, $0) } }
+                )
             } catch {
                 unrecorded(tap, error)
                 throw error
@@ -46,12 +54,16 @@ extension Club {
         _ event: ScanEvent,
         keeping messages: [Message] = [],
         patience: Duration? = nil,
-        isAwaited: () -> Bool = { true }
+        isAwaited: () -> Bool = { true },
+        waiting: ((ClubError) -> Void)? = nil
     ) async throws(ClubError) -> Receipt {
         var told: ClubError.Kind?
         do throws(ClubError) {
             return try await ClubError.retrying(for: patience) { error in
-                if told != error.kind { report(error) }
+                if told != error.kind {
+                    report(error, isLogged: waiting == nil)
+                    waiting?(error)
+                }
                 told = error.kind
                 if !isAwaited() { withUnsafeCurrentTask { $0?.cancel() } }
             } _: { () async throws(ClubError) in
@@ -59,7 +71,7 @@ extension Club {
             }
         } catch {
             if error.kind != .notOpen, error.kind != .cancelled {
-                tellUnrecorded(event, error, isTold: told == error.kind)
+                tellUnrecorded(event, error, isTold: told == error.kind, isLogged: waiting == nil)
             }
             throw error
         }

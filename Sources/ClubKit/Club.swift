@@ -268,7 +268,7 @@ public final class Club: Sendable {
 
     /// Records a tap. What fails is told by the caller.
     func record(_ event: ScanEvent, keeping messages: [Message]) async throws(ClubError) -> Receipt {
-        let store = try openStore("record a tap")
+        let store = try openStore(MemberStore.tapAttempt)
         let (configuration, plan) = state.withLock { ($0.configuration, $0.scenarios) }
         let userCreation = configuration.userCreationStyle
         var rules = TapRules(cooldown: Timestamp.microseconds(configuration.cooldown))
@@ -302,10 +302,12 @@ public final class Club: Sendable {
 
     /// Tells of a tap that was not recorded.
     ///
-    /// - Parameter isTold: whether it was told why.
-    func tellUnrecorded(_ event: ScanEvent, _ error: ClubError, isTold: Bool) {
+    /// - Parameters:
+    ///   - isTold: whether it was told why.
+    ///   - isLogged: whether the log is told too.
+    func tellUnrecorded(_ event: ScanEvent, _ error: ClubError, isTold: Bool, isLogged: Bool) {
         broadcaster.yield(.scan(event))
-        if !isTold { report(error) }
+        if !isTold { report(error, isLogged: isLogged) }
     }
 
     /// Whether a tap with that ``ScanEvent/id`` has a receipt already, so that giving it again changes nothing.
@@ -430,9 +432,11 @@ public final class Club: Sendable {
         }
     }
 
-    /// - Parameter shown: what the delegate is told in place of the error.
-    func report(_ error: ClubError, as shown: (any Error)? = nil) {
-        configuration.logger.error("\(error)")
+    /// - Parameters:
+    ///   - shown: what the delegate is told in place of the error.
+    ///   - isLogged: whether the log is told too.
+    func report(_ error: ClubError, as shown: (any Error)? = nil, isLogged: Bool = true) {
+        if isLogged { configuration.logger.error("\(error)") }
         debugLogger.addDebugMessage("Club - \(error)")
         broadcaster.yield(.error(error, at: configuration.clock()))
         guard delegate != nil else { return }

@@ -128,7 +128,7 @@ public struct ClubError: Error, Sendable, Hashable {
         case .invalidSetting: "Choose a value inside the range."
         case .alreadyOpen: "Set it before the club is opened, or close the club first; the former value stays."
         case .unreadableRecord: "Check 'init(from:)' of the custom class against the fields of the record."
-        case .cancelled: "Nothing needs to be done; the same tap can be given again."
+        case .cancelled: "Try again if it is still wanted."
         case .other: "Look the code up in SQLite's documentation."
         }
     }

@@ -53,6 +53,8 @@ final class FrontDesk: Sendable {
     private static func tell(_ event: ClubEvent, _ output: Output) {
         switch event {
         case .scan, .received, .scenario, .routed: return
+        // What taps wait for is told with whose they are.
+        case .error(let error, _) where error.attempt == MemberStore.tapAttempt: return
         case .error(let error, _):
             output.message("\(error)")
             if !output.isJSON { return }
@@ -97,6 +99,7 @@ final class FrontDesk: Sendable {
     where Taps.Element == ScanEvent, Taps: Sendable {
         let current = Mutex<(tap: ScanEvent, brought: [Message])?>(nil)
         let end = Mutex<ClubError?>(nil)
+        let waiting = Mutex<(tap: UUID, kind: ClubError.Kind)?>(nil)
         let receipts = club.receipts(
             of: try taps.prefix(while: { _ in end.withLock { $0 == nil } }),
             patience: patience,
@@ -105,13 +108,25 @@ final class FrontDesk: Sendable {
                 current.withLock { $0 = (tap, brought) }
                 return brought
             },
-            unrecorded: { [output] _, error in
-                // All others are events.
-                if error.kind == .cancelled { output.message("\(error)") }
+            waiting: { tap, error in
+                waiting.withLock { $0 = (tap.id, error.kind) }
+                self.tell(tap, "waits and is given again: \(error.kind.meaning)", error)
+            },
+            unrecorded: { tap, error in
+                if error.kind == .cancelled {
+                    let advice = "Tap again, or record it by hand ('clubctl members visit')."
+                    self.tell(tap, "was not recorded: the kiosk was ended while it waited. \(advice)", error)
+                } else if error.kind != .notOpen, waiting.withLock({ $0?.tap != tap.id || $0?.kind != error.kind }) {
+                    self.tell(tap, "was not recorded: \(error.kind.meaning)", error)
+                }
                 if error.kind == .cancelled || patience != nil { end.withLock { $0 = error } }
             }
         )
         for try await receipt in receipts {
+            if waiting.withLock({ $0?.tap == receipt.eventID }), let tap = current.withLock(\.self)?.tap {
+                waiting.withLock { $0 = nil }
+                output.message("\(who(tap).words) is recorded; taps go on.")
+            }
             guard let (tap, brought) = current.withLock(\.self) else { continue }
             // A replay with the same ids gives the club taps that it has; they are told as what they were, not counted.
             counts.withLock { counts in
@@ -121,12 +136,38 @@ final class FrontDesk: Sendable {
             if output.isJSON { try output.result(tap, text: "") }
             try output.result(
                 ClubEvent.received(receipt),
-                text: describe(receipt) + (receipt.isDuplicate ? " (received before)" : "")
+                text: describe(receipt, of: tap) + (receipt.isDuplicate ? " (received before)" : "")
             )
             try deliveries?.tell(receipt.executions, of: receipt.member)
             try await messages?.takeUp(brought)
         }
-        if let error = end.withLock(\.self) { throw error }
+        if let error = end.withLock(\.self) {
+            try printAccount()
+            // It was told with whose tap it was.
+            throw error.kind == .cancelled ? ToolExit.interrupted : error
+        }
+    }
+
+    /// Whose tap it is, as far as that can be read.
+    private func who(_ tap: ScanEvent) -> (member: Member?, words: String) {
+        let member = tap.memberKey.flatMap { try? club.memberNow(withUserID: $0) }
+        return (member, "The tap of \(member?.caption ?? "somebody new") at \(Self.time(tap.at)) on \(tap.reader)")
+    }
+
+    /// Tells what keeps a tap from being recorded: a message, and with `--json` an `error` line.
+    private func tell(_ tap: ScanEvent, _ what: String, _ error: ClubError) {
+        let (member, words) = who(tap)
+        // Where it cannot be written, the next tap ends the kiosk.
+        let line = TapErrorLine(
+            at: ISO8601.text(club.configuration.clock()),
+            id: tap.id.uuidString,
+            reader: tap.reader,
+            member: member,
+            error: ErrorLine(error)
+        )
+        if output.isJSON { try? output.result(line, text: "") }
+        let code = error.code.map { " (\($0.name) \($0.rawValue))" } ?? ""
+        output.message("\(words) \(what)" + (error.kind == .cancelled ? "" : "\(code). \(error.hint)"))
     }
 
     /// Tells that readers cannot be used: a message, and with `--json` an `error` line.
@@ -161,7 +202,7 @@ final class FrontDesk: Sendable {
         }
     }
 
-    private func describe(_ receipt: Receipt) -> String {
+    private func describe(_ receipt: Receipt, of tap: ScanEvent) -> String {
         let who = receipt.member?.caption ?? "somebody"
         let visits = receipt.member?.numVisits ?? 0
         let words: String =
@@ -169,17 +210,35 @@ final class FrontDesk: Sendable {
             case .created: "welcome   \(who), first visit"
             case .visit: "visit     \(who), visit \(visits)"
             case .repeat: "repeat    \(who), counted already"
-            case .ignored(let reason): "ignored   \(refusal(reason, receipt))"
+            case .ignored(let reason): "ignored   \(refusal(reason, receipt))\(card(tap, reason))"
             case .rejected(let reason): "rejected  \(refusal(reason, receipt))"
             }
         let notices = receipt.notices.map { ". " + $0.message.trimmedPeriod }.joined()
         return "\(Self.time(receipt.at))  \(words)\(notices)"
     }
 
+    /// What was read, for whoever works on the kiosk.
+    private func card(_ tap: ScanEvent, _ reason: Receipt.Reason) -> String {
+        guard reason.code == .maintenance else { return "" }
+        let uid = tap.uid.map { ", identifier \($0.bytes.hex)" } ?? ""
+        let key = tap.memberKey.map { ", key \($0)" } ?? ", no key"
+        return " \(tap.card)\(uid)\(key)"
+    }
+
     /// Why, and of whom where somebody was recognised.
     private func refusal(_ reason: Receipt.Reason, _ receipt: Receipt) -> String {
         receipt.member.map { "\($0.caption): \(reason.message)" } ?? reason.message
     }
+}
+
+/// The JSON object for a tap that waits, or cannot be recorded.
+private struct TapErrorLine: Encodable {
+    let event = "error"
+    var at: String
+    var id: String
+    var reader: String
+    var member: Member?
+    var error: ErrorLine
 }
 
 extension String {

@@ -17,7 +17,8 @@ struct Kiosk: ToolCommand {
             the cooldown: acknowledged, not counted), ignored or rejected, each with at, id, reader and, where there \
             is one, member (userId, username, timeStampAdded, numVisits, timeStampOfLastVisit, custom fields); reason \
             and reasonCode say why a tap was ignored or rejected; notices (words) what the member should know besides, \
-            such as that the membership ends soon; error has code and message. What this process changes otherwise is \
+            such as that the membership ends soon; duplicate \
+            (true) of a tap that was received before, and not counted again; error has code and message. What this process changes otherwise is \
             told too: created, updated and visit (update says why: manualVisit, undo, edit, merge), deleted, imported \
             and merged (report). With --scenarios, what a visit brings follows it as event "scenario": id (to redeem \
             it by), scenario (its identifier), number (how many times it counts by then), state, visit (the id of the tap), \

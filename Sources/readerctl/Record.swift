@@ -8,8 +8,9 @@ struct Record: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Records what cards and this program say to each other in a capture file.",
         discussion: """
-            Each presented card is read as 'scan' does and printed the same way; 'replay' of the file gives the same \
-            taps, but for passes, which 'pass verify' judges and 'pass explain' shows. The file holds what the cards say, identifiers included. It is written as it goes.
+            Each presented card is read as 'scan' does and printed the same way; 'replay' of the file, with the same \
+            --passes, gives the same taps, but for passes of Google Wallet, whose keys end with the tap; 'pass explain' \
+            shows what can be seen of them. The file holds what the cards say, identifiers included. It is written as it goes.
 
             EXAMPLES
               readerctl record --once tap.capture

@@ -63,18 +63,21 @@ struct Replay: ToolCommand {
         var worst = ToolExit.success
         for file in try CaptureFiles.expand(files) {
             do {
-                let difference = try await CaptureExpectation(
-                    file: file,
-                    mode: replay.mode,
-                    site: site,
-                    start: replay.start
-                )
-                .firstDifference()
+                let expectation = CaptureExpectation(file: file, mode: replay.mode, site: site, start: replay.start)
+                let difference = try await expectation.firstDifference()
                 if let difference {
+                    // Without a configuration no pass is proven.
+                    let isWithoutPasses =
+                        site == nil
+                        && FileManager.default.contents(atPath: expectation.sidecar).map {
+                            String(decoding: $0, as: UTF8.self).contains("\"assurance\":\"cryptographic")
+                        } == true
+                    let words =
+                        "\(difference)" + (isWithoutPasses ? ". The sidecar expects passes; give --passes." : "")
                     if worst == ToolExit.success { worst = ToolExit.failure }
                     try out.result(
-                        Line(event: "different", file: file, line: difference.line, message: difference.description),
-                        text: "\(file): \(difference)"
+                        Line(event: "different", file: file, line: difference.line, message: words),
+                        text: "\(file): \(words)"
                     )
                 } else {
                     try out.result(Line(event: "same", file: file), text: "\(file): as expected")

@@ -102,6 +102,18 @@ import TestSupport
                 #"{"smartTap":{"collector":1,"keyVersion":1,"key":"k","issuers":["1"]}}"#, "smartTap.issuers[0]",
                 "a whole number"
             ),
+            (
+                #"{"smartTap":{"collector":1,"keyVersion":1,"key":"k","issuers":[7,"0133EE80"]}}"#,
+                "smartTap.issuers[1]", "'0133EE80' in hexadecimal, as in scan events, is 20180608"
+            ),
+            (
+                #"{"signingTags":[{"host":"a","metaReadKey":"m","fileReadKey":"k","layout":{"mac":"c","piccData":"e","uid":"u"}}]}"#,
+                "signingTags[0].layout", "leave out 'uid' and 'counter'"
+            ),
+            (
+                #"{"signingTags":[{"host":"a","metaReadKey":"m","fileReadKey":"k","layout":{"mac":"e","piccData":"e","counter":"e"}}]}"#,
+                "signingTags[0].layout", "leave out 'uid' and 'counter'"
+            ),
             (#"{"smartTap":{"collector":1,"keyVersion":1,"key":"k","kinds":[]}}"#, "smartTap.kinds", "memberKinds"),
             (#"{"tokens":{"keys":["k"],"leewaySeconds":-1}}"#, "tokens.leewaySeconds", "0 to 86400"),
             (#"{"tokens":{"key":"k"}}"#, "tokens.key", "audience, idClaim"),

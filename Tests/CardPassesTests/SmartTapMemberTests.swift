@@ -76,6 +76,16 @@ import Testing
         #expect(reading.member?.key == ids.first)
         #expect(reading.problems.map(\.code) == (ids.isEmpty ? [.noPass] : []))
         #expect(reading.objects.count == 5)
+        // There are passes, which only the configuration leaves out.
+        #expect(reading.problems.allSatisfy { $0.message.contains("'smartTap.memberKinds' and 'smartTap.issuers'") })
+        guard case .google(let finding) = reading.wallet else {
+            Issue.record("no wallet")
+            return
+        }
+        let reader = ReaderInfo(name: "r", backend: .pcsc)
+        let findings = PassFinding.findings(reader: reader, smartTap: finding, problems: reading.problems)
+        #expect(findings.contains { $0.code == .otherPasses } == ids.isEmpty)
+        #expect(!findings.contains { $0.code == .noPass })
     }
 
     /// The number that Google gives its customer, which the phone tells with every pass.

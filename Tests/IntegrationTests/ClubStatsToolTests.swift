@@ -122,6 +122,11 @@ struct ClubStatsToolTests {
     @Test func pruning() async throws {
         _ = try await replay()
         let before = try await club.run("members", "list", "--json")
+        let tomorrow = ISO8601.text(Date().addingTimeInterval(86_400))
+        #expect(try await club.run("visits", "prune", "--before", tomorrow, "--yes").status == 64)
+        let question = try await club.run("visits", "prune", "--before", "2026-01-06")
+        let total = before.objects.compactMap { $0["numVisits"] as? Int }.reduce(0, +)
+        #expect(question.status == 64 && question.messages.contains("Remove \(total) visits before "))
         let removed = try await club.json("visits", "prune", "--before", "2026-01-06", "--yes").first
         let visits = before.objects.compactMap { $0["numVisits"] as? Int }.reduce(0, +)
         #expect(removed?["removed"] as? Int == visits)

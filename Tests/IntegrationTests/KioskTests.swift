@@ -64,6 +64,17 @@ struct KioskTests {
         let ignored = kiosk.objects.filter { $0["event"] as? String == "ignored" }
         #expect(ignored.allSatisfy { $0["reasonCode"] as? String == "maintenance" && $0["reason"] is String })
         #expect(try await visits(database).isEmpty)
+        // People see the card, as whoever works there needs it.
+        let shown = try await Tool.clubctl.run(
+            "kiosk",
+            "--replay",
+            Fixtures.path + "/cards/classic-1k-uid.capture",
+            "--once",
+            "--maintenance",
+            "--database",
+            database
+        )
+        #expect(shown.output.contains("MIFARE Classic 1K, identifier 3A5B7C9D, key 3A5B7C9D"), "\(shown.output)")
     }
 
     @Test func aSeededReplayIsTheSameBytes() async throws {

@@ -254,6 +254,15 @@ import Testing
         // Its keys ended with the tap.
         let over = try await run("verify", "--passes", passes, Fixtures.path + "/passes/google-smart-tap.capture")
         #expect(over.status == 1 && over.output.contains("passNotAccepted"))
+        // Whatever replays it gives the same reason, and no advice that cannot help.
+        let recorded = Fixtures.path + "/passes/google-smart-tap.capture"
+        for arguments in [
+            ["replay", "--passes", passes, recorded], ["pass", "read", "--passes", passes, "--replay", recorded],
+        ] {
+            let outcome = try await Tool.readerctl.run(arguments + ["--json"], input: [])
+            #expect(outcome.output.contains("cannot be opened again from its recording"), "\(outcome.output)")
+            #expect(!outcome.output.contains("Hold the phone to the reader again"))
+        }
     }
 
     /// A replay reads passes too, by the time of the recording, and remembers nothing from one run to the next.
@@ -279,7 +288,7 @@ import Testing
         let late = try await replay("--start", "2026-01-01T00:00:00Z", "--expect", fixtures + "/apple-vas.capture")
         #expect(late.status == 1 && late.objects.first?["event"] as? String == "different")
         let without = try await Tool.readerctl.run(["replay", "--expect", fixtures + "/apple-vas.capture"], input: [])
-        #expect(without.status == 1)
+        #expect(without.status == 1 && without.output.contains("The sidecar expects passes; give --passes."))
         _ = try folder.write("{", to: "broken.json")
         let broken = folder.file("broken.json")
         #expect(

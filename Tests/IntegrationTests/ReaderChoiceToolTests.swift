@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import ReaderKit
 import ReaderKitTesting
 import TestSupport
@@ -36,6 +37,49 @@ struct ReaderChoiceToolTests {
         let tap = try #require(outcome.objects.first { $0["event"] as? String == "scan" })
         #expect(tap["memberKey"] as? String == (isTold ? "M-1042" : nil))
         #expect(try await members().map { $0["userId"] as? String } == (isTold ? ["M-1042"] : []))
+    }
+
+    @Test("A tap that waits for the database is told with whose it is, when it goes on, and when it is not recorded")
+    func waitingTap() async throws {
+        let line = try SmartReaderTerminal(link: folder.file("line"))
+        _ = try await Tool.clubctl.run("members", "add", "04112233445566", "--name", "Ann", "--database", database)
+        let kiosk = try Tool.clubctl.start(
+            ["kiosk", "--json", "--database", database, "--reader", "smart-reader:" + folder.file("line")]
+        )
+        try await until("the kiosk listens") { line.isOpenedByProgram }
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: database, configuration: configuration)
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
+        try line.report(SimulatedNTAG(.ntag213, uid: [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66]))
+        let waits = try #require(await kiosk.message(containing: "waits and is given again"))
+        #expect(
+            waits.hasPrefix("The tap of Ann (04112233445566) at ") && waits.contains("another program holds"),
+            "\(waits)"
+        )
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "ROLLBACK") }
+        // Not told once more in the log.
+        let next = try #require(await kiosk.message(containing: ""))
+        #expect(
+            next.hasPrefix("The tap of Ann (04112233445566) at ") && next.hasSuffix("is recorded; taps go on."),
+            "\(next)"
+        )
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
+        try line.report(SimulatedNTAG(.ntag213, uid: [0x04, 0x21, 0x22, 0x33, 0x44, 0x55, 0x66]))
+        _ = try #require(await kiosk.message(containing: "The tap of somebody new at "))
+        kiosk.kill(SIGINT)
+        let outcome = await kiosk.finish()
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "ROLLBACK") }
+        #expect(outcome.status == 130)
+        #expect(
+            outcome.messages.contains("was not recorded: the kiosk was ended while it waited. Tap again, or record")
+        )
+        #expect(outcome.messages.contains("Taps         1\n"), "\(outcome.messages)")
+        #expect(!outcome.messages.contains("Nothing needs to be done"))
+        let errors = outcome.objects.filter { $0["event"] as? String == "error" }
+        #expect(errors.map { ($0["error"] as? [String: Any])?["code"] as? String } == ["busy", "busy", "cancelled"])
+        #expect(errors.allSatisfy { $0["id"] is String && $0["reader"] as? String == folder.file("line") })
+        #expect((errors.first?["member"] as? [String: Any])?["username"] as? String == "Ann")
     }
 
     @Test("Plain text with a prefix and a suffix, from standard input, which ends the kiosk with it")

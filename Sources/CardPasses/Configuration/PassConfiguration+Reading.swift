@@ -24,6 +24,13 @@ extension PassConfiguration {
             throw PassConfigurationError.Fault(place: "", what: "this is no JSON")
         }
         try Self.checkNames(object, Self.names, "")
+        let smartTap = (object as? [String: Any])?["smartTap"] as? [String: Any]
+        for (index, issuer) in (smartTap?["issuers"] as? [Any] ?? []).enumerated() {
+            // Scan events have an issuer's bytes in hexadecimal; digits alone might be meant as either.
+            guard let text = issuer as? String else { continue }
+            let number = UInt64(text, radix: 16).map { "; '\(text)' in hexadecimal, as in scan events, is \($0)" } ?? ""
+            throw .init(place: "smartTap.issuers[\(index)]", what: "a whole number belongs here" + number)
+        }
         do {
             self = try JSONDecoder().decode(Self.self, from: data)
         } catch let error as DecodingError {
@@ -161,6 +168,10 @@ extension PassConfiguration.SigningTags {
         try PassConfiguration.check(host, path, place)
         if layout.piccData != nil, metaReadKey == nil {
             throw .init(place: place, what: "'piccData' is encrypted, and there is no 'metaReadKey' to open it")
+        }
+        if layout.piccData != nil, layout.uid != nil || layout.counter != nil {
+            let what = "'piccData' has identifier and counter in it: leave out 'uid' and 'counter', or 'piccData'"
+            throw .init(place: "\(place).layout", what: what)
         }
         if let fileData = layout.fileData, layout.signedFrom == nil, fileData != layout.mac {
             throw .init(place: "\(place).layout", what: "'fileData' has to be signed, and there is no 'signedFrom'")

@@ -42,7 +42,8 @@ extension PassFinding {
         let isGiven = answers.contains { if case .pass = $0 { true } else { false } }
         findings += answers.compactMap { PassFinding($0) }.filter { !isGiven || $0.code != .noPass }
         findings += [smartTap?.status.flatMap { PassFinding($0) }].compactMap(\.self)
-        findings += problems.compactMap { PassFinding($0) }
+        let others = smartTap?.hasPasses == true
+        findings += problems.compactMap { $0.code == .noPass && others ? PassFinding(.otherPasses) : PassFinding($0) }
         var seen: Set<Code> = []
         return findings.filter { seen.insert($0.code).inserted }
     }

@@ -31,6 +31,8 @@ public struct PassFinding: Sendable, Hashable, Codable {
         case keyNotAccepted
         /// There is no pass of the kind that was asked for.
         case noPass
+        /// There are passes, of kinds or issuers that name no member here.
+        case otherPasses
         /// The reader does not look for cards of type B, which Smart Tap wants.
         case typeBNotPolled
     }
@@ -100,6 +102,13 @@ public struct PassFinding: Sendable, Hashable, Codable {
                 "the phone has no pass of the kind that was asked for",
                 "There is nothing to be read for this place; or, of an iPhone, another pass is shown",
                 "Add the pass of this place to the wallet, and check the pass type or collector in the configuration."
+            )
+        case .otherPasses:
+            self.init(
+                code,
+                "the phone gives passes, and none is of a kind and an issuer that name a member",
+                "The tap names nobody",
+                "Check 'smartTap.memberKinds' and 'smartTap.issuers' in the configuration against the passes."
             )
         case .typeBNotPolled:
             self.init(

@@ -44,6 +44,9 @@ public struct SmartTapReader: Sendable {
 
         /// Why nothing could be read.
         public var error: SmartTapError?
+
+        /// Whether it gave a pass of any kind: who the customer is every phone tells.
+        package var hasPasses: Bool { objects.contains { $0.kind != .customer } }
     }
 
     /// Asks the phone, on which `OSE.VAS.01` was selected.

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 
 extension Club {
     /// Removes visits that are older than ``ClubConfiguration/visitRetention`` now, and once a day from now on.
@@ -27,18 +28,33 @@ extension Club {
         }
     }
 
+    /// What the removal of old visits concerns: how many visits were made before that time, and how many days scenarios
+    /// look back whose windows slide along with the present, where that is beyond it.
+    package func oldVisits(before limit: Date) async throws(ClubError) -> (count: Int, scenarioDays: Int?) {
+        let store = try openStore("count old visits")
+        try await onOpeningQueue { self.keepSpans(in: store) }
+        let time = Timestamp.microseconds(limit)
+        let (count, reach) = try await store.read("count old visits") { db in
+            (
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM visit WHERE at < ?", arguments: [time]) ?? 0,
+                try db.scenarioSpans().map(\.slidingLength).max() ?? 0
+            )
+        }
+        let isBeyond = configuration.clock().addingTimeInterval(-Timestamp.seconds(reach)) < limit
+        return (count, isBeyond ? Int(Timestamp.seconds(reach) / 86_400) : nil)
+    }
+
     /// Removes old visits, with the numbers kept that the scenarios need.
-    func removeVisits(
+    ///
+    /// - Parameter warns: whether the log says that scenarios look at days of which visits are removed.
+    package func removeVisits(
         before limit: Date,
         _ context: ActionContext,
-        in store: MemberStore
+        in store: MemberStore? = nil,
+        warns: Bool = true
     ) async throws(ClubError) -> Int {
-        try await onOpeningQueue { self.keepSpans(in: store) }
-        let reach = try await store.read("remove old visits") { db in
-            try db.scenarioSpans().map(\.slidingLength).max() ?? 0
-        }
-        if configuration.clock().addingTimeInterval(-Timestamp.seconds(reach)) < limit {
-            let days = Int(Timestamp.seconds(reach) / 86_400)
+        let store = try store ?? openStore("remove old visits")
+        if let days = try await oldVisits(before: limit).scenarioDays, warns {
             configuration.logger.warning(
                 "Scenarios count what happened in the last days, also in some of which visits are removed now.",
                 metadata: ["days": "\(days)"]

@@ -56,7 +56,7 @@ extension MemberStore {
         return try await taps.add(tap) { self.commit($0, answer: $1) }.get()
     }
 
-    private static let tapAttempt = "record a tap"
+    package static let tapAttempt = "record a tap"
 
     /// Commits taps together.
     ///

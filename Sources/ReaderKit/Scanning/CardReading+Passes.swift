@@ -116,9 +116,22 @@ extension CardReading {
             if let error = finding.error {
                 problems.append(ScanEvent.Problem(.passNotAccepted, "\(error)"))
             } else if passes.isEmpty {
-                problems.append(Self.noPass)
+                problems.append(finding.hasPasses ? Self.otherPasses : Self.noPass)
             }
         }
+    }
+
+    /// What is to be said of a tap of Google Wallet that comes from a recording.
+    package static let recordedSmartTap = ScanEvent.Problem(
+        .passNotAccepted,
+        "a tap of Google Wallet cannot be opened again from its recording, since its keys ended with it; 'readerctl pass "
+            + "explain' shows what can be seen of it"
+    )
+
+    /// Explains why a recorded phone refuses: it was asked with other keys, to which it has no answer.
+    package mutating func explainRecording() {
+        guard case .google(let finding) = wallet, let error = finding.error else { return }
+        problems = problems.map { $0.message == "\(error)" ? Self.recordedSmartTap : $0 }
     }
 
     // MARK: Signing tags
@@ -274,6 +287,11 @@ extension CardReading {
     private static let noPass = ScanEvent.Problem(
         .noPass,
         "there is no pass of this place on the phone; add it to the wallet"
+    )
+    private static let otherPasses = ScanEvent.Problem(
+        .noPass,
+        "the passes that the phone gives are of kinds or issuers that name no member here; check 'smartTap.memberKinds' and "
+            + "'smartTap.issuers' in the configuration"
     )
 }
 

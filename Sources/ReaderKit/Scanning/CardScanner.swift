@@ -67,6 +67,7 @@ public struct CardScanner: Sendable {
             left -= reading.duration
             reading = await read(presence, within: left)
         }
+        if presence.reader.backend == .replay { reading.explainRecording() }
         return event(of: reading, at: presence.at, on: presence.reader, atr: presence.facts.standingATR)
     }
 

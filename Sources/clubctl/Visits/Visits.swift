@@ -104,13 +104,23 @@ struct VisitsPrune: ToolCommand {
         var before: String
     }
 
+    func validate() throws {
+        if before.start > Date() { throw ValidationError("--before takes a day or time that has been.") }
+    }
+
     func perform() async throws {
         let out = output.output
         try await out.tellingErrors {
             try await database.withClub { club in
                 let time = LocalTime.text(before.start.timeIntervalSince1970)
-                try await confirmation.ask("Remove all visits before \(time)?", out)
-                let removed = try await club.removeVisits(before: before.start, by: action.context)
+                let (count, scenarioDays) = try await club.oldVisits(before: before.start)
+                if let days = scenarioDays {
+                    out.message(
+                        "Scenarios look \(Count.text(days, "day")) back, and will count only what is left of these days."
+                    )
+                }
+                try await confirmation.ask("Remove \(Count.text(count, "visit")) before \(time)?", out)
+                let removed = try await club.removeVisits(before: before.start, action.context, warns: false)
                 try out.result(
                     Line(removed: removed, before: ISO8601.text(before.start)),
                     text: "Removed \(Count.text(removed, "visit")) before \(time)."

@@ -50,6 +50,7 @@ struct PassRead: ToolCommand {
                 reading.wallet = try Self.wallet(over: card.channel)
             }
             if let fault = reading.fault { throw fault }
+            if card.presence.reader.backend == .replay { reading.explainRecording() }
             verdict = PassVerdict("pass", reading)
             verdict.at = ISO8601.text(card.presence.at)
             verdict.reader = card.presence.reader.name

@@ -129,13 +129,7 @@ struct PassVerify: ToolCommand {
         }
         guard isSmartTap, reading.member == nil else { return reading }
         var explained = reading
-        explained.problems = [
-            ScanEvent.Problem(
-                .passNotAccepted,
-                "a tap of Google Wallet cannot be opened again from its recording, since its keys ended with it; 'readerctl pass "
-                    + "explain' shows what can be seen of it"
-            )
-        ]
+        explained.problems = [CardReading.recordedSmartTap]
         return explained
     }
 
