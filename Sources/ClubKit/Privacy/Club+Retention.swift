@@ -53,7 +53,7 @@ extension Club {
         in store: MemberStore? = nil,
         warns: Bool = true
     ) async throws(ClubError) -> Int {
-        let store = try store ?? openStore("remove old visits")
+        let store = if let store { store } else { try openStore("remove old visits") }
         if let days = try await oldVisits(before: limit).scenarioDays, warns {
             configuration.logger.warning(
                 "Scenarios count what happened in the last days, also in some of which visits are removed now.",
