@@ -78,7 +78,7 @@ extension Club {
     }
 }
 
-/// The receipts of taps (see ``Club/receipts(of:patience:keeping:unrecorded:)``).
+/// The receipts of taps (see ``Club/receipts(of:patience:keeping:waiting:unrecorded:)``).
 public struct Receipts<Taps: AsyncSequence>: AsyncSequence where Taps.Element == ScanEvent {
     /// What the source throws.
     public typealias Failure = Taps.Failure

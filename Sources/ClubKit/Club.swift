@@ -317,7 +317,7 @@ public final class Club: Sendable {
 
     /// Records every tap of a source, one after the other, until the source ends or the task is cancelled.
     ///
-    /// It is ``receipts(of:patience:keeping:unrecorded:)`` for whoever needs no receipts. The source is asked for its taps on
+    /// It is ``receipts(of:patience:keeping:waiting:unrecorded:)`` for whoever needs no receipts. The source is asked for its taps on
     /// the thread that commits them, where it does not ask for another one: it must suspend while it has none, and not
     /// block, which would keep the taps of all readers back.
     ///
