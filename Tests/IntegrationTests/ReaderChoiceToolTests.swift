@@ -59,7 +59,7 @@ struct ReaderChoiceToolTests {
         )
         try await other.writeWithoutTransaction { db in try db.execute(sql: "ROLLBACK") }
         // Not told once more in the log.
-        let next = try #require(await kiosk.message(containing: ""))
+        let next = try #require(await kiosk.message(containing: "tap"))
         #expect(
             next.hasPrefix("The tap of Ann (04112233445566) at ") && next.hasSuffix("is recorded; taps go on."),
             "\(next)"
