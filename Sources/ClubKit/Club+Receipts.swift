@@ -65,13 +65,15 @@ extension Club {
                     waiting?(error)
                 }
                 told = error.kind
-                if !isAwaited() { withUnsafeCurrentTask { $0?.cancel() } }
+                return isAwaited()
             } _: { () async throws(ClubError) in
                 try await record(event, keeping: messages)
             }
         } catch {
-            if error.kind != .notOpen, error.kind != .cancelled {
-                tellUnrecorded(event, error, isTold: told == error.kind, isLogged: waiting == nil)
+            // One that waited is told of whatever ends it; whoever cancels its task knows why.
+            if told != nil || error.kind != .notOpen && error.kind != .cancelled {
+                let isTold = told == error.kind || error.kind == .cancelled
+                tellUnrecorded(event, error, isTold: isTold, isLogged: waiting == nil)
             }
             throw error
         }
@@ -119,45 +121,3 @@ public struct Receipts<Taps: AsyncSequence>: AsyncSequence where Taps.Element ==
 }
 
 extension Receipts: Sendable where Taps: Sendable {}
-
-extension ClubError {
-    /// The longest time that something is tried again for a fault of the disk.
-    private static let faultPatience = Duration.seconds(60)
-
-    /// Does something, and again while what hinders it may pass by itself.
-    ///
-    /// - Parameters:
-    ///   - patience: how long the pauses between the tries may be together; `nil` for as long as it takes.
-    ///   - waiting: called before each pause, with what hinders it.
-    package static func retrying<Value: Sendable>(
-        for patience: Duration?,
-        waiting: (ClubError) -> Void = { _ in },
-        _ work: () async throws(ClubError) -> Value
-    ) async throws(ClubError) -> Value {
-        var pause = Duration.milliseconds(200)
-        var paused = Duration.zero
-        while true {
-            let failure: ClubError
-            do throws(ClubError) {
-                return try await work()
-            } catch {
-                failure = error
-            }
-            let limit: Duration? =
-                switch failure.kind {
-                case .busy, .diskFull: patience
-                case .inputOutput: min(patience ?? faultPatience, faultPatience)
-                default: .zero
-                }
-            paused += pause
-            if let limit, paused > limit { throw failure }
-            waiting(failure)
-            do {
-                try await Task.sleep(for: pause)
-            } catch {
-                throw ClubError(error, attempting: failure.attempt)
-            }
-            pause = min(pause * 2, .seconds(2))
-        }
-    }
-}

@@ -24,7 +24,9 @@ public final class Club: Sendable {
     public var configuration: ClubConfiguration { state.withLock { $0.configuration } }
 
     struct State {
-        var configuration: ClubConfiguration
+        var configuration: ClubConfiguration { didSet { changes &+= 1 } }
+        /// How often the configuration was set.
+        var changes = 0
         /// Whether the club is open, or is being opened, so that it is too late for ``Club/configure(_:)``.
         var isOpening = false
         var delegate = DelegateReference(nil)
@@ -79,17 +81,34 @@ public final class Club: Sendable {
     /// ```
     ///
     /// Once the club is open, or ``open(withAppKey:appId:developerId:completion:)`` was called, nothing is changed, and
-    /// ``ClubError/Kind/alreadyOpen`` is reported to the delegate, in ``events`` and in the log.
+    /// ``ClubError/Kind/alreadyOpen`` is reported to the delegate, in ``events`` and in the log; likewise once a type of
+    /// ``ScenarioProtocol`` keeps its state in this club's database, until ``keepScenarioTypes()`` is called.
+    ///
+    /// - Parameter change: called again where others change the configuration meanwhile, so that nothing is lost. One that
+    ///   itself changes this club changes nothing else, which is reported as ``ClubError/Kind/invalidSetting``.
     @discardableResult
     public func configure(_ change: (inout ClubConfiguration) -> Void) -> Club {
-        var changed = configuration
-        // Outside of the lock: it is the application's code.
-        change(&changed)
-        let isSet = state.withLock { state in
-            if !state.isOpening { state.configuration = changed }
-            return !state.isOpening
+        let attempt = "configure the club"
+        for _ in 0..<100 {
+            var (changed, changes) = state.withLock { ($0.configuration, $0.changes) }
+            // Outside of the lock: it is the application's code.
+            change(&changed)
+            let isSet: Bool? = FamiliarScenarios.whileHeld { holder in
+                state.withLock { state in
+                    guard !state.isOpening, holder != ObjectIdentifier(self) else { return false }
+                    guard state.changes == changes else { return nil }
+                    state.configuration = changed
+                    return true
+                }
+            }
+            if isSet == true { return self }
+            if isSet == false {
+                report(ClubError(.alreadyOpen, attempting: attempt))
+                return self
+            }
         }
-        if !isSet { report(ClubError(.alreadyOpen, attempting: "configure the club")) }
+        let detail = "it was changed by something else each time; a change must not change the same club itself"
+        report(ClubError(.invalidSetting, attempting: attempt, detail: detail))
         return self
     }
 
@@ -319,7 +338,8 @@ public final class Club: Sendable {
     ///
     /// It is ``receipts(of:patience:keeping:waiting:unrecorded:)`` for whoever needs no receipts. The source is asked for its taps on
     /// the thread that commits them, where it does not ask for another one: it must suspend while it has none, and not
-    /// block, which would keep the taps of all readers back.
+    /// block, which would keep the taps of all readers back. A tap in hand when the task is cancelled is recorded, unless it
+    /// waits for the disk or for another program: then it is not, and ``events`` tells it without a receipt.
     ///
     /// - Throws: ``ClubError/Kind/notOpen`` if the club is not open, or is closed meanwhile.
     public func run(_ source: some AsyncSequence<ScanEvent, Never>) async throws(ClubError) {

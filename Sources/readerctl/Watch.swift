@@ -24,7 +24,8 @@ struct Watch: ToolCommand {
     @OptionGroup var readers: ReaderOptions
 
     func perform() async throws {
-        try await output.withLines { out in
+        // A recording waits for whoever reads, and loses no line to them.
+        try await output.withLines(isLive: readers.recordings == nil) { out in
             try await readers.withBackend { backend in
                 if readers.isChoice { _ = try await readers.present(of: backend) }
                 for await event in backend.events() where event.reader.map(readers.matches) ?? true {

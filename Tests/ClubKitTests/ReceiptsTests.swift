@@ -186,6 +186,33 @@ struct ReceiptsTests {
         try await club.close()
     }
 
+    @Test(
+        "A tap that waits when its task is cancelled, or its club is closed, is told as one without a receipt",
+        arguments: [true, false]
+    )
+    func unrecordedAtTheEnd(isCancelled: Bool) async throws {
+        let club = try await open()
+        let events = club.events
+        let recorder = FamiliarRecorder()
+        club.recorded(by: recorder)
+        let locked = try LockedDatabase(directory.file())
+        let tap = taps(1)[0]
+        let running = Task { try await club.run(Source([tap])) }
+        _ = await events.first { if case .error = $0 { true } else { false } }
+        if isCancelled {
+            running.cancel()
+            try await running.value
+            let told = await events.first { if case .scan = $0 { true } else { false } }
+            #expect(told == .scan(tap))
+        } else {
+            try await club.close()
+            await #expect { try await running.value } throws: { ($0 as? ClubError)?.kind == .notOpen }
+            #expect(await recorder.lines(2) == ["error ClubError busy", "error ClubError notOpen"])
+        }
+        locked.release()
+        try await club.close()
+    }
+
     @Test("A club that is closed, or was not opened, ends it")
     func closed() async throws {
         let club = try await open()

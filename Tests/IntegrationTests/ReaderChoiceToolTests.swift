@@ -282,6 +282,34 @@ struct ReaderChoiceToolTests {
         #expect(process.terminationStatus == 130)
     }
 
+    @Test("A recording waits for whoever reads, and loses no line", arguments: ["scan", "watch"])
+    func slowReader(command: String) async throws {
+        let count = 3000
+        let capture = folder.file("many.capture")
+        let cards = (0..<count).map {
+            "card at \($0).0 atr 3B8F8001804F0CA0000003060300030000000068\nremoved at \($0).5\n"
+        }
+        try Data("capture 1\ntitle: many\n\n\(cards.joined())".utf8).write(to: URL(fileURLWithPath: capture))
+        let process = Tool.readerctl.process([command, "--json", "--reader", "replay:" + capture])
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        defer { kill(process.processIdentifier, SIGKILL) }
+        var (held, unchanged) = (Int32(0), 0)
+        try await until("the pipe holds no further line", within: .seconds(120)) {
+            var waiting: Int32 = 0
+            guard ioctl(output.fileHandleForReading.fileDescriptor, UInt(FIONREAD), &waiting) == 0 else { return false }
+            unchanged = waiting == held ? unchanged + 1 : 0
+            held = waiting
+            return held > 50_000 && unchanged > 20
+        }
+        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        let event = command == "scan" ? "\"scan\"" : "\"cardInserted\""
+        #expect(text.components(separatedBy: "\"event\":\(event)").count - 1 == count)
+    }
+
     @Test(
         "A replay whose reader goes away is a failure, since taps stay undone",
         arguments: [

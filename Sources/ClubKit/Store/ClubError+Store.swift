@@ -47,3 +47,45 @@ extension ClubError {
         21: "SQLITE_MISUSE", 22: "SQLITE_NOLFS", 23: "SQLITE_AUTH", 25: "SQLITE_RANGE", 26: "SQLITE_NOTADB",
     ]
 }
+
+extension ClubError {
+    /// The longest time that something is tried again for a fault of the disk.
+    private static let faultPatience = Duration.seconds(60)
+
+    /// Does something, and again while what hinders it may pass by itself.
+    ///
+    /// - Parameters:
+    ///   - patience: how long the pauses between the tries may be together; `nil` for as long as it takes.
+    ///   - waiting: called before each pause, with what hinders it; whether it is to be tried again.
+    package static func retrying<Value: Sendable>(
+        for patience: Duration?,
+        waiting: (ClubError) -> Bool = { _ in true },
+        _ work: () async throws(ClubError) -> Value
+    ) async throws(ClubError) -> Value {
+        var pause = Duration.milliseconds(200)
+        var paused = Duration.zero
+        while true {
+            let failure: ClubError
+            do throws(ClubError) {
+                return try await work()
+            } catch {
+                failure = error
+            }
+            let limit: Duration? =
+                switch failure.kind {
+                case .busy, .diskFull: patience
+                case .inputOutput: min(patience ?? faultPatience, faultPatience)
+                default: .zero
+                }
+            paused += pause
+            if let limit, paused > limit { throw failure }
+            guard waiting(failure) else { throw failure }
+            do {
+                try await Task.sleep(for: pause)
+            } catch {
+                throw ClubError(error, attempting: failure.attempt)
+            }
+            pause = min(pause * 2, .seconds(2))
+        }
+    }
+}

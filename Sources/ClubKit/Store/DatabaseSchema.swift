@@ -351,6 +351,7 @@ enum DatabaseSchema {
         CREATE INDEX message_by_state ON message (state, seq);
         """
 
+    /// What counts in a number, and the names of numbers, are those of ``KeptCount``.
     private static let version5 = """
         DROP TABLE scenario_count;
         -- How many lie after a moment; after the least of all for all of them, then with the first and the last.
@@ -367,7 +368,123 @@ enum DatabaseSchema {
         -- Has all that counting asks for.
         DROP INDEX scenario_event_by_subject;
         CREATE INDEX scenario_event_by_subject ON scenario_event (kind, subject, name, at, undone, hlc, born);
-        \(KeptCount.events.triggers)
-        \(KeptCount.executions.triggers)
+        -- Keep the numbers right, whoever writes. The next to the first or the last is near it; none lies outside.
+        CREATE TRIGGER scenario_event_adds AFTER INSERT ON scenario_event
+        BEGIN
+            UPDATE scenario_count SET number = number + 1, first_at = min(coalesce(first_at, NEW.at), NEW.at),
+                last_at = max(coalesce(last_at, NEW.at), NEW.at)
+            WHERE kind = NEW.kind AND subject = NEW.subject AND name = NEW.name
+                AND after < NEW.at
+                AND NEW.undone = 0 AND NEW.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
+                    WHERE r.kind = NEW.kind AND r.subject = NEW.subject
+                        AND r.scenario = char(1) || 'events:' || NEW.name), -1);
+        END;
+        CREATE TRIGGER scenario_event_removes AFTER DELETE ON scenario_event
+        BEGIN
+            UPDATE scenario_count SET number = number - 1
+            WHERE kind = OLD.kind AND subject = OLD.subject AND name = OLD.name
+                AND after < OLD.at
+                AND OLD.undone = 0 AND OLD.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
+                    WHERE r.kind = OLD.kind AND r.subject = OLD.subject
+                        AND r.scenario = char(1) || 'events:' || OLD.name), -1);
+            UPDATE scenario_count SET first_at = (SELECT e.at FROM scenario_event AS e
+                    WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.name = OLD.name
+                    AND e.undone = 0 AND e.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
+                        WHERE r.kind = e.kind AND r.subject = e.subject
+                            AND r.scenario = char(1) || 'events:' || e.name), -1)
+                    AND e.at BETWEEN first_at AND last_at ORDER BY e.at LIMIT 1),
+                last_at = (SELECT e.at FROM scenario_event AS e
+                    WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.name = OLD.name
+                    AND e.undone = 0 AND e.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
+                        WHERE r.kind = e.kind AND r.subject = e.subject
+                            AND r.scenario = char(1) || 'events:' || e.name), -1)
+                    AND e.at BETWEEN first_at AND last_at ORDER BY e.at DESC LIMIT 1)
+            WHERE kind = OLD.kind AND subject = OLD.subject AND name = OLD.name
+                AND after = -9223372036854775808
+                AND OLD.at IN (first_at, last_at);
+        END;
+        CREATE TRIGGER scenario_event_changes AFTER UPDATE OF kind, subject, name, at, hlc, undone ON scenario_event
+        BEGIN
+            UPDATE scenario_count SET number = number - 1
+            WHERE kind = OLD.kind AND subject = OLD.subject AND name = OLD.name
+                AND after < OLD.at
+                AND OLD.undone = 0 AND OLD.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
+                    WHERE r.kind = OLD.kind AND r.subject = OLD.subject
+                        AND r.scenario = char(1) || 'events:' || OLD.name), -1);
+            UPDATE scenario_count SET first_at = (SELECT e.at FROM scenario_event AS e
+                    WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.name = OLD.name
+                    AND e.undone = 0 AND e.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
+                        WHERE r.kind = e.kind AND r.subject = e.subject
+                            AND r.scenario = char(1) || 'events:' || e.name), -1)
+                    AND e.at BETWEEN first_at AND last_at ORDER BY e.at LIMIT 1),
+                last_at = (SELECT e.at FROM scenario_event AS e
+                    WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.name = OLD.name
+                    AND e.undone = 0 AND e.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
+                        WHERE r.kind = e.kind AND r.subject = e.subject
+                            AND r.scenario = char(1) || 'events:' || e.name), -1)
+                    AND e.at BETWEEN first_at AND last_at ORDER BY e.at DESC LIMIT 1)
+            WHERE kind = OLD.kind AND subject = OLD.subject AND name = OLD.name
+                AND after = -9223372036854775808
+                AND OLD.at IN (first_at, last_at);
+            UPDATE scenario_count SET number = number + 1, first_at = min(coalesce(first_at, NEW.at), NEW.at),
+                last_at = max(coalesce(last_at, NEW.at), NEW.at)
+            WHERE kind = NEW.kind AND subject = NEW.subject AND name = NEW.name
+                AND after < NEW.at
+                AND NEW.undone = 0 AND NEW.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
+                    WHERE r.kind = NEW.kind AND r.subject = NEW.subject
+                        AND r.scenario = char(1) || 'events:' || NEW.name), -1);
+        END;
+        CREATE TRIGGER scenario_execution_adds AFTER INSERT ON scenario_execution
+        WHEN NEW.kind <> 'member'
+        BEGIN
+            UPDATE scenario_count SET number = number + 1, first_at = min(coalesce(first_at, NEW.at), NEW.at),
+                last_at = max(coalesce(last_at, NEW.at), NEW.at)
+            WHERE kind = NEW.kind AND subject = NEW.subject AND name = char(1) || 'executions:' || NEW.scenario
+                AND after < NEW.at
+                AND NEW.counts = 1;
+        END;
+        CREATE TRIGGER scenario_execution_removes AFTER DELETE ON scenario_execution
+        WHEN OLD.kind <> 'member'
+        BEGIN
+            UPDATE scenario_count SET number = number - 1
+            WHERE kind = OLD.kind AND subject = OLD.subject AND name = char(1) || 'executions:' || OLD.scenario
+                AND after < OLD.at
+                AND OLD.counts = 1;
+            UPDATE scenario_count SET first_at = (SELECT e.at FROM scenario_execution AS e
+                    WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.scenario = OLD.scenario
+                    AND e.counts = 1
+                    AND e.at BETWEEN first_at AND last_at ORDER BY e.at LIMIT 1),
+                last_at = (SELECT e.at FROM scenario_execution AS e
+                    WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.scenario = OLD.scenario
+                    AND e.counts = 1
+                    AND e.at BETWEEN first_at AND last_at ORDER BY e.at DESC LIMIT 1)
+            WHERE kind = OLD.kind AND subject = OLD.subject AND name = char(1) || 'executions:' || OLD.scenario
+                AND after = -9223372036854775808
+                AND OLD.at IN (first_at, last_at);
+        END;
+        CREATE TRIGGER scenario_execution_changes AFTER UPDATE OF kind, subject, scenario, at, counts ON scenario_execution
+        WHEN NEW.kind <> 'member'
+        BEGIN
+            UPDATE scenario_count SET number = number - 1
+            WHERE kind = OLD.kind AND subject = OLD.subject AND name = char(1) || 'executions:' || OLD.scenario
+                AND after < OLD.at
+                AND OLD.counts = 1;
+            UPDATE scenario_count SET first_at = (SELECT e.at FROM scenario_execution AS e
+                    WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.scenario = OLD.scenario
+                    AND e.counts = 1
+                    AND e.at BETWEEN first_at AND last_at ORDER BY e.at LIMIT 1),
+                last_at = (SELECT e.at FROM scenario_execution AS e
+                    WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.scenario = OLD.scenario
+                    AND e.counts = 1
+                    AND e.at BETWEEN first_at AND last_at ORDER BY e.at DESC LIMIT 1)
+            WHERE kind = OLD.kind AND subject = OLD.subject AND name = char(1) || 'executions:' || OLD.scenario
+                AND after = -9223372036854775808
+                AND OLD.at IN (first_at, last_at);
+            UPDATE scenario_count SET number = number + 1, first_at = min(coalesce(first_at, NEW.at), NEW.at),
+                last_at = max(coalesce(last_at, NEW.at), NEW.at)
+            WHERE kind = NEW.kind AND subject = NEW.subject AND name = char(1) || 'executions:' || NEW.scenario
+                AND after < NEW.at
+                AND NEW.counts = 1;
+        END;
         """
 }

@@ -381,10 +381,7 @@ extension MemberStore {
                 changes.append((.manualVisit, try transaction.ledger.record(id, of: row, at: time, context, attempt)))
             }
             guard edit.visits < 0 else { return changes }
-            // Undone ones are in between: as many as there are, so far as anybody has come that often.
-            let visits = try transaction.db.members.visits(of: key, limit: 100_000, attempt).filter(\.counts).prefix(
-                -edit.visits
-            )
+            let visits = try transaction.db.members.visits(of: key, limit: -edit.visits, counted: true, attempt)
             guard visits.count == -edit.visits else {
                 let detail = "there are only \(visits.count) visits in the ledger to undo"
                 throw ClubError(.invalidValue, attempting: attempt, detail: detail)

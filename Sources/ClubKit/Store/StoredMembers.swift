@@ -139,13 +139,20 @@ struct StoredMembers {
         return sorted.filter { $0.id == first } + sorted.filter { $0.id != first }
     }
 
-    func visits(of key: [String], limit: Int, held isHeld: Bool = false, _ attempt: String) throws -> [Visit] {
+    func visits(
+        of key: [String],
+        limit: Int,
+        held isHeld: Bool = false,
+        counted isCounted: Bool = false,
+        _ attempt: String
+    ) throws -> [Visit] {
         let rows = try self.rows(of: key, held: isHeld, attempt)
         let visits = try rows.flatMap { one in
             try Row.fetchAll(
                 db,
                 sql: """
-                    \(Visit.select) WHERE member_id = ? AND born > ? ORDER BY visit.at DESC, visit.hlc DESC LIMIT ?
+                    \(Visit.select) WHERE member_id = ? AND born > ? \(isCounted ? "AND undo.event_id IS NULL" : "")
+                    ORDER BY visit.at DESC, visit.hlc DESC LIMIT ?
                     """,
                 arguments: [one.id, isHeld && !one.exists ? -1 : one.ended, limit]
             ).map { row in try Visit(row) }

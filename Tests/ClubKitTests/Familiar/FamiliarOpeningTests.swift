@@ -89,6 +89,26 @@ struct FamiliarOpeningTests {
         #expect(club.configure { $0.cooldown = .seconds(8) }.cooldown == .seconds(8))
     }
 
+    @Test("What is configured at the same time is all kept; a change that changes the club itself is refused")
+    func configuredTogether() async {
+        let recorder = FamiliarRecorder()
+        let club = Club(configuration: .test()).recorded(by: recorder)
+        club.configure { $0.expiryWarningDays = 0 }
+        await withTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask { for _ in 0..<50 { club.configure { $0.expiryWarningDays += 1 } } }
+            }
+        }
+        #expect(club.configuration.expiryWarningDays == 200)
+        club.configure {
+            $0.expiryWarningDays = 1
+            club.configure { $0.visitsLeftWarning = 77 }
+        }
+        #expect(club.configuration.visitsLeftWarning == 77)
+        #expect(club.configuration.expiryWarningDays == 200)
+        #expect(await recorder.lines(1) == ["error ClubError invalidSetting"])
+    }
+
     @Test("The file of the passes is read at opening, with the club's memory, and a bad one keeps the club closed")
     func passes() async throws {
         let directory = try TemporaryDirectory()

@@ -129,6 +129,19 @@ struct RetentionScenarioTests {
         try await kiosk.club.close()
     }
 
+    @Test("Windows that a newer version wrote stay beside one's own")
+    func newerWindows() async throws {
+        let store = try MemberStore(.memory, clock: { start }, makeUUID: { UUID() })
+        let spans = ScenarioSpan.all(of: [Scenario("year") { $0.rules = [.reaches(3, within: .year)] }])
+        try await store.write("test") { transaction in
+            try transaction.db.execute(sql: "INSERT INTO meta VALUES ('scenarioSpans', 'lunar 3')")
+            try transaction.events.keep(spans)
+            #expect(try transaction.db.scenarioSpans() == spans)
+            let text = try String.fetchOne(transaction.db, sql: "SELECT value FROM meta WHERE key = 'scenarioSpans'")
+            #expect(text?.hasPrefix("lunar 3\nyear ") == true)
+        }
+    }
+
     @Test("Another kiosk takes in the numbers, whether it has the visits or never had them")
     func merges() async throws {
         let directory = try TemporaryDirectory()

@@ -102,7 +102,7 @@ import Testing
             key: key,
             name: name,
             db: db,
-            keeps: keeps
+            asked: keeps ? KeptCount.Asked() : nil
         )
         let reset = try db.resetTime(key, SubjectEvents.resetName(ofEvents: name))
         let times = try Int64.fetchAll(
@@ -122,6 +122,67 @@ import Testing
             #expect(try counter.count(after: after, through: .max) == times.count { $0 > after })
             let through = after + random.below(500_000)
             #expect(try counter.count(after: after, through: through) == times.count { $0 > after && $0 <= through })
+        }
+    }
+
+    /// Adds events of the kiosk, which happen at 1, 2 and so on.
+    private static func fill(_ count: Int, _ store: MemberStore, _ db: Database) throws {
+        for number in 1...count {
+            let stamp = try store.transaction(db).nextStamp()
+            let event = ScenarioEventRow(
+                eventID: UUID(),
+                stamp: stamp,
+                key: keys[0],
+                name: "door",
+                at: Int64(number),
+                visit: nil
+            )
+            try store.transaction(db).events.add(event)
+        }
+    }
+
+    private static func counter(_ db: Database) -> KeptCount {
+        KeptCount(source: KeptCount.events, key: keys[0], name: "door", db: db, asked: KeptCount.Asked())
+    }
+
+    private static func moments(_ db: Database) throws -> [Int64] {
+        try Int64.fetchAll(db, sql: "SELECT after FROM scenario_count ORDER BY after")
+    }
+
+    /// What a reset leaves behind is gone through once, and not for a window that begins before what is left.
+    @Test func afterReset() async throws {
+        let store = try MemberStore(.memory, clock: { Date() }, makeUUID: { UUID() })
+        try await store.write("test") { transaction in
+            let db = transaction.db
+            try Self.fill(300, store, db)
+            let name = SubjectEvents.resetName(ofEvents: "door")
+            try transaction.events.reset(Self.keys[0], name, transaction.nextStamp())
+            #expect(try Self.counter(db).all().count == 0)
+            #expect(try Self.moments(db) == [.min])
+            #expect(try Self.counter(db).count(after: 100, through: .max) == 0)
+            // The latest may be from before some that were reset.
+            try Self.fill(3, store, db)
+            #expect(try Self.counter(db).all() == (3, 1, 3))
+            #expect(try Self.counter(db).count(after: 0, through: .max) == 3)
+            #expect(try Self.counter(db).count(after: 1, through: .max) == 2)
+            try db.execute(sql: "DELETE FROM scenario_event WHERE at IN (1, 3)")
+            #expect(try Self.counter(db).all() == (1, 2, 2))
+            #expect(try Self.moments(db) == [.min])
+        }
+    }
+
+    /// However many windows are in use, each has its number; those of which nobody asks any more go.
+    @Test func manyWindows() async throws {
+        let store = try MemberStore(.memory, clock: { Date() }, makeUUID: { UUID() })
+        try await store.write("test") { transaction in
+            let db = transaction.db
+            try Self.fill(2000, store, db)
+            let windows = (1...12).map { Int64($0 * 140) }
+            let counter = Self.counter(db)
+            for window in windows { #expect(try counter.count(after: window, through: .max) == 2000 - Int(window)) }
+            #expect(try Self.moments(db) == [.min] + windows)
+            #expect(try Self.counter(db).count(after: 1820, through: .max) == 180)
+            #expect(try Self.moments(db) == [.min, 1820])
         }
     }
 

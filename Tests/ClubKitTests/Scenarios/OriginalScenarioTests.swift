@@ -315,6 +315,20 @@ struct OriginalScenarioTests {
         try await club.close()
     }
 
+    @Test("A club that keeps the state of types already is not configured: there would be a second database")
+    func configuredLate() throws {
+        let directory = try TemporaryDirectory()
+        let club = Club(configuration: .test(.file(path: directory.file())))
+        defer { FamiliarScenarios.use(Club.shared) }
+        club.keepScenarioTypes().configure { $0.cooldown = .seconds(1) }
+        #expect(club.configuration.cooldown == .seconds(1))
+        Once.tryToExecute { _ in }
+        club.configure { $0.database = .memory }
+        #expect(club.configuration.database == .file(path: directory.file()))
+        club.keepScenarioTypes().configure { $0.cooldown = .seconds(2) }
+        #expect(club.configuration.cooldown == .seconds(2))
+    }
+
     @Test("An effect that throws does not count")
     func refunded() throws {
         struct Failure: Error {}

@@ -145,6 +145,11 @@ enum FamiliarScenarios {
         return (try result.get(), club)
     }
 
+    /// Does something while no other store is opened or let go here, told whose is held.
+    static func whileHeld<Value>(_ body: (ObjectIdentifier?) -> Value) -> Value {
+        held.withLock { body($0.store == nil ? nil : $0.club) }
+    }
+
     private static func club() throws(ClubError) -> Club {
         let keeper = keeper.withLock(\.self)
         if let chosen = keeper.chosen { return chosen }

@@ -13,9 +13,6 @@ struct KeptCount {
         var prefix: String
         /// Whether a row counts: `row` is what its columns are called by.
         var counts: @Sendable (_ row: String) -> String
-        /// Columns on which a row's part in a number depends, and whose rows have any.
-        var columns: String
-        var condition: @Sendable (_ row: String) -> String
     }
 
     static let events = Source(
@@ -28,9 +25,7 @@ struct KeptCount {
                 WHERE r.kind = \(row).kind AND r.subject = \(row).subject
                     AND r.scenario = \(SubjectEvents.resetNameSQL("\(row).name"))), -1)
             """
-        },
-        columns: "kind, subject, name, at, hlc, undone",
-        condition: { _ in "1" }
+        }
     )
 
     /// A member's own are few.
@@ -38,21 +33,24 @@ struct KeptCount {
         table: "scenario_execution",
         column: "scenario",
         prefix: "(char(1) || 'executions:')",
-        counts: { "\($0).counts = 1" },
-        columns: "kind, subject, scenario, at, counts",
-        condition: { "\($0).kind <> 'member'" }
+        counts: { "\($0).counts = 1" }
     )
 
     let source: Source
     let key: SubjectKey
     let name: String
     let db: Database
-    /// Whether a number that was dear is kept; a look at a decision writes nothing.
-    var keeps = false
+    /// What is asked for in this transaction, where numbers are kept; a look at a decision writes nothing.
+    var asked: Asked?
+
+    /// The moments since which was counted, whatever was counted: those numbers are in use.
+    final class Asked {
+        fileprivate var moments: Set<Int64> = []
+    }
 
     /// Up to so many rows are counted each time.
     private static let few = 128
-    /// The most numbers that are kept of one name. Of more the smallest is forgotten, which is counted fastest.
+    /// When more numbers are kept of one name, those that are not in use are forgotten.
     private static let mostKept = 8
     /// Before all moments.
     private static let beginning = Int64.min
@@ -66,7 +64,8 @@ struct KeptCount {
                 "SELECT count(*), min(at), max(at) FROM \(rows)",
                 values
             ) { (try $0.value(0), try $0.optional(1), try $0.optional(2)) } ?? (0, nil, nil)
-        if found.count > Self.few { try keep(found.count, after: Self.beginning, found.first, found.last) }
+        // Few may be left of many, which a reset left behind.
+        try keep(found.count, after: Self.beginning, found.first, found.last)
         return found
     }
 
@@ -77,6 +76,12 @@ struct KeptCount {
     }
 
     private func count(after moment: Int64) throws -> Int {
+        asked?.moments.insert(moment)
+        // What a reset left behind lies before the first, and is not gone through.
+        if mayWrite {
+            let all = try all()
+            guard let first = all.first, first <= moment else { return all.count }
+        }
         if let kept = try kept("after = ?4", moment) { return kept.number }
         let direct = try count(after: moment, through: .max, atMost: Self.few)
         guard direct >= Self.few else { return direct }
@@ -135,7 +140,7 @@ struct KeptCount {
         ) { (try $0.value(0), try $0.value(1), try $0.optional(2), try $0.optional(3)) }
     }
 
-    private var mayWrite: Bool { isKept && keeps }
+    private var mayWrite: Bool { isKept && asked != nil }
 
     private func keep(_ number: Int, after: Int64, _ first: Int64? = nil, _ last: Int64? = nil) throws {
         guard mayWrite else { return }
@@ -149,14 +154,15 @@ struct KeptCount {
                 last.map { .integer($0) } ?? .null,
             ]
         )
-        let others = "kind = ?1 AND subject = ?2 AND name = \(source.prefix) || ?3 AND after > \(Self.beginning)"
-        try db.run(
-            """
-            DELETE FROM scenario_count WHERE \(others) AND after IN
-                (SELECT after FROM scenario_count WHERE \(others) ORDER BY number DESC LIMIT -1 OFFSET \(Self.mostKept))
-            """,
-            names
+        let all = "scenario_count WHERE kind = ?1 AND subject = ?2 AND name = \(source.prefix) || ?3"
+        let others = try Int64.fetchAll(
+            db.cachedStatement(sql: "SELECT after FROM \(all) AND after > \(Self.beginning)"),
+            arguments: [key.kind.rawValue, key.text, name]
         )
+        guard others.count > Self.mostKept else { return }
+        for after in others where asked?.moments.contains(after) == false {
+            try db.run("DELETE FROM \(all) AND after = ?4", names + [.integer(after)])
+        }
     }
 
     /// Forgets the numbers that are kept.
@@ -176,43 +182,5 @@ struct KeptCount {
             """,
             names + [.integer(former), .integer(moment), .integer(Int64(number))]
         )
-    }
-}
-
-extension KeptCount.Source {
-    /// What keeps the numbers right, whoever writes.
-    var triggers: String {
-        func its(_ row: String) -> String {
-            "kind = \(row).kind AND subject = \(row).subject AND name = \(prefix) || \(row).\(column)"
-        }
-        func adding(_ row: String) -> String {
-            """
-            UPDATE scenario_count SET number = number + 1, first_at = min(coalesce(first_at, \(row).at), \(row).at),
-                last_at = max(coalesce(last_at, \(row).at), \(row).at)
-            WHERE \(its(row)) AND after < \(row).at AND \(counts(row));
-            """
-        }
-        // The next to the first or the last is near it.
-        func removing(_ row: String) -> String {
-            let others = """
-                \(table) AS e WHERE e.kind = \(row).kind AND e.subject = \(row).subject
-                    AND e.\(column) = \(row).\(column) AND \(counts("e"))
-                """
-            return """
-                UPDATE scenario_count SET number = number - 1
-                WHERE \(its(row)) AND after < \(row).at AND \(counts(row));
-                UPDATE scenario_count SET first_at = (SELECT e.at FROM \(others) ORDER BY e.at LIMIT 1),
-                    last_at = (SELECT e.at FROM \(others) ORDER BY e.at DESC LIMIT 1)
-                WHERE \(its(row)) AND after = \(Int64.min) AND \(row).at IN (first_at, last_at);
-                """
-        }
-        return """
-            CREATE TRIGGER \(table)_adds AFTER INSERT ON \(table) WHEN \(condition("NEW"))
-            BEGIN \(adding("NEW")) END;
-            CREATE TRIGGER \(table)_removes AFTER DELETE ON \(table) WHEN \(condition("OLD"))
-            BEGIN \(removing("OLD")) END;
-            CREATE TRIGGER \(table)_changes AFTER UPDATE OF \(columns) ON \(table) WHEN \(condition("NEW"))
-            BEGIN \(removing("OLD")) \(adding("NEW")) END;
-            """
     }
 }

@@ -11,7 +11,7 @@ final class ScenarioState {
     let keys: [SubjectKey]
     /// The member's rows, that of who stands for all of them first; none for a group or the kiosk.
     let rows: [MemberRow]
-    private let keepsCounts: Bool
+    private let asked: KeptCount.Asked?
 
     private var executions: [String: (count: Int, last: Int64?)]?
     private var visits: (count: Int, first: Int64?, last: Int64?)?
@@ -24,7 +24,7 @@ final class ScenarioState {
 
     init(_ member: MemberRow, in db: Database) throws {
         self.db = db
-        keepsCounts = false
+        asked = nil
         subject = .member(member.member.userId)
         // Who was joined may have events and executions and no visits, so their number does not tell.
         let isJoined =
@@ -42,7 +42,7 @@ final class ScenarioState {
     /// - Parameter keepsCounts: whether numbers that are dear to count are kept in the database.
     init(_ key: SubjectKey, keepsCounts: Bool = false, in db: Database) {
         self.db = db
-        self.keepsCounts = keepsCounts
+        asked = keepsCounts ? KeptCount.Asked() : nil
         subject = key.subject
         keys = [key]
         rows = []
@@ -61,7 +61,7 @@ final class ScenarioState {
     /// Those of a group or the kiosk, which may be many.
     private func keptExecutions(of scenario: String) -> KeptCount? {
         rows.isEmpty
-            ? KeptCount(source: KeptCount.executions, key: keys[0], name: scenario, db: db, keeps: keepsCounts) : nil
+            ? KeptCount(source: KeptCount.executions, key: keys[0], name: scenario, db: db, asked: asked) : nil
     }
 
     func executions(of scenario: String) throws -> (count: Int, last: Int64?) {
@@ -233,7 +233,7 @@ final class ScenarioState {
     }
 
     private func events(of key: SubjectKey, _ name: String) -> KeptCount {
-        KeptCount(source: KeptCount.events, key: key, name: name, db: db, keeps: keepsCounts)
+        KeptCount(source: KeptCount.events, key: key, name: name, db: db, asked: asked)
     }
 
     func event(named name: String, fromLatest k: Int, through: Int64) throws -> Int64? {
