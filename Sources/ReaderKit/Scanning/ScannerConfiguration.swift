@@ -12,8 +12,11 @@ public struct ScannerConfiguration: Sendable {
     public var retries: Int
 
     /// How long a tap may take, all its readings included: a card that is not read by then is a tap with the problem
-    /// `readFailed`. One exchange that is under way comes to its end first.
-    public var timeLimit: Duration
+    /// `readFailed`. One exchange that is under way comes to its end first. 0 s, with which nothing is read, to
+    /// ``ReaderLimits/workDuration``; what lies outside becomes the nearest.
+    public var timeLimit: Duration { didSet { timeLimit = Self.limited(timeLimit) } }
+
+    private static func limited(_ duration: Duration) -> Duration { min(max(duration, .zero), ReaderLimits.workDuration) }
 
     /// Which readers to serve; the others' events are passed on and their cards left alone.
     public var serves: @Sendable (ReaderInfo) -> Bool
@@ -33,7 +36,7 @@ public struct ScannerConfiguration: Sendable {
         self.limits = limits
         self.site = site
         self.retries = min(max(retries, 0), 10)
-        self.timeLimit = timeLimit
+        self.timeLimit = Self.limited(timeLimit)
         self.serves = serves
         self.makeID = makeID
     }
