@@ -97,8 +97,13 @@ public struct ClubError: Error, Sendable, Hashable {
         self.detail = detail
     }
 
+    /// The advice of what caused it, in place of that of the kind.
+    package var advice: String?
+
     /// What a person can do about it.
-    public var hint: String {
+    public var hint: String { advice ?? kindHint }
+
+    private var kindHint: String {
         switch kind {
         case .notOpen: "Open the club first."
         case .cannotCreate: "Choose a place in which this user may create files, or create the directory for this user."

@@ -61,7 +61,10 @@ extension Club {
             scanner.site = try await PassConfiguration(path: path).site(folder: folder, memory: passMemory)
             return scanner
         } catch {
-            throw ClubError(.malformedFile, attempting: "read the file of the passes", detail: "\(error)")
+            let attempt = "read the file of the passes"
+            var failure = ClubError(.malformedFile, attempting: attempt, detail: error.message)
+            failure.advice = error.hint
+            throw failure
         }
     }
 
