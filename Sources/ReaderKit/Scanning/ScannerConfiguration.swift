@@ -16,7 +16,9 @@ public struct ScannerConfiguration: Sendable {
     /// ``ReaderLimits/workDuration``; what lies outside becomes the nearest.
     public var timeLimit: Duration { didSet { timeLimit = Self.limited(timeLimit) } }
 
-    private static func limited(_ duration: Duration) -> Duration { min(max(duration, .zero), ReaderLimits.workDuration) }
+    private static func limited(_ duration: Duration) -> Duration {
+        min(max(duration, .zero), ReaderLimits.workDuration)
+    }
 
     /// Which readers to serve; the others' events are passed on and their cards left alone.
     public var serves: @Sendable (ReaderInfo) -> Bool

@@ -118,7 +118,8 @@ struct FamiliarOpeningTests {
         let club = Club(configuration: .test()).recorded(by: recorder).configure { $0.passes = path }
         open(club, recorder)
         #expect(await recorder.lines(2) == ["error ClubError malformedFile", "opened E_UNABLEINITIALIZE"])
-        #expect("\(recorder.errors[0])".hasSuffix(PassConfigurationError.malformed("", .init(place: "", what: "")).hint))
+        let cause = PassConfigurationError.malformed("", .init(place: "", what: ""))
+        #expect("\(recorder.errors[0])".hasSuffix(cause.hint))
         #expect(!club.isOpen)
         try Data(#"{"order":["uid","text"]}"#.utf8).write(to: URL(fileURLWithPath: path))
         open(club, recorder)
