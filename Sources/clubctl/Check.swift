@@ -134,7 +134,8 @@ struct Check: ToolCommand {
         guard Terminal.canAsk else { return offer.isFileReadable ? .rescue : .neither }
         if (try? await Terminal.agrees(to: "Take the snapshot?", out)) == true { return .snapshot }
         guard offer.isFileReadable else { return .neither }
-        return (try? await Terminal.agrees(to: "Take what could be read of the file?", out)) == true ? .rescue : .neither
+        let takesFile = (try? await Terminal.agrees(to: "Take what could be read of the file?", out)) == true
+        return takesFile ? .rescue : .neither
     }
 
     private static func text(_ finding: IntegrityFinding) -> String {

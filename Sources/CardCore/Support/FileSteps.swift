@@ -45,7 +45,8 @@ package enum FileSteps {
     package static func freeSpace(at path: String) -> Int? {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return nil }
-        return Int(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+        let bytes = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return Int(clamping: bytes.partialValue)
     }
 
     /// Nobody else calls a file so: what is removed as left behind is nobody's.

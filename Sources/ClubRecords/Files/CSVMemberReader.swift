@@ -1,4 +1,3 @@
-
 /// Reads members from CSV.
 struct CSVMemberReader: RowReader {
     private var reader: CSVReader
