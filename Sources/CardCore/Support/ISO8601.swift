@@ -12,8 +12,9 @@ package enum ISO8601 {
         let time = date.timeIntervalSince1970
         let value = time.isNaN ? 0 : min(max(time * 1000, Double(earliest)), Double(latest))
         // Of a whole number of milliseconds a floating-point time may lack its last digits, which are less than a
-        // microsecond.
-        let milliseconds = Int64((value + 2 * value.ulp).rounded(.down))
+        // microsecond. Foundation counts from 2001.
+        let missing = (abs(value) + Date.timeIntervalBetween1970AndReferenceDate * 1000).ulp
+        let milliseconds = Int64((value + missing).rounded(.down))
         let days = milliseconds >= 0 ? milliseconds / 86_400_000 : (milliseconds - 86_399_999) / 86_400_000
         let rest = Int(milliseconds - days * 86_400_000)
         let (year, month, day) = civil(days: Int(days))

@@ -99,7 +99,9 @@ extension MergeBatch {
             return conflicts.isEmpty ? .kept : .merged(changes: [], conflicts: conflicts)
         }
         touch(target)
-        if facts.removals != before.removals { try transaction.retention.removeCounted(of: target.id, facts) }
+        if facts.removals != before.removals {
+            try transaction.retention.removeCounted(of: target.id, &facts, before: before)
+        }
         try transaction.members.save(facts, of: target.id, joined: &joined)
         guard let after = try db.members.row(id: target.id) else {
             forget(target.id)

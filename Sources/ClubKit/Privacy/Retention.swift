@@ -237,10 +237,9 @@ struct Retention {
             guard !overflow, visits > claim.visits else { continue }
             facts.add(MemberFacts.Claim(visits: visits, at: latest, stamp: claim.stamp))
         }
-        // Also the moments from which other devices' scenarios count.
-        let anchors = retention.anchors + facts.removals.flatMap(\.tallies).map { ($0.from, $0.until) }
+        let anchors = anchors(retention.anchors, facts)
         for (creation, visits) in groups {
-            let former = facts.removals.first { $0.stamp.device == creation.device && $0.born == creation.born }
+            let former = facts.removal(creation.device, born: creation.born)
             let counted = visits.filter(\.counts)
             let total = Int.sum(former?.visits ?? 0, counted.count)
             facts.add(
@@ -250,11 +249,7 @@ struct Retention {
                     visits: total,
                     bought: min(former?.bought ?? 0, total) + counted.count { $0.hlc > first },
                     latest: max(former?.latest ?? 0, counted.map(\.at).max() ?? 0),
-                    tallies: anchors.map { from, until in
-                        let more = counted.count { $0.at >= from }
-                        let visits = Int.sum(former?.visits(since: from) ?? 0, more)
-                        return MemberFacts.Removal.Tally(from: from, until: until, visits: visits)
-                    }
+                    tallies: tallies(anchors, of: counted.map(\.at), on: former)
                 )
             )
         }
@@ -263,23 +258,61 @@ struct Retention {
         return old.count
     }
 
-    /// Removes visits that another device has removed and counted.
-    func removeCounted(of id: Int64, _ facts: MemberFacts) throws {
+    /// Removes visits that another device has removed and counted. That device need not know from which moments scenarios
+    /// count here, so their numbers are added to the facts first.
+    ///
+    /// - Parameters:
+    ///   - facts: those of both devices.
+    ///   - before: those of this device.
+    func removeCounted(of id: Int64, _ facts: inout MemberFacts, before: MemberFacts) throws {
         let removed = Dictionary(
-            facts.removals.map { (Creation(device: $0.stamp.device, born: $0.born), $0.stamp.time) },
-            uniquingKeysWith: max
+            facts.removals.map { (Creation(device: $0.stamp.device, born: $0.born), $0) },
+            uniquingKeysWith: { $0.stamp.time > $1.stamp.time ? $0 : $1 }
         )
-        var counted: [UUID] = []
+        var ids: [UUID] = []
+        // When the visits were that count.
+        var counted: [Creation: [Int64]] = [:]
         let visits = try Row.fetchCursor(
-            db.cachedStatement(sql: "SELECT event_id, device_id, born, hlc FROM visit WHERE member_id = ?"),
+            db.cachedStatement(
+                sql: """
+                    SELECT event_id, device_id, born, hlc, at,
+                        NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id) AS counts
+                    FROM visit WHERE member_id = ?
+                    """
+            ),
             arguments: [id]
         )
         while let visit = try visits.next() {
-            if let latest = removed[try Creation(visit)], try visit.value("hlc") <= latest {
-                counted.append(try visit.value("event_id"))
-            }
+            let creation = try Creation(visit)
+            guard let removal = removed[creation], try visit.value("hlc") <= removal.stamp.time else { continue }
+            ids.append(try visit.value("event_id"))
+            if try visit.value("counts") { counted[creation, default: []].append(try visit.value("at")) }
         }
-        try remove(counted)
+        guard !ids.isEmpty else { return }
+        let anchors = try anchors(db.scenarioAnchors(at: transaction.device.now), before)
+        for (creation, visits) in counted {
+            guard var removal = removed[creation] else { continue }
+            removal.tallies = tallies(anchors, of: visits, on: before.removal(creation.device, born: creation.born))
+            facts.add(removal)
+        }
+        try remove(ids)
+    }
+
+    /// The moments from which scenarios count here, and those of other devices.
+    private func anchors(_ own: [(from: Int64, until: Int64)], _ facts: MemberFacts) -> [(from: Int64, until: Int64)] {
+        own + facts.removals.flatMap(\.tallies).map { ($0.from, $0.until) }
+    }
+
+    /// How many visits lie at or after each moment, on top of those that were removed before.
+    private func tallies(
+        _ anchors: [(from: Int64, until: Int64)],
+        of visits: [Int64],
+        on former: MemberFacts.Removal?
+    ) -> [MemberFacts.Removal.Tally] {
+        anchors.map { from, until in
+            let count = Int.sum(former?.visits(since: from) ?? 0, visits.count { $0 >= from })
+            return MemberFacts.Removal.Tally(from: from, until: until, visits: count)
+        }
     }
 
     /// Removes visits for good, whoever they were of.

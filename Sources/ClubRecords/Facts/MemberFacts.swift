@@ -1,3 +1,4 @@
+import Foundation
 import CardPasses
 
 /// All that was ever said of a member, apart from the ledger of visits, in a form that merges without losing anything.
@@ -296,6 +297,11 @@ package struct MemberFacts: Sendable, Hashable {
     package mutating func add(_ pack: Pack) { add([pack]) }
 
     package mutating func add(_ removal: Removal) { add([removal]) }
+
+    /// What was removed of a device's visits, with the creation with which they end.
+    package func removal(_ device: UUID, born: Int64) -> Removal? {
+        removals.first { $0.stamp.device == device && $0.born == born }
+    }
 
     /// Deletes the member, as of then.
     package mutating func delete(_ stamp: Stamp) {

@@ -165,6 +165,32 @@ struct RetentionScenarioTests {
         for kiosk in [first, second, third] { try await kiosk.club.close() }
     }
 
+    @Test("Who removes visits without knowing the scenarios takes nothing from who has them", arguments: [false, true])
+    func removedElsewhere(_ hasOthers: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let (kiosk, office) = (try await Kiosk(1), try await Kiosk(2))
+        let later = Scenario("coffee") { $0.rules = [.every(10, since: start.addingTimeInterval(-40 * Self.day))] }
+        office.club.setScenarios(hasOthers ? [later] : [])
+        #expect(try await kiosk.come(1...25) == ["coffee": [10, 20], "twenty": [20]])
+        try await merge(kiosk, into: office, directory)
+        office.clock.advance(by: 26 * Self.day)
+        // The kiosk removes some itself, and the office more.
+        #expect(try await kiosk.prune(before: 6) == 5)
+        #expect(try await office.prune(before: 19) == 18)
+        let before = try await decisions(kiosk)
+        for _ in 0..<2 {
+            try await merge(office, into: kiosk, directory)
+            #expect(try await decisions(kiosk) == before)
+            try await merge(kiosk, into: office, directory)
+        }
+        #expect(try await kiosk.club.visits(of: "A", limit: 99).count == 7)
+        #expect(try await kiosk.come(26...61) == ["coffee": [30, 40, 50, 60], "sixty": [60]])
+        for one in [kiosk, office] {
+            #expect(try await one.club.check().isEmpty)
+            try await one.club.close()
+        }
+    }
+
     @Test("Who asks gets the numbers that are kept, and nothing is left of them after an erasure")
     func disclosed() async throws {
         let directory = try TemporaryDirectory()
