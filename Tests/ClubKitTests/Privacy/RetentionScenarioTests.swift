@@ -172,8 +172,8 @@ struct RetentionScenarioTests {
         let later = Scenario("coffee") { $0.rules = [.every(10, since: start.addingTimeInterval(-40 * Self.day))] }
         office.club.setScenarios(hasOthers ? [later] : [])
         #expect(try await kiosk.come(1...25) == ["coffee": [10, 20], "twenty": [20]])
-        try await merge(kiosk, into: office, directory)
         office.clock.advance(by: 26 * Self.day)
+        try await merge(kiosk, into: office, directory)
         // The kiosk removes some itself, and the office more.
         #expect(try await kiosk.prune(before: 6) == 5)
         #expect(try await office.prune(before: 19) == 18)
