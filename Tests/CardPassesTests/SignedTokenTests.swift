@@ -1,7 +1,6 @@
 import CardCore
 import Crypto
 import Foundation
-import JWTKit
 import Testing
 import TestSupport
 
@@ -39,7 +38,7 @@ import TestSupport
         """
 
     static func verifier(requiresExpiry: Bool = false) async throws -> SignedTokenVerifier {
-        try await SignedTokenVerifier(
+        try SignedTokenVerifier(
             keys: [set],
             issuer: "https://club.example",
             audience: "door",
@@ -156,7 +155,7 @@ import TestSupport
     }
 
     @Test func pem() async throws {
-        let verifier = try await SignedTokenVerifier(keys: [
+        let verifier = try SignedTokenVerifier(keys: [
             Self.p256.publicKey.pemRepresentation,
             """
             -----BEGIN PUBLIC KEY-----
@@ -168,6 +167,20 @@ import TestSupport
         #expect(try verifier.verify(Self.token(Self.claims()), at: Self.now).id == "M-7")
         let other = try Self.token(Self.claims(), header: #"{"alg":"ES256","kid":"x"}"#, signing: Self.es256)
         #expect(try verifier.verify(other, at: Self.now).id == "M-7")
+    }
+
+    /// The example of RFC 7515, section A.3, which others signed.
+    @Test func example() throws {
+        let set = #"""
+            {"keys":[{"kty":"EC","crv":"P-256",
+            "x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}
+            """#
+        let token =
+            "eyJhbGciOiJFUzI1NiJ9"
+            + ".eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ"
+            + ".DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q"
+        let verifier = try SignedTokenVerifier(keys: [set], idClaim: "iss")
+        #expect(try verifier.verify(token, at: Date(timeIntervalSince1970: 1_300_819_379)).id == "joe")
     }
 
     @Test(
@@ -183,21 +196,21 @@ import TestSupport
         ] as [(String, SignedTokenVerifier.KeyFault)]
     )
     func keys(_ text: String, _ fault: SignedTokenVerifier.KeyFault) async {
-        await #expect(throws: fault) { try await SignedTokenVerifier(keys: [text]) }
+        await #expect(throws: fault) { try SignedTokenVerifier(keys: [text]) }
     }
 
     /// Keys of other kinds in the same set are of no matter.
     @Test func mixedSet() async throws {
         let other = #"{"keys":[{"kty":"RSA","kid":"r","n":"AQAB","e":"AQAB"},{"kty":"oct","k":"AAAA"},{"kty":"new"},"#
         let set = other + Self.set.drop { $0 != "[" }.dropFirst()
-        #expect(try await SignedTokenVerifier(keys: [set]).keyNames == ["a", "b"])
+        #expect(try SignedTokenVerifier(keys: [set]).keyNames == ["a", "b"])
     }
 
     @Test func namespacedClaims() async throws {
-        let verifier = try await SignedTokenVerifier(keys: [Self.set], idClaim: "https://club.example/member")
+        let verifier = try SignedTokenVerifier(keys: [Self.set], idClaim: "https://club.example/member")
         let token = try Self.token(#"{"https://club.example/member":"M-9"}"#)
         #expect(try verifier.verify(token, at: Self.now).id == "M-9")
-        let nested = try await SignedTokenVerifier(keys: [Self.set], idClaim: "member.no")
+        let nested = try SignedTokenVerifier(keys: [Self.set], idClaim: "member.no")
         #expect(try nested.verify(Self.token(#"{"member":{"no":9}}"#), at: Self.now).id == "9")
     }
 

@@ -27,7 +27,7 @@ extension PassConfiguration {
         }
         for tags in signingTags ?? [] { site.signingTags.append(try tags.site(files)) }
         site.cards = cards ?? []
-        site.tokens = try await tokens?.verifier(files)
+        site.tokens = try tokens?.verifier(files)
         if let order { site.order = order }
         if let lowestAssurance { site.lowestAssurance = lowestAssurance }
         return site
@@ -78,19 +78,19 @@ extension PassConfiguration.SigningTags {
 }
 
 extension PassConfiguration.Tokens {
-    fileprivate func verifier(_ files: PassKeyFiles) async throws(PassConfigurationError) -> SignedTokenVerifier {
+    fileprivate func verifier(_ files: PassKeyFiles) throws(PassConfigurationError) -> SignedTokenVerifier {
         var texts: [String] = []
         for name in keys { texts.append(try files.publicKeys(name)) }
         // One file after the other, so that it can be said which one is wrong.
         for (name, text) in zip(keys, texts) {
             do throws(SignedTokenVerifier.KeyFault) {
-                _ = try await SignedTokenVerifier(keys: [text])
+                _ = try SignedTokenVerifier(keys: [text])
             } catch {
                 throw .badPublicKeys(files.path(of: name), error)
             }
         }
         do throws(SignedTokenVerifier.KeyFault) {
-            return try await SignedTokenVerifier(
+            return try SignedTokenVerifier(
                 keys: texts,
                 issuer: issuer,
                 audience: audience,

@@ -1,6 +1,7 @@
 import CardCore
+import Crypto
+import CryptoExtras
 import Foundation
-import JWTKit
 
 /// Checks tokens that an issuer signed and that stand on cards: JSON Web Tokens (RFC 7519) with EdDSA (Ed25519) or ES256.
 ///
@@ -30,7 +31,30 @@ public struct SignedTokenVerifier: Sendable {
     /// A key of the issuer, by the name that tokens know it by; a key without a name is tried for any token.
     private struct Key: Sendable {
         var name: String?
-        var algorithm: any JWTAlgorithm
+        var half: Half
+
+        enum Half: Sendable {
+            case es256(P256.Signing.PublicKey)
+            case edDSA(Curve25519.Signing.PublicKey)
+        }
+
+        /// The name of what the key signs by, as in RFC 7518 and RFC 8037.
+        var algorithm: String {
+            switch half {
+            case .es256: "ES256"
+            case .edDSA: "EdDSA"
+            }
+        }
+
+        func verifies(_ signature: [UInt8], of signed: some DataProtocol) -> Bool {
+            switch half {
+            case .es256(let key):
+                (try? P256.Signing.ECDSASignature(rawRepresentation: signature)).map {
+                    key.isValidSignature($0, for: SHA256.hash(data: signed))
+                } ?? false
+            case .edDSA(let key): key.isValidSignature(signature, for: signed)
+            }
+        }
     }
 
     /// What is wrong with a key.
@@ -58,9 +82,9 @@ public struct SignedTokenVerifier: Sendable {
         nameClaim: String = "name",
         leeway: Duration = .seconds(60),
         requiresExpiry: Bool = false
-    ) async throws(KeyFault) {
+    ) throws(KeyFault) {
         var all: [Key] = []
-        for text in keys { all += try await Self.keys(in: text) }
+        for text in keys { all += try Self.keys(in: text) }
         guard !all.isEmpty else { throw .empty }
         self.keys = all
         self.issuer = issuer
@@ -80,67 +104,46 @@ public struct SignedTokenVerifier: Sendable {
     // MARK: Keys
 
     /// Keys of other kinds and for other uses are passed over, as RFC 7517 asks for; one that can be used has to be there.
-    private static func keys(in text: String) async throws(KeyFault) -> [Key] {
-        guard text.trimmed.first == "{" else { return [try await key(pem: text)] }
+    private static func keys(in text: String) throws(KeyFault) -> [Key] {
+        guard text.trimmed.first == "{" else { return [try key(pem: text)] }
         guard let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any],
             let set = object["keys"] as? [[String: Any]]
         else { throw .malformed }
         var keys: [Key] = []
         for entry in set {
             guard entry["d"] == nil else { throw .isPrivate }
-            guard let algorithm = algorithmName(of: entry) else { continue }
-            let name = entry["kid"] as? String
-            // The library knows keys by their names alone.
-            let named = entry.merging(["kid": name ?? "0"]) { $1 }
-            guard let data = try? JSONSerialization.data(withJSONObject: named),
-                let jwk = try? JSONDecoder().decode(JWK.self, from: data),
-                let algorithm = await Self.algorithm({ try await $0.add(jwk: jwk, isDefault: true) }, algorithm)
-            else { throw .malformed }
-            keys.append(Key(name: name, algorithm: algorithm))
+            if let use = entry["use"] as? String, use != "sig" { continue }
+            if let half = try half(of: entry) { keys.append(Key(name: entry["kid"] as? String, half: half)) }
         }
         if keys.isEmpty { throw set.isEmpty ? .empty : .unsupported }
         return keys
     }
 
-    /// By what a key signs; `nil` for one that cannot be used here.
-    private static func algorithmName(of key: [String: Any]) -> String? {
-        if let use = key["use"] as? String, use != "sig" { return nil }
-        let name: String
-        switch (key["kty"] as? String, key["crv"] as? String) {
-        case ("EC", "P-256"): name = es256
-        case ("OKP", "Ed25519"): name = edDSA
-        default: return nil
+    /// `nil` for a key of another kind, or for another algorithm.
+    private static func half(of entry: [String: Any]) throws(KeyFault) -> Key.Half? {
+        func coordinate(_ name: String) throws(KeyFault) -> [UInt8] {
+            guard let text = entry[name] as? String, let bytes = base64(text.utf8) else { throw .malformed }
+            return bytes
         }
-        if let algorithm = key["alg"] as? String, algorithm != name { return nil }
-        return name
+        do {
+            switch (entry["kty"] as? String, entry["crv"] as? String, entry["alg"] as? String) {
+            case ("EC", "P-256", nil), ("EC", "P-256", "ES256"):
+                return .es256(try P256.Signing.PublicKey(rawRepresentation: try coordinate("x") + coordinate("y")))
+            case ("OKP", "Ed25519", nil), ("OKP", "Ed25519", "EdDSA"):
+                return .edDSA(try Curve25519.Signing.PublicKey(rawRepresentation: try coordinate("x")))
+            default: return nil
+            }
+        } catch {
+            throw .malformed
+        }
     }
 
-    private static func key(pem: String) async throws(KeyFault) -> Key {
+    private static func key(pem: String) throws(KeyFault) -> Key {
         guard !pem.contains("PRIVATE KEY") else { throw .isPrivate }
-        if let key = try? ES256PublicKey(pem: pem) {
-            if let algorithm = await algorithm({ await $0.add(ecdsa: key) }, es256) { return Key(algorithm: algorithm) }
-        } else if let key = try? EdDSA.PublicKey(pem: pem) {
-            if let algorithm = await algorithm({ await $0.add(eddsa: key) }, edDSA) {
-                return Key(algorithm: algorithm)
-            }
-        }
+        if let key = try? P256.Signing.PublicKey(pemRepresentation: pem) { return Key(half: .es256(key)) }
+        if let key = try? Curve25519.Signing.PublicKey(pemRepresentation: pem) { return Key(half: .edDSA(key)) }
         throw .malformed
     }
-
-    /// The library gives what checks a signature only for keys of a collection.
-    private static func algorithm(
-        _ add: (JWTKeyCollection) async throws -> Void,
-        _ name: String
-    ) async -> (any JWTAlgorithm)? {
-        let collection = JWTKeyCollection()
-        guard (try? await add(collection)) != nil, let algorithm = try? await collection.getKey(alg: name) else {
-            return nil
-        }
-        return algorithm.name == name ? algorithm : nil
-    }
-
-    private static let es256 = "ES256"
-    private static let edDSA = "EdDSA"
 
     // MARK: Tokens
 
@@ -167,28 +170,25 @@ public struct SignedTokenVerifier: Sendable {
     /// - Throws: ``SignedTokenError``.
     public func verify(_ token: String, at now: Date, on card: CardUID? = nil) throws(SignedTokenError) -> SignedToken {
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        // Not with the library's parser: it ends the program at numbers that are too great.
         guard token.utf8.count <= Self.longest, parts.count == 3,
             let header = Self.base64(parts[0]).flatMap(JSONValue.object), let signature = Self.base64(parts[2]),
             let claims = Self.base64(parts[1]).flatMap(JSONValue.object)
         else { throw .malformed }
         guard case .text(let way) = header["alg"], header["crit"] == nil,
-            keys.contains(where: { $0.algorithm.name == way })
+            keys.contains(where: { $0.algorithm == way })
         else { throw .unsupported }
         let name = header["kid"]?.name
         let candidates = keys.filter {
-            $0.algorithm.name == way && ($0.name == name || $0.name == nil || name == nil)
+            $0.algorithm == way && ($0.name == name || $0.name == nil || name == nil)
         }
         guard !candidates.isEmpty else { throw .unknownKey }
         let signed = Array(token.utf8)[..<(parts[0].count + 1 + parts[1].count)]
-        guard candidates.contains(where: { (try? $0.algorithm.verify(signature, signs: signed)) == true }) else {
-            throw .forged
-        }
+        guard candidates.contains(where: { $0.verifies(signature, of: signed) }) else { throw .forged }
         return try check(claims, at: now, on: card)
     }
 
     /// Base64url without padding (RFC 7515); `nil` for anything else.
-    private static func base64(_ text: Substring.UTF8View.SubSequence) -> [UInt8]? {
+    private static func base64(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var plain: [UInt8] = []
         for byte in text {
             switch byte {
