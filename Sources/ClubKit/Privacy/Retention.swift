@@ -363,7 +363,8 @@ extension StoredMembers {
 /// not settled, since it is yet to be delivered.
 ///
 /// The moment of the logical clock is rounded as well: up, so that it stays later than a reset before it; down if a reset
-/// came after it. A rounded record is put before one that is not (see ``TransferRecord/joined(with:)``), so
+/// came after it. A visit that was recorded later than it was made has an old time and a newer moment: each is rounded
+/// once it is old itself. A rounded record is put before one that is not (see ``TransferRecord/joined(with:)``), so
 /// that devices that have rounded and such that have not come to the same.
 extension MemberStore {
     private static let day = Stamp.day
@@ -394,7 +395,9 @@ extension MemberStore {
         /// Which rows are, beside those that are old: a condition of the table.
         var condition: String
         /// What else is changed.
-        var changes: String
+        var changes = ""
+        /// What else shows that a row with an old time is not rounded.
+        var isOld = ""
         /// Whether a row came after the latest reset.
         var stands = "TRUE"
     }
@@ -408,6 +411,7 @@ extension MemberStore {
                 AND EXISTS (SELECT 1 FROM scenario_settlement AS s WHERE s.execution_id = e.execution_id)
                 """,
             changes: ", visit = NULL",
+            isOld: " OR visit IS NOT NULL",
             stands: IntegrityQuestion.isNotReset
         ),
         Rounding(
@@ -415,6 +419,7 @@ extension MemberStore {
             key: "event_id",
             condition: "kind <> 'kiosk'",
             changes: ", visit = NULL",
+            isOld: " OR visit IS NOT NULL",
             stands: """
                 e.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r WHERE r.kind = e.kind AND r.subject = e.subject
                     AND r.scenario = \(SubjectEvents.resetNameSQL("e.name"))), -1)
@@ -425,8 +430,7 @@ extension MemberStore {
             key: "execution_id",
             condition: """
                 EXISTS (SELECT 1 FROM scenario_execution AS x WHERE x.execution_id = e.execution_id AND x.kind <> 'kiosk')
-                """,
-            changes: ""
+                """
         ),
     ]
 
@@ -440,8 +444,10 @@ extension MemberStore {
         let moments = "[\(anchors.map(String.init).joined(separator: ","))]"
         for rounding in Self.roundings {
             let (table, key) = (rounding.table, rounding.key)
+            let (oldTime, oldClock) = ("at < \(end * 1000)", "hlc < \(end << 16)")
             let isOld = """
-                at < \(end * 1000) AND hlc < \(end << 16) AND NOT \(Self.isRounded("hlc")) AND \(rounding.condition)
+                (\(oldClock) AND NOT \(Self.isRounded("hlc"))
+                    OR \(oldTime) AND (at <> \(Self.roundedTime)\(rounding.isOld))) AND \(rounding.condition)
                 """
             var last = Data()
             while true {
@@ -450,11 +456,11 @@ extension MemberStore {
                     try Data.fetchAll(
                         db.cachedStatement(
                             sql: """
-                                SELECT DISTINCT \(key) FROM \(table) AS e WHERE \(key) > ? AND \(isOld)
+                                SELECT DISTINCT \(key) FROM \(table) AS e WHERE \(key) > ?1 AND \(isOld)
                                 ORDER BY \(key) LIMIT \(Self.recordsAtOnce)
                                 """
                         ),
-                        arguments: [start]
+                        arguments: [start, moments]
                     )
                 }
                 guard let next = ids.last else { break }
@@ -464,8 +470,9 @@ extension MemberStore {
                     for id in ids {
                         try transaction.db.cachedStatement(
                             sql: """
-                                UPDATE \(table) AS e SET hlc = \(Self.rounded("hlc", up: rounding.stands)),
-                                    at = \(Self.roundedTime)\(rounding.changes)
+                                UPDATE \(table) AS e SET
+                                    hlc = iif(\(oldClock), \(Self.rounded("hlc", up: rounding.stands)), hlc),
+                                    at = iif(\(oldTime), \(Self.roundedTime), at)\(rounding.changes)
                                 WHERE \(key) = ?1 AND \(isOld)
                                 """
                         ).execute(arguments: [id, moments])

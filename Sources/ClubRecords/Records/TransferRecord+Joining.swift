@@ -108,13 +108,21 @@ package struct Precedence: Sendable {
 
     /// Of records of which one may be rounded: that comes before all of its day, which come by their moments.
     init(born: Int64 = 0, rounding stamp: Stamp, _ texts: [String?]) {
-        let moment = String(stamp.time)
         self.init(
             born: born,
             earliest: Stamp(time: stamp.dayNumber << 1 | (stamp.isRounded ? 0 : 1), device: Stamp.legacyDevice),
-            [String(repeating: "0", count: max(0, 19 - moment.count)) + moment, stamp.device.uuidString] + texts
+            [Self.ordered(stamp.time), stamp.device.uuidString] + texts
         )
     }
+
+    /// A text that is ordered as the number is.
+    private static func ordered(_ number: Int64) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, 19 - text.count)) + text
+    }
+
+    /// The later time comes first: times are rounded up.
+    static func latest(_ time: Int64) -> String { ordered(.max - max(0, time)) }
 
     func precedes(_ other: Precedence) -> Bool {
         if let latest, let former = other.latest, latest != former { return latest > former }
@@ -155,7 +163,11 @@ extension TransferRecord.Reset: JoinableRecord {
 
 extension TransferRecord.Event: JoinableRecord {
     package var precedence: Precedence {
-        Precedence(born: born, rounding: stamp, [subject.kind, subject.text, name, String(at), visit?.uuidString])
+        Precedence(
+            born: born,
+            rounding: stamp,
+            [subject.kind, subject.text, name, Precedence.latest(at), visit?.uuidString]
+        )
     }
 
     /// An undoing that one device has heard of counts for all.
@@ -173,7 +185,7 @@ extension TransferRecord.Execution: JoinableRecord {
         Precedence(
             born: born,
             rounding: stamp,
-            [subject.kind, subject.text, scenario, String(at), String(number), visit?.uuidString]
+            [subject.kind, subject.text, scenario, Precedence.latest(at), String(number), visit?.uuidString]
         )
     }
 }

@@ -303,6 +303,35 @@ struct RetentionScenarioTests {
         for kiosk in [first, second] { try await kiosk.club.close() }
     }
 
+    @Test("Also what visits brought that were recorded later than they were made does not show when they were")
+    func recordedLater() async throws {
+        let directory = try TemporaryDirectory()
+        let (first, second) = (try await Kiosk(1), try await Kiosk(2))
+        #expect(try await first.come(1...2) == [:])
+        first.clock.advance(by: 30 * Self.day)
+        for number in 3...12 {
+            let date = start.addingTimeInterval(Kiosk.seconds(number))
+            _ = try await first.club.recordVisit(of: "A", at: date, by: desk)
+        }
+        second.clock.advance(by: first.clock.now.timeIntervalSince(second.clock.now))
+        try await merge(first, into: second, directory)
+        let exact = try await first.club.executions()
+        #expect(exact.map(\.scenario) == ["coffee"] && exact[0].visit != nil)
+        #expect(try await first.prune(before: 13) == 12)
+        let rounded = try await first.club.executions()
+        #expect(
+            rounded.allSatisfy {
+                $0.visit == nil && $0.at.timeIntervalSince1970.rounded().truncatingRemainder(dividingBy: Self.day) == 0
+            }
+        )
+        #expect(rounded.map(\.at) != exact.map(\.at))
+        try await merge(second, into: first, directory)
+        #expect(try await first.club.executions() == rounded)
+        try await merge(first, into: second, directory)
+        #expect(try await second.club.executions() == rounded)
+        for kiosk in [first, second] { try await kiosk.club.close() }
+    }
+
     // MARK: Portions
 
     /// Counts the visits that are deleted in one transaction.
