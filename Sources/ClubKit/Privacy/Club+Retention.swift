@@ -46,7 +46,8 @@ extension Club {
 
     /// Removes old visits, with the numbers kept that the scenarios need.
     ///
-    /// - Parameter warns: whether the log says that scenarios look at days of which visits are removed.
+    /// - Parameter warns: whether the log reports that scenarios look at days of which visits are removed, and that old
+    ///   visits stay.
     package func removeVisits(
         before limit: Date,
         _ context: ActionContext,
@@ -60,7 +61,14 @@ extension Club {
                 metadata: ["days": "\(days)"]
             )
         }
-        return try await store.removeVisits(before: limit, context)
+        let removed = try await store.removeVisits(before: limit, context)
+        if warns, case let left = try await oldVisits(before: limit).count, left > 0 {
+            configuration.logger.warning(
+                "Old visits stay: the clock was ahead when the first that is kept of the member was recorded.",
+                metadata: ["visits": "\(left)"]
+            )
+        }
+        return removed
     }
 
     /// Lets the database know in which windows the scenarios count, so that whoever removes old visits keeps the numbers

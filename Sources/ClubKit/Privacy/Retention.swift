@@ -26,7 +26,17 @@ extension MemberStore {
         while !rest.isEmpty {
             let part = rest
             let done = try await writePortion(attempt) { transaction in
-                try transaction.retention.removeVisits(of: part, retention)
+                let done = try transaction.retention.removeVisits(of: part, retention)
+                if done.visits > 0 {
+                    // With what it tells of, so that nothing is gone without it, whenever the program ends.
+                    try transaction.audit(
+                        .removedVisits,
+                        of: nil,
+                        context,
+                        detail: ["visits": .int(done.visits), "before": .string(ISO8601.text(date))]
+                    )
+                }
+                return done
             }
             removed += done.visits
             rest = rest.dropFirst(done.members)
@@ -34,18 +44,7 @@ extension MemberStore {
         try await removeReceipts(before: limit, atOnce: receiptsAtOnce, attempt)
         try await blurScenarios(before: min(limit, now), retention.anchors.map(\.from), attempt)
         try await forgetChanges(before: limit, attempt)
-        if removed > 0 {
-            let count = removed
-            try await write(attempt) { transaction in
-                try transaction.audit(
-                    .removedVisits,
-                    of: nil,
-                    context,
-                    detail: ["visits": .int(count), "before": .string(ISO8601.text(date))]
-                )
-            }
-            await forgetLog()
-        }
+        if removed > 0 { await forgetLog() }
         return removed
     }
 

@@ -79,7 +79,9 @@ struct VisitsPrune: ToolCommand {
             Members keep their totals, and scenarios what they have counted; when members came is no longer known, also \
             not to statistics. It cannot be undone.
 
-            JSON keys: removed (visits), before.
+            A visit that was recorded after the clock was ahead stays until the one with the wrong time is old itself.
+
+            JSON keys: removed (visits), kept (older ones that stay, if any), before.
 
             EXAMPLES
               clubctl visits prune --before 2025-01-01
@@ -101,6 +103,7 @@ struct VisitsPrune: ToolCommand {
 
     private struct Line: Encodable {
         var removed: Int
+        var kept: Int?
         var before: String
     }
 
@@ -121,10 +124,20 @@ struct VisitsPrune: ToolCommand {
                 }
                 try await confirmation.ask("Remove \(Count.text(count, "visit")) before \(time)?", out)
                 let removed = try await club.removeVisits(before: before.start, action.context, warns: false)
+                let kept = try await club.oldVisits(before: before.start).count
                 try out.result(
-                    Line(removed: removed, before: ISO8601.text(before.start)),
+                    Line(removed: removed, kept: kept > 0 ? kept : nil, before: ISO8601.text(before.start)),
                     text: "Removed \(Count.text(removed, "visit")) before \(time)."
                 )
+                if kept > 0 {
+                    out.message(
+                        """
+                        \(Count.text(kept, "visit")) before \(time) cannot be removed yet: the clock was ahead when an \
+                        earlier visit of the same member was recorded, and visits go in the order in which they were \
+                        recorded. They go once that one is old too.
+                        """
+                    )
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Logging
 import ReaderKit
 import Synchronization
 import TestSupport
@@ -31,7 +32,7 @@ struct RetentionScenarioTests {
         let club: Club
         let clock = HandClock()
 
-        init(_ number: UInt8 = 1, _ database: DatabaseLocation = .memory) async throws {
+        init(_ number: UInt8 = 1, _ database: DatabaseLocation = .memory, log: LogStore? = nil) async throws {
             let clock = clock
             var configuration = ClubConfiguration.test(database, cooldown: .zero, clock: { clock.now })
             configuration.makeUUID = {
@@ -39,6 +40,7 @@ struct RetentionScenarioTests {
                 bytes.0 = number
                 return UUID(uuid: bytes)
             }
+            if let log { configuration.logger = Logger(label: "club.test") { _ in LogCollector(store: log) } }
             club = try await openClub(configuration)
             club.setScenarios(RetentionScenarioTests.scenarios)
         }
@@ -332,6 +334,20 @@ struct RetentionScenarioTests {
         for kiosk in [first, second] { try await kiosk.club.close() }
     }
 
+    @Test("Old visits that a clock that was ahead keeps are reported")
+    func clockAhead() async throws {
+        let log = LogStore()
+        let kiosk = try await Kiosk(log: log)
+        kiosk.clock.advance(by: 400 * Self.day)
+        try await kiosk.club.receive(tap("A", at: 400 * Self.day))
+        kiosk.clock.advance(by: -400 * Self.day)
+        _ = try await kiosk.come(1...3)
+        #expect(try await kiosk.prune(before: 4) == 0)
+        #expect(try await kiosk.club.oldVisits(before: start.addingTimeInterval(Kiosk.seconds(4))).count == 3)
+        #expect(log.lines.contains { $0.contains("Old visits stay") })
+        try await kiosk.club.close()
+    }
+
     // MARK: Portions
 
     /// Counts the visits that are deleted in one transaction.
@@ -409,6 +425,12 @@ struct RetentionScenarioTests {
         #expect(try await kiosk.club.removeVisits(before: start.addingTimeInterval(20 * Self.day)) == 2400)
         try await store.database.writeWithoutTransaction { $0.remove(transactionObserver: deletions) }
         #expect((1...500).contains(deletions.most), "\(deletions.most)")
+        // Each portion is in the audit log with it: whoever ends the program hides nothing.
+        let audited = try await kiosk.club.auditLog(limit: 99).compactMap { entry -> Int? in
+            guard entry.action == .removedVisits, case .int(let visits) = entry.detail["visits"] else { return nil }
+            return Int(visits)
+        }
+        #expect(audited.reduce(0, +) == 2400 && audited.allSatisfy((1...deletions.most).contains), "\(audited)")
         #expect(try await kiosk.club.member(withUserID: "M1")?.numVisits == 1200)
         #expect(try await kiosk.club.check().isEmpty)
         try await kiosk.club.close()
