@@ -92,3 +92,65 @@ extension Stamp: Codable {
         if !isLegacy { try container.encode(device) }
     }
 }
+
+/// A moment of a device's hybrid logical clock: the milliseconds since 1970 in the upper 48 bits and a counter in the
+/// lower 16. Of two moments of one device, the later one is always the greater.
+package struct HybridTimestamp: Sendable, Hashable, Comparable {
+    /// The largest number of milliseconds that keeps the raw value positive, as SQLite's integers are signed.
+    package static let latestMilliseconds: Int64 = 1 << 47 - 1
+
+    /// Both parts in one number, which sorts like the timestamp.
+    package let rawValue: Int64
+
+    /// The moment with that raw value; a negative one counts as the beginning of time.
+    package init(rawValue: Int64) {
+        self.rawValue = max(rawValue, 0)
+    }
+
+    /// A moment; milliseconds outside 0 to ``latestMilliseconds`` become the nearest of these.
+    package init(milliseconds: Int64, counter: UInt16) {
+        rawValue = min(max(milliseconds, 0), Self.latestMilliseconds) << 16 | Int64(counter)
+    }
+
+    package var milliseconds: Int64 { rawValue >> 16 }
+
+    package var counter: UInt16 { UInt16(truncatingIfNeeded: rawValue) }
+
+    package static func < (left: HybridTimestamp, right: HybridTimestamp) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// Times as the store keeps them: whole microseconds since 1970, so that comparing and adding them is exact.
+package enum Timestamp {
+    /// Microseconds in a second.
+    package static let second: Int64 = 1_000_000
+
+    /// 31 December 9999, 23:59:59.999999 UTC.
+    package static let latest: Int64 = 253_402_300_799_999_999
+
+    /// The time, or `nil` if it is outside the years 1970 to 9999 (also infinite, or no number).
+    package static func microseconds(_ date: Date) -> Int64? {
+        let value = (date.timeIntervalSince1970 * Double(second)).rounded()
+        // As a Double, the latest time is rounded up to the first that is too late.
+        guard value >= 0, value < Double(latest) else { return nil }
+        return Int64(exactly: value)
+    }
+
+    package static func date(_ microseconds: Int64) -> Date {
+        Date(timeIntervalSince1970: seconds(microseconds))
+    }
+
+    /// Seconds since 1970.
+    package static func seconds(_ microseconds: Int64) -> Double {
+        Double(microseconds) / Double(second)
+    }
+
+    /// A length of time in microseconds; negative ones are 0, overlong ones the largest that can be added to a time.
+    package static func microseconds(_ duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = duration.components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        guard seconds < latest / second else { return latest }
+        return seconds * second + attoseconds / 1_000_000_000_000
+    }
+}

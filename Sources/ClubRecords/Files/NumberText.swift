@@ -131,3 +131,92 @@ package enum NumberText {
         text[start...].reverse()
     }
 }
+
+/// Reads dates as other programs write them (ISO 8601), for files that were not made by a club.
+package enum ISODate {
+    /// Microseconds since 1970 of `2026-09-01`, which is its beginning in UTC, or of `2026-09-01T10:00:00.25Z` with `Z` or
+    /// an offset such as `+02:00`; the seconds may be missing, and a space may stand for the `T`. `nil` for anything
+    /// else, also for a time without an offset, which could be any.
+    package static func microseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+        guard text.count >= 10, text.count <= 40, text[4] == minus, text[7] == minus,
+            let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2),
+            year >= 1970, (1...12).contains(month), (1...length(of: month, in: year)).contains(day)
+        else { return nil }
+        let midnight = days(year, month, day) * 86_400 * Timestamp.second
+        guard text.count > 10 else { return midnight }
+        guard text[10] == UInt8(ascii: "T") || text[10] == UInt8(ascii: " "), text.count >= 17, text[13] == colon,
+            let hour = number(text, 11, 2), hour < 24, let minute = number(text, 14, 2), minute < 60
+        else { return nil }
+        var time = (hour * 3600 + minute * 60) * Timestamp.second
+        var at = 16
+        if text[at] == colon {
+            guard let second = number(text, at + 1, 2), second < 61 else { return nil }
+            // A leap second is the last one of its minute.
+            time += min(second, 59) * Timestamp.second
+            at += 3
+            if at < text.count, text[at] == UInt8(ascii: ".") {
+                at += 1
+                var unit = Timestamp.second / 10
+                let start = at
+                while at < text.count, let digit = number(text, at, 1) {
+                    time += digit * unit
+                    unit /= 10
+                    at += 1
+                }
+                guard at > start else { return nil }
+            }
+        }
+        guard let offset = offset(text, at) else { return nil }
+        let result = midnight + time - offset * 60 * Timestamp.second
+        return result >= 0 ? result : nil
+    }
+
+    private static let minus = UInt8(ascii: "-")
+    private static let colon = UInt8(ascii: ":")
+
+    /// Minutes east of UTC: `Z`, `+02:00`, `+0200` or `+02` at the end of the text.
+    private static func offset(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int64? {
+        guard start < text.count else { return nil }
+        if text[start] == UInt8(ascii: "Z") { return text.count == start + 1 ? 0 : nil }
+        guard text[start] == UInt8(ascii: "+") || text[start] == minus, let hours = number(text, start + 1, 2),
+            hours < 24
+        else { return nil }
+        var at = start + 3
+        var minutes: Int64 = 0
+        if at < text.count {
+            if text[at] == colon { at += 1 }
+            guard let value = number(text, at, 2), value < 60, text.count == at + 2 else { return nil }
+            minutes = value
+        }
+        let sum = hours * 60 + minutes
+        return text[start] == minus ? -sum : sum
+    }
+
+    private static func number(_ text: UnsafeBufferPointer<UInt8>, _ start: Int, _ count: Int) -> Int64? {
+        guard start + count <= text.count else { return nil }
+        var value: Int64 = 0
+        for byte in text[start..<start + count] {
+            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+            value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+        }
+        return value
+    }
+
+    private static func length(of month: Int64, in year: Int64) -> Int64 {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Days since 1970 of a date of the Gregorian calendar.
+    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        // Years begin in March here, so that the leap day is the last one.
+        let shifted = month <= 2 ? year - 1 : year
+        let era = shifted / 400
+        let ofEra = shifted - era * 400
+        let ofYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + ofEra * 365 + ofEra / 4 - ofEra / 100 + ofYear - 719_468
+    }
+}

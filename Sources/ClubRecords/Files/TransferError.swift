@@ -168,3 +168,94 @@ extension TransferError.Kind {
         }
     }
 }
+
+/// Why a row cannot be read, in words that quote nothing of it.
+package struct RowFault: Error, Sendable, Hashable {
+    /// The name of the column or value.
+    var column: String?
+    package var reason: String
+
+    init(_ column: String?, _ reason: String) {
+        self.column = column
+        self.reason = reason
+    }
+
+    static func time(_ column: String, _ fault: NumberText.Fault) -> RowFault {
+        switch fault {
+        case .noNumber:
+            RowFault(
+                column,
+                "expected seconds since 1970, such as 1788256800.25, or a date such as 2026-09-01 or 2026-09-01T10:00:00Z"
+            )
+        case .negative: RowFault(column, "expected seconds since 1970, not a time before")
+        case .tooLarge: RowFault(column, "the time is behind the year 9999; milliseconds have to be divided by 1000")
+        }
+    }
+
+    static func visits(_ column: String, _ fault: NumberText.Fault) -> RowFault {
+        switch fault {
+        case .noNumber: RowFault(column, "expected a whole number of visits")
+        case .negative: RowFault(column, "expected a number of visits, which is not negative")
+        case .tooLarge: RowFault(column, "expected a number of visits up to \(NumberText.mostVisits)")
+        }
+    }
+
+    static func csv(_ problem: CSVReader.Problem, _ column: String?, _ limits: CSVReader.Limits) -> RowFault {
+        let column = column ?? "\(problem.field)"
+        switch problem.kind {
+        case .notUTF8:
+            return RowFault(column, "the text is not UTF-8 (perhaps Windows-1252); save the file as UTF-8")
+        case .nul: return .nul(column)
+        case .unterminatedQuote:
+            return RowFault(column, "the quote is never closed; close it, or write a quote in quotes as two")
+        case .textBehindQuote:
+            return RowFault(column, "expected a delimiter behind the closing quote; write a quote in quotes as two")
+        case .fieldTooLong: return RowFault(column, "the field is longer than \(limits.fieldBytes) bytes; shorten it")
+        case .rowTooLong:
+            return RowFault(column, "the row is longer than \(limits.rowBytes) bytes, or a quote is never closed")
+        case .tooManyFields:
+            return RowFault(column, "the row has more than \(limits.fields) fields; quote texts with delimiters")
+        }
+    }
+
+    package static func nul(_ column: String?) -> RowFault {
+        RowFault(column.map(PlainText.line), "the text has a NUL character; remove it")
+    }
+
+    static let tooDeep = RowFault(nil, "expected values that are nested \(JSONReader.depth) levels deep at most")
+    static let noIdentifier = RowFault("userId", "expected an identifier; without one nobody can be found by it")
+    static let badIdentifier = RowFault(
+        "userId",
+        "expected an identifier of 1 to 256 bytes without control or invisible characters"
+    )
+}
+
+/// How far an import or export is.
+public struct TransferProgress: Sendable, Hashable {
+    /// Bytes read or written so far.
+    public var bytes: Int
+
+    /// The size of the file that is read; `nil` where it is not known, as for a pipe or a file that is being written.
+    public var totalBytes: Int?
+
+    /// Rows dealt with so far: lines below the header of a CSV file, elements of a user list, records of a club's file.
+    public var rows: Int
+
+    /// The number of rows that there will be, where it is known.
+    public var totalRows: Int?
+
+    /// A state.
+    public init(bytes: Int, totalBytes: Int? = nil, rows: Int, totalRows: Int? = nil) {
+        self.bytes = bytes
+        self.totalBytes = totalBytes
+        self.rows = rows
+        self.totalRows = totalRows
+    }
+
+    /// The part that is done, from 0 to 1, or `nil` if the whole is not known.
+    public var fraction: Double? {
+        if let totalRows, totalRows > 0 { return min(Double(rows) / Double(totalRows), 1) }
+        if let totalBytes, totalBytes > 0 { return min(Double(bytes) / Double(totalBytes), 1) }
+        return nil
+    }
+}

@@ -1,3 +1,5 @@
+import CardCore
+import Crypto
 import Foundation
 
 /// The club's own form: JSON Lines of what merges, so that nothing is lost and a file that was cut off or changed is
@@ -81,5 +83,179 @@ package enum ClubFile {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return try encoder.encode(value)
+    }
+}
+
+/// The lines of a club's file, with the checksum of those before the one that was read last.
+struct ClubFileLines {
+    private var window: ByteWindow
+    private var digest = SHA256()
+    /// The line that was read last, which is not in the checksum yet.
+    private var last: [UInt8] = []
+    /// How many lines were read.
+    private(set) var count = 0
+
+    enum Line {
+        /// A line with its end.
+        case bytes([UInt8])
+        /// One of more than ``ClubFile/longestLine`` bytes, which was passed over.
+        case overlong
+    }
+
+    init(_ source: FileSource) throws(TransferError) {
+        try source.rewind()
+        window = ByteWindow(source)
+    }
+
+    var offset: Int { window.offset }
+
+    /// The SHA-256 of all lines before the one that was read last.
+    var sumBefore: [UInt8] { Array(digest.finalize()) }
+
+    /// The SHA-256 of all lines that were read.
+    var sum: [UInt8] {
+        var digest = digest
+        digest.update(data: last)
+        return Array(digest.finalize())
+    }
+
+    /// The next line, or `nil` behind the last one. A line without an end was cut off.
+    mutating func next() throws(TransferError) -> Line? {
+        var length = 0
+        while true {
+            let end = window.withBytes { bytes in bytes.firstIndex(of: 0x0A) }
+            if let end, length == 0, end < ClubFile.longestLine {
+                let line = window.withBytes { Array($0[...end]) }
+                window.take(line.count)
+                digest.update(data: last)
+                last = line
+                count += 1
+                return .bytes(line)
+            }
+            let isAtEnd = window.isAtEnd
+            if end == nil, isAtEnd {
+                if length == 0, window.start == window.end { return nil }
+                let detail = "the last line has no end"
+                throw TransferError(.truncated, file: window.path, line: count + 1, detail: detail)
+            }
+            // Only what is longer than it may be is taken before its end is known.
+            if length > 0 || end != nil || window.end - window.start > ClubFile.longestLine {
+                if length == 0 {
+                    digest.update(data: last)
+                    last = []
+                }
+                let taken = end.map { $0 + 1 } ?? (window.end - window.start)
+                window.withBytes { digest.update(data: UnsafeBufferPointer(rebasing: $0[..<taken])) }
+                window.take(taken)
+                length += taken
+                if end != nil {
+                    count += 1
+                    return .overlong
+                }
+            }
+            if end == nil { try window.fill() }
+        }
+    }
+}
+
+/// Reads a club's file: once to see that it is whole and unchanged, then again for its records.
+package struct ClubFileReader {
+    private let source: FileSource
+    private var lines: ClubFileLines
+    private var order = RecordOrder()
+
+    /// What the first line tells.
+    let header: ClubFile.Header
+
+    /// What the last line tells.
+    let trailer: ClubFile.Trailer.Sums
+
+    /// Reads all of the file and compares its checksum; then stands before the first record.
+    ///
+    /// - Parameter progress: told the bytes that were looked at; throwing ends it.
+    package init(_ source: FileSource, progress: (Int) throws(TransferError) -> Void) throws(TransferError) {
+        self.source = source
+        let path = source.path
+        lines = try ClubFileLines(source)
+        header = try Self.header(&lines, path)
+        var last: [UInt8] = []
+        while let line = try lines.next() {
+            last = if case .bytes(let bytes) = line { bytes } else { [] }
+            if lines.count.isMultiple(of: 10_000) { try progress(lines.offset) }
+        }
+        guard let trailer = try? JSONDecoder().decode(ClubFile.Trailer.self, from: Data(last)).end else {
+            let detail = "expected a line with the checksum at the end"
+            throw TransferError(.truncated, file: path, line: lines.count, detail: detail)
+        }
+        guard trailer.records == lines.count - 2 else {
+            let detail = "there are \(lines.count - 2) records, not \(trailer.records)"
+            throw TransferError(.altered, file: path, detail: detail)
+        }
+        guard lines.sumBefore == (try? Hex.decode(trailer.sha256)) else {
+            throw TransferError(.altered, file: path, detail: "the checksum differs")
+        }
+        self.trailer = trailer
+        lines = try ClubFileLines(source)
+        guard try Self.header(&lines, path) == header else { throw TransferError(.altered, file: path) }
+    }
+
+    var offset: Int { lines.offset }
+
+    /// The next records, up to so many, each with its line; nothing at the end.
+    ///
+    /// - Throws: ``TransferError/Kind/altered`` if the file is no longer what it was when it was looked at.
+    package mutating func next(
+        _ count: Int
+    ) throws(TransferError) -> (records: [(line: Int, record: TransferRecord)], faults: [(row: Int, fault: RowFault)]) {
+        var records: [(line: Int, record: TransferRecord)] = []
+        var faults: [(row: Int, fault: RowFault)] = []
+        let decoder = JSONDecoder()
+        while records.count + faults.count < count, lines.count - 1 < trailer.records {
+            guard let line = try lines.next() else {
+                throw TransferError(.altered, file: source.path, line: lines.count + 1)
+            }
+            let number = lines.count
+            do {
+                guard case .bytes(let line) = line else { throw RowFault.tooLong }
+                guard JSONDepth.isWithin(ClubFile.depth, line) else { throw RowFault.tooDeep }
+                let record = try decoder.decode(TransferRecord.self, from: Data(line))
+                if let fault = record.fault ?? order.fault(of: record) { throw fault }
+                records.append((number, record))
+            } catch let fault as RowFault {
+                faults.append((number, fault))
+            } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
+                faults.append((number, RowFault(nil, "the line is not valid JSON")))
+            } catch {
+                faults.append((number, RowFault(nil, RecordDecoder.summary(error))))
+            }
+        }
+        if lines.count - 1 == trailer.records, lines.sum != (try? Hex.decode(trailer.sha256)) {
+            throw TransferError(.altered, file: source.path, detail: "it changed while it was read")
+        }
+        return (records, faults)
+    }
+
+    private static func header(_ lines: inout ClubFileLines, _ path: String) throws(TransferError) -> ClubFile.Header {
+        let expected = "expected the first line of a club's file"
+        guard let first = try lines.next() else { throw TransferError(.truncated, file: path, line: 1) }
+        guard case .bytes(let line) = first else {
+            throw TransferError(.malformed, file: path, line: 1, detail: expected)
+        }
+        // What any version has.
+        struct Start: Decodable {
+            var format: String
+            var version: Int
+        }
+        guard let start = try? JSONDecoder().decode(Start.self, from: Data(line)), start.format == ClubFile.name else {
+            throw TransferError(.malformed, file: path, line: 1, detail: expected)
+        }
+        guard start.version <= ClubFile.version else {
+            let detail = "its version is \(start.version), and \(ClubFile.version) is known here"
+            throw TransferError(.newerVersion, file: path, line: 1, detail: detail)
+        }
+        guard let header = try? JSONDecoder().decode(ClubFile.Header.self, from: Data(line)) else {
+            throw TransferError(.malformed, file: path, line: 1, detail: expected)
+        }
+        return header
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A value of a custom field: what JSON can hold.
 public enum FieldValue: Sendable, Hashable {
     /// Nothing is known.
@@ -50,4 +52,137 @@ extension FieldValue: Codable {
         case .object(let values): try container.encode(values)
         }
     }
+}
+
+extension FieldValue: ExpressibleByNilLiteral {
+    /// ``null``.
+    public init(nilLiteral: ()) { self = .null }
+}
+
+extension FieldValue: ExpressibleByBooleanLiteral {
+    /// A ``bool(_:)``.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+}
+
+extension FieldValue: ExpressibleByIntegerLiteral {
+    /// An ``int(_:)``.
+    public init(integerLiteral value: Int) { self = .int(value) }
+}
+
+extension FieldValue: ExpressibleByFloatLiteral {
+    /// A ``double(_:)``.
+    public init(floatLiteral value: Double) { self = .double(value) }
+}
+
+extension FieldValue: ExpressibleByStringLiteral {
+    /// A ``string(_:)``.
+    public init(stringLiteral value: String) { self = .string(value) }
+}
+
+extension FieldValue: ExpressibleByArrayLiteral {
+    /// An ``array(_:)``.
+    public init(arrayLiteral elements: FieldValue...) { self = .array(elements) }
+}
+
+extension FieldValue: ExpressibleByDictionaryLiteral {
+    /// An ``object(_:)``; of a name that comes twice, the later value counts.
+    public init(dictionaryLiteral elements: (String, FieldValue)...) {
+        self = .object(Dictionary(elements) { $1 })
+    }
+}
+
+/// SQLite ends a text at a NUL, so what was kept in a column would differ from what merges. No such text is taken in.
+extension FieldValue {
+    /// Whether a text or a name in the value has a NUL.
+    package var hasNUL: Bool {
+        switch self {
+        case .null, .bool, .int, .double: false
+        case .string(let text): text.hasNUL
+        case .array(let values): values.contains(where: \.hasNUL)
+        case .object(let values): values.nameWithNUL != nil
+        }
+    }
+}
+
+extension String {
+    var hasNUL: Bool { utf8.contains(0) }
+}
+
+extension [String: FieldValue] {
+    /// The first name that has a NUL, or whose value has one.
+    package var nameWithNUL: String? {
+        var found: String?
+        for (name, value) in self where name.hasNUL || value.hasNUL {
+            found = found.map { Swift.min($0, name) } ?? name
+        }
+        return found
+    }
+
+    /// - Throws: ``ClubError/Kind/invalidValue`` if a name or a value has a NUL.
+    package func refuseNUL(attempting attempt: String) throws(ClubError) {
+        guard let name = nameWithNUL else { return }
+        let detail = "the field '\(PlainText.line(name))' has a NUL character; remove it"
+        throw ClubError(.invalidValue, attempting: attempt, detail: detail)
+    }
+}
+
+extension FieldValue {
+    /// The value as the text of a CSV cell, before quoting; `nil` for null. Arrays and objects are JSON.
+    package var cellText: String? {
+        switch self {
+        case .null: return nil
+        case .bool(let value): return value ? "true" : "false"
+        case .int(let value): return String(value)
+        case .double(let value):
+            let text = String(value)
+            return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+        case .string(let text): return text
+        case .array, .object:
+            var json: [UInt8] = []
+            JSONText.append(self, to: &json)
+            return String(decoding: json, as: UTF8.self)
+        }
+    }
+}
+
+/// A coding key of any name.
+package struct FieldKey: CodingKey, Hashable {
+    package static let userId = FieldKey("userId")
+    package static let username = FieldKey("username")
+    package static let timeStampAdded = FieldKey("timeStampAdded")
+    package static let numVisits = FieldKey("numVisits")
+    package static let timeStampOfLastVisit = FieldKey("timeStampOfLastVisit")
+    /// What later versions of the original library have in place of ``userId``.
+    package static let memberId = FieldKey("memberId")
+    package static let passId = FieldKey("passId")
+
+    /// The names of the five base values, in the order of the columns of an export; a custom field cannot have one of
+    /// them.
+    package static let baseNames = [userId, username, timeStampAdded, numVisits, timeStampOfLastVisit].map(
+        \.stringValue
+    )
+
+    package let stringValue: String
+    package let intValue: Int?
+
+    package init(_ name: String) {
+        stringValue = name
+        intValue = nil
+    }
+
+    package init(index: Int) {
+        stringValue = "\(index)"
+        intValue = index
+    }
+
+    package init?(stringValue: String) { self.init(stringValue) }
+
+    package init?(intValue: Int) { self.init(index: intValue) }
+
+    /// Whether a custom field may have that name: it is no base value, and none that the club keeps itself.
+    package static func isCustom(_ name: String) -> Bool {
+        !name.isEmpty && !baseNames.contains(name) && !name.hasPrefix("$")
+    }
+
+    package var isBaseValue: Bool { Self.baseNames.contains(stringValue) }
 }

@@ -1,3 +1,4 @@
+import CardPasses
 import Foundation
 
 /// Rows of a file without logical times, in the file's order, as bytes: so that a new member can be written without a
@@ -102,4 +103,87 @@ package struct ImportBatch: Sendable {
             fields: fields
         )
     }
+}
+
+/// What one row of a file without logical times says of a member. What is `nil`, or not in ``fields``, it does not say.
+package struct ImportedMember: Sendable, Hashable {
+    /// Where it stands; see ``ImportedRow/row``.
+    package var row: Int
+
+    /// Usable as an identifier (`MemberID.isUsable`).
+    package var userId: String
+
+    /// A string, or null if the file says that there is no name.
+    package var username: FieldValue?
+
+    /// When the member was created, in microseconds since 1970, from 0 to the year 9999.
+    package var addedAt: Int64?
+
+    /// The total of visits, not negative.
+    package var numVisits: Int?
+
+    /// When the latest visit was, in microseconds since 1970. 0 if the file says that there was none.
+    package var lastVisitAt: Int64?
+
+    /// The custom fields, none of which has the name of a base value or begins with `$`.
+    package var fields: [String: FieldValue]
+
+    package init(
+        row: Int,
+        userId: String,
+        username: FieldValue? = nil,
+        addedAt: Int64? = nil,
+        numVisits: Int? = nil,
+        lastVisitAt: Int64? = nil,
+        fields: [String: FieldValue] = [:]
+    ) {
+        self.row = row
+        self.userId = userId
+        self.username = username
+        self.addedAt = addedAt
+        self.numVisits = numVisits
+        self.lastVisitAt = lastVisitAt
+        self.fields = fields
+    }
+}
+
+/// Rows that were read, and those between them that could not be.
+struct RowBatch: Sendable {
+    var batch: ImportBatch
+    /// In the file's order, as ``batch`` is; both together tell of all rows.
+    var faults: [(row: Int, fault: RowFault)] = []
+
+    /// Rows up to which are read at once.
+    let rows: Int
+
+    /// The fewest and the most rows that are merged in one transaction. Each transaction writes anew every page of the
+    /// database's indexes that it touches, and with members in no order that is soon all of them: so the more the
+    /// faster. But taps wait for it, for some tenths of a second.
+    static let sizes = 5000...20_000
+
+    /// Bytes of texts up to which rows are read at once.
+    static let bytes = 4 * 1024 * 1024
+
+    init(isUntyped: Bool, rows: Int = sizes.lowerBound) {
+        batch = ImportBatch(isUntyped: isUntyped)
+        self.rows = rows
+    }
+
+    var count: Int { batch.count + faults.count }
+
+    var isFull: Bool { count >= rows || batch.bytes.count >= Self.bytes }
+}
+
+/// Reads the members of a file without logical times.
+protocol RowReader {
+    var columns: [ImportReport.Column] { get }
+    var notes: [String] { get }
+    /// Bytes that were read so far.
+    var offset: Int { get }
+    var totalBytes: Int? { get }
+
+    /// Appends rows until the batch is full, or the file is at its end.
+    ///
+    /// - Returns: false at the end.
+    mutating func read(into batch: inout RowBatch) throws(TransferError) -> Bool
 }
