@@ -1,3 +1,4 @@
+import CardCore
 import ClubRecords
 import Foundation
 import Logging
@@ -192,5 +193,179 @@ public final class MessageRouter: Sendable {
         let level: Logger.Level = result.outcome.isDead ? .warning : .info
         configuration.logger.log(level: level, "\(message): \(result.outcome.name)")
         broadcaster.yield(result)
+    }
+}
+
+extension MessageRouter {
+    /// Registers a processor for its type, behind those that are registered for it. One that is registered already keeps
+    /// its place.
+    @discardableResult
+    public func register<Processor: MessageProcessor>(_ processor: Processor.Type) -> ProcessorRegistration {
+        register(processor) { Processor() }
+    }
+
+    /// Registers a processor that needs something to be made of.
+    ///
+    /// - Parameter make: makes one for each message. What it throws fails the message. Of a type that is registered
+    ///   already it replaces the former one, in the same place.
+    @discardableResult
+    public func register<Processor: MessageProcessor>(
+        _ processor: Processor.Type,
+        make: @escaping @Sendable () throws -> Processor
+    ) -> ProcessorRegistration {
+        let entry = ProcessorTable.Entry(processor, make: make)
+        return guarded.withLock { $0.processors.register(entry) }
+    }
+
+    /// Registers a closure for messages of a type, behind those that are registered for it.
+    ///
+    /// ```swift
+    /// router.register(type: "greeting") { (payload: Greeting.Payload, context) in .newData }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: the type of its messages, compared exactly.
+    ///   - sources: from where it takes messages; by default from everywhere but cards, which anybody can write.
+    ///   - name: its name in results; by default the type.
+    ///   - process: processes a message, as ``MessageProcessor/process(_:context:)``.
+    @discardableResult
+    public func register<Payload: Decodable & Sendable>(
+        type: String,
+        sources: Set<MessageSource.Kind> = MessageSource.Kind.allButCard,
+        name: String? = nil,
+        _ process: @escaping @Sendable (Payload, MessageContext) async throws -> ProcessingResult
+    ) -> ProcessorRegistration {
+        let entry = ProcessorTable.Entry(type: type, sources: sources, name: name ?? type, process: process)
+        return guarded.withLock { $0.processors.register(entry) }
+    }
+
+    /// Sets the processor that gets what nobody else took: messages of unknown types, without a type, and those that all
+    /// others declined. There is one; its ``MessageProcessor/processorType`` is not looked at.
+    @discardableResult
+    public func setFallback<Processor: MessageProcessor>(
+        _ processor: Processor.Type,
+        make: @escaping @Sendable () throws -> Processor = { Processor() }
+    ) -> ProcessorRegistration {
+        let entry = ProcessorTable.Entry(processor, make: make)
+        return guarded.withLock { $0.processors.setFallback(entry) }
+    }
+
+    /// Sets a closure as the fallback.
+    ///
+    /// - Parameters:
+    ///   - sources: from where it takes messages; by default from everywhere but cards.
+    ///   - name: its name in results.
+    ///   - process: processes a message; ``MessageContext/type`` says which type it has.
+    @discardableResult
+    public func setFallback<Payload: Decodable & Sendable>(
+        sources: Set<MessageSource.Kind> = MessageSource.Kind.allButCard,
+        name: String = "fallback",
+        _ process: @escaping @Sendable (Payload, MessageContext) async throws -> ProcessingResult
+    ) -> ProcessorRegistration {
+        let entry = ProcessorTable.Entry(type: "", sources: sources, name: name, process: process)
+        return guarded.withLock { $0.processors.setFallback(entry) }
+    }
+
+    /// Takes a processor back, by its Swift type, also as the fallback. A message that it is processing is brought to its
+    /// end.
+    ///
+    /// - Returns: whether it was registered.
+    @discardableResult
+    public func unregister<Processor: MessageProcessor>(_ processor: Processor.Type) -> Bool {
+        let type = ObjectIdentifier(processor)
+        return guarded.withLock { $0.processors.unregister { $0.swiftType == type } }
+    }
+
+    /// Takes one registration back, also of the fallback.
+    ///
+    /// - Returns: whether it was still there.
+    @discardableResult
+    public func unregister(_ registration: ProcessorRegistration) -> Bool {
+        guarded.withLock { $0.processors.unregister { $0.registration == registration } }
+    }
+}
+
+/// What a router needs to know.
+public struct RouterConfiguration: Sendable {
+    /// How long a processor may take: 30 s by default, at least 1 ms.
+    public var timeout: Duration {
+        didSet { timeout = max(timeout, .milliseconds(1)) }
+    }
+
+    /// After how many attempts that ended with the program a message becomes a dead letter: 3 by default, at least 1.
+    public var maximumAttempts: Int {
+        didSet { maximumAttempts = max(maximumAttempts, 1) }
+    }
+
+    /// Says what the kiosk is doing; that of the program by default.
+    public var application: KioskApplication
+
+    /// The router's time.
+    public var clock: @Sendable () -> Date
+
+    /// Makes the identifiers of messages that have none.
+    public var makeUUID: @Sendable () -> UUID
+
+    /// Where the router writes what happens: types, sources and outcomes, no payloads and no whole identifiers.
+    public var logger: Logger
+
+    /// A configuration.
+    public init(
+        timeout: Duration = .seconds(30),
+        maximumAttempts: Int = 3,
+        application: KioskApplication = .shared,
+        clock: @escaping @Sendable () -> Date = { Date() },
+        makeUUID: @escaping @Sendable () -> UUID = { UUID() },
+        logger: Logger = Logger(label: "router")
+    ) {
+        self.timeout = max(timeout, .milliseconds(1))
+        self.maximumAttempts = max(maximumAttempts, 1)
+        self.application = application
+        self.clock = clock
+        self.makeUUID = makeUUID
+        self.logger = logger
+    }
+}
+
+/// Times in messages and in what is told of them.
+enum RoutingTime {
+    static func text(_ date: Date) -> String { ISO8601.text(date) }
+
+    static func decode<Key: CodingKey>(_ container: KeyedDecodingContainer<Key>, _ key: Key) throws -> Date {
+        guard let date = ISO8601.date(try container.decode(String.self, forKey: key)) else {
+            throw DecodingError.dataCorruptedError(forKey: key, in: container, debugDescription: "no time of ISO 8601")
+        }
+        return date
+    }
+
+    /// A time as others write it: text of ISO 8601 with an offset or `Z`, or a day alone, which is its beginning in UTC;
+    /// or seconds since 1970. `nil` if it is none of these, or outside the years 1970 to 9999.
+    static func date(_ value: FieldValue) -> Date? {
+        switch value {
+        case .string(var text):
+            return text.withUTF8(ISODate.microseconds).map(Timestamp.date)
+        case .int(let seconds):
+            return date(seconds: Double(seconds))
+        case .double(let seconds):
+            return date(seconds: seconds)
+        case .null, .bool, .array, .object:
+            return nil
+        }
+    }
+
+    static func date(seconds: Double) -> Date? {
+        Timestamp.microseconds(Date(timeIntervalSince1970: seconds)).map(Timestamp.date)
+    }
+}
+
+/// Stands for one registration of a processor, to take it back by ``MessageRouter/unregister(_:)-(ProcessorRegistration)``.
+public struct ProcessorRegistration: Sendable, Hashable {
+    /// Greater for a later one, in the whole program, so that one router's means nothing to another.
+    let number: Int
+
+    private static let last = Atomic(0)
+
+    static func next() -> ProcessorRegistration {
+        ProcessorRegistration(number: last.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 }

@@ -144,3 +144,53 @@ extension RoutingResult: Codable {
         try container.encode(RoutingTime.text(at), forKey: .at)
     }
 }
+
+/// What a processor made of a message.
+public enum ProcessingResult: Sendable, Hashable {
+    /// It was processed, and there is something new.
+    case newData
+    /// It was processed, and nothing is new.
+    case noData
+    /// It could not be processed. The reason goes to the dead letters and to whoever sent the message, so it should not
+    /// quote the payload.
+    case failed(String)
+    /// It is not for this processor: the next one of its type is tried, and at last the fallback.
+    case declined
+}
+
+/// What was given is no message.
+///
+/// It never contains anything of what was given.
+public struct MessageError: Error, Sendable, Hashable {
+    /// What is wrong.
+    public var code: Code
+
+    /// Where, in bytes from 0, as far as there is one place.
+    public var offset: Int?
+
+    /// What is wrong and what can be done, in one sentence.
+    public var message: String
+
+    /// What can be wrong.
+    public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
+        /// It has more than ``Message/longest`` bytes.
+        case tooLong
+        /// It is no JSON in UTF-8.
+        case malformed
+        /// It is JSON, but no object.
+        case notAnObject
+        /// `expires` is no time.
+        case invalidExpiry
+    }
+
+    init(_ code: Code, at offset: Int? = nil, _ message: String) {
+        self.code = code
+        self.offset = offset
+        self.message = message
+    }
+}
+
+extension MessageError: CustomStringConvertible {
+    /// The same as ``message``.
+    public var description: String { message }
+}

@@ -1,4 +1,6 @@
+import CardCore
 import ClubRecords
+import Foundation
 import Synchronization
 
 /// What a ``ServiceThread`` runs.
@@ -50,5 +52,71 @@ final class Service<Server: ThreadServer>: Sendable {
             return server
         }
         await old?.thread.stopped()
+    }
+}
+
+/// A thread that serves something until it is told to end. What it waits in watches ``bell``.
+final class ServiceThread: Sendable {
+    /// Rung when there is something to look at, such as ``isEnding``.
+    let bell: WakePipe
+
+    private struct State {
+        var isStarted = false
+        var isEnding = false
+        var hasEnded = false
+        var waiting: [OneAnswer<Void>] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// - Throws: where this program has no descriptors left.
+    init(_ attempt: String) throws(ClubError) {
+        guard let bell = WakePipe() else { throw ClubError(errno: errno, attempting: attempt) }
+        self.bell = bell
+    }
+
+    /// Whether the thread is to end.
+    var isEnding: Bool { state.withLock { $0.isEnding } }
+
+    /// Starts the thread, and waits until it says how that went. To be called once.
+    ///
+    /// - Parameter run: is given what to call once, before it serves. Its end is the thread's.
+    func start(
+        name: String,
+        _ run: @escaping @Sendable (_ started: (Result<Void, ClubError>) -> Void) -> Void
+    ) async throws(ClubError) {
+        let answer = OneAnswer<Result<Void, ClubError>>()
+        state.withLock { $0.isStarted = true }
+        DetachedThread.start(name: name) {
+            run { answer.give($0) }
+            self.end()
+        }
+        try await answer.value().get()
+    }
+
+    /// Tells the thread to end.
+    func stop() {
+        state.withLock { $0.isEnding = true }
+        bell.ring()
+    }
+
+    /// Tells the thread to end, and waits until it has.
+    func stopped() async {
+        stop()
+        let answer = OneAnswer<Void>()
+        let isOver = state.withLock { state in
+            if state.isStarted, !state.hasEnded { state.waiting.append(answer) }
+            return !state.isStarted || state.hasEnded
+        }
+        if !isOver { await answer.value() }
+    }
+
+    private func end() {
+        let waiting = state.withLock { state in
+            state.hasEnded = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for answer in waiting { answer.give(()) }
     }
 }

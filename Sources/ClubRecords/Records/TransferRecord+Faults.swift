@@ -198,6 +198,7 @@ extension TransferRecord.Subject {
 
 extension RowFault {
     static let tooLong = RowFault(nil, "expected a line of \(ClubFile.longestLine) bytes at most; shorten the values")
+
     /// Why a text is no name, if it is none.
     fileprivate static func name(_ text: String, _ field: String) -> RowFault? {
         // Longer ones than anybody gives; what the club adds itself begins with a control character.

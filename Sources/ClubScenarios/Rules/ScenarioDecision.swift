@@ -1,4 +1,5 @@
 import CardCore
+import CardPasses
 import ClubRecords
 import Foundation
 
@@ -94,5 +95,145 @@ extension ScenarioDecision.Failure: Encodable {
         try container.encode(rule.name, forKey: .rule)
         try container.encode(message, forKey: .message)
         try container.encodeIfPresent(nextPossible.map(ScenarioTime.text), forKey: .nextPossible)
+    }
+}
+
+/// Something that happened to somebody by a scenario, with what is known of it.
+public struct ScenarioResult: Sendable, Hashable {
+    /// What was charged, and what became of it.
+    public var execution: ScenarioExecution
+
+    /// The member, right after the visit; `nil` for a group or the kiosk at no visit.
+    public var member: Member?
+
+    /// ``Scenario/title`` of the scenario, if it is one of the club's now.
+    public var title: String?
+
+    /// ``Scenario/message``, what the person is to be told, if it is one of the club's now.
+    public var message: String?
+
+    /// A result.
+    public init(execution: ScenarioExecution, member: Member? = nil, title: String? = nil, message: String? = nil) {
+        self.execution = execution
+        self.member = member
+        self.title = title
+        self.message = message
+    }
+}
+
+extension ScenarioResult: CustomStringConvertible {
+    /// The scenario and its number. Who the member is is left out, so that it does not end up in a log by accident.
+    public var description: String { "\(execution.scenario), number \(execution.number), \(execution.state)" }
+}
+
+/// What came of an attempt to let a scenario happen.
+public struct ScenarioOutcome: Sendable, Hashable {
+    /// Whether it was due, and if not, why not and when it could be.
+    public var decision: ScenarioDecision
+
+    /// What was charged, if it was due.
+    public var execution: ScenarioExecution?
+
+    package init(decision: ScenarioDecision, execution: ScenarioExecution? = nil) {
+        self.decision = decision
+        self.execution = execution
+    }
+
+    /// Whether it happened: it was charged and not refunded.
+    public var hasHappened: Bool { execution.map { $0.state != .refunded } ?? false }
+}
+
+/// One look at a scenario: the moment, and what is known then of the subject.
+package struct ScenarioAttempt {
+    /// In microseconds since 1970.
+    package var now: Int64
+
+    /// What happened to the subject so far, for this scenario.
+    package var history: any ScenarioHistory
+
+    /// The member, if the subject is one or the attempt comes from a tap of theirs.
+    package var member: Member?
+
+    /// The member's tags.
+    package var tags: [String]
+
+    /// What the scenario's own conditions said, which were asked before.
+    package var customConditionsHold: Bool
+
+    /// Shared by all scenarios that are looked at together.
+    package var calendars: ScenarioCalendars
+
+    package init(
+        now: Int64,
+        history: any ScenarioHistory,
+        member: Member? = nil,
+        tags: [String] = [],
+        customConditionsHold: Bool = true,
+        calendars: ScenarioCalendars = ScenarioCalendars()
+    ) {
+        self.now = now
+        self.history = history
+        self.member = member
+        self.tags = tags
+        self.customConditionsHold = customConditionsHold
+        self.calendars = calendars
+    }
+}
+
+/// The scenarios of a club, in the order in which a tap asks for them.
+package struct ScenarioPlan: Sendable {
+    /// By priority, then in the order in which they were given.
+    package let scenarios: [Scenario]
+
+    /// Whether what is charged is delivered by being told, so that nothing has to be kept for later.
+    package let isDeliveredByTelling: Bool
+
+    /// The tags whose visits are counted together.
+    package let groups: Set<String>
+
+    /// Whether visits of this kiosk are counted.
+    package let countsKiosk: Bool
+
+    /// Whether a tap has to know the member's tags.
+    package let needsTags: Bool
+
+    /// The windows in which they count.
+    package let spans: Set<ScenarioSpan>
+
+    /// The scenarios with code of the application.
+    package let conditional: [Scenario]
+
+    package init(_ scenarios: [Scenario], isDeliveredByTelling: Bool = true) {
+        // Stable: those of one priority stay in their order.
+        self.scenarios = scenarios.enumerated().sorted {
+            ($1.element.priority, $0.offset) < ($0.element.priority, $1.offset)
+        }.map(\.element)
+        self.isDeliveredByTelling = isDeliveredByTelling
+        groups = Set(
+            scenarios.compactMap { scenario in
+                if case .group(let tag) = scenario.audience, scenario.events == .visits { tag } else { nil }
+            }
+        )
+        countsKiosk = scenarios.contains { $0.audience == .kiosk && $0.events == .visits }
+        needsTags = scenarios.contains { scenario in
+            if case .group = scenario.audience { return true }
+            return scenario.allRules.contains(where: \.asksForTags)
+        }
+        spans = ScenarioSpan.all(of: scenarios)
+        conditional = scenarios.filter { $0.customConditions != nil }
+    }
+
+    package var isEmpty: Bool { scenarios.isEmpty }
+
+    package subscript(id: String) -> Scenario? { scenarios.first { $0.id == id } }
+}
+
+extension ScenarioRule {
+    fileprivate var asksForTags: Bool {
+        switch self {
+        case .tagged: true
+        case .all(let rules), .any(let rules): rules.contains(where: \.asksForTags)
+        default: false
+        }
     }
 }

@@ -1,3 +1,4 @@
+import ClubRecords
 import Foundation
 
 /// The rules of a scenario at one attempt. What the history says of totals is asked once.
@@ -185,4 +186,240 @@ struct ScenarioEvaluation {
 
     /// A number of days that can be counted with.
     static func length(_ days: Int) -> Int { min(max(days, 1), 4_000_000) }
+}
+
+extension ScenarioEvaluation {
+    /// How many days are searched for the next opening: some weeks, since a change of clocks can skip the hours of one
+    /// of them.
+    private static let searchedDays = 29
+
+    mutating func isOpen(_ hours: [OpeningHours], at now: Int64) -> Bool {
+        let local = calendar().local(now)
+        let (today, yesterday) = (CivilDate.weekday(local.day), CivilDate.weekday(local.day - 1))
+        return hours.contains { $0.include(local.time, on: today, after: yesterday) }
+    }
+
+    /// The next moment after this one at which one of the hours begins.
+    mutating func nextOpening(_ hours: [OpeningHours], after now: Int64) -> Int64? {
+        let today = calendar().local(now).day
+        var next: Int64?
+        for day in today - 1...today + Self.searchedDays {
+            let weekday = CivilDate.weekday(day)
+            let midnight = ZoneCalendar.midnight(day)
+            for hours in hours where hours.weekdays.contains(weekday) {
+                let end = midnight + (hours.crossesMidnight ? CivilDate.day : 0)
+                let stretches = calendar().stretches(
+                    from: midnight + CivilDate.microseconds(hours.from),
+                    until: end + CivilDate.microseconds(hours.until)
+                )
+                for stretch in stretches where stretch.start > now { next = min(next ?? .max, stretch.start) }
+            }
+            // Hours of the next day can begin before those of this one only where a clock is set back past midnight.
+            if let next, calendar().local(next).day < day { return next }
+        }
+        return next
+    }
+
+    /// The next moment after this one at which one of the days begins.
+    mutating func nextWeekday(_ weekdays: Set<Weekday>, after now: Int64) -> Int64? {
+        let today = calendar().local(now).day
+        for day in today...today + Self.searchedDays where weekdays.contains(CivilDate.weekday(day)) {
+            let midnight = ZoneCalendar.midnight(day)
+            let stretches = calendar().stretches(from: midnight, until: midnight + CivilDate.day)
+            if let next = stretches.first(where: { $0.start > now }) { return next.start }
+        }
+        return nil
+    }
+
+    /// The birthday that a field of the member tells, or `nil` if it tells none.
+    func birthday(_ field: String) -> Birthday? {
+        guard case .string(let text) = attempt.member?.fields[field] else { return nil }
+        return Birthday(text)
+    }
+}
+
+/// A day of the year.
+struct Birthday: Equatable {
+    var month: Int
+    var day: Int
+
+    /// The most days around it that are looked at.
+    static let reach = 366
+
+    /// Reads `YYYY-MM-DD` or `MM-DD`; `nil` for anything else, and for a day that there is not.
+    init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        let dash = UInt8(ascii: "-")
+        // A year with a 29 February, for a day without a year.
+        var year = 2000
+        var rest = bytes[...]
+        if bytes.count == 10 {
+            guard bytes[4] == dash, let number = CivilDate.number(bytes[0...3]) else { return nil }
+            year = number
+            rest = bytes[5...]
+        }
+        guard rest.count == 5, rest[rest.startIndex + 2] == dash,
+            let month = CivilDate.number(rest.prefix(2)), let day = CivilDate.number(rest.suffix(2)),
+            CivilDate(year: year, month: month, day: day).exists
+        else { return nil }
+        self.month = month
+        self.day = day
+    }
+
+    /// The number of the day on which it is in a year.
+    func number(in year: Int) -> Int {
+        let date = CivilDate(year: year, month: month, day: day)
+        return date.exists ? date.number : CivilDate(year: year, month: 2, day: 28).number
+    }
+
+    /// Whether a day is from so many days before to so many days after it.
+    func isNear(_ day: Int, before: Int, after: Int) -> Bool {
+        let year = CivilDate(number: day).year
+        let (before, after) = (Self.bounded(before), Self.bounded(after))
+        return (year - 1...year + 1).contains { each in
+            let number = number(in: each)
+            return day >= number - before && day <= number + after
+        }
+    }
+
+    /// The first day after this one on which its days begin.
+    func nextBeginning(after day: Int, before: Int) -> Int? {
+        let year = CivilDate(number: day).year
+        return (year - 1...year + 2).map { number(in: $0) - Self.bounded(before) }.filter { $0 > day }.min()
+    }
+
+    /// Negative numbers are 0.
+    private static func bounded(_ days: Int) -> Int { min(max(days, 0), reach) }
+}
+
+extension ScenarioEvaluation {
+    /// How many changes are followed at most. A birthday on a certain weekday takes two a year.
+    private static let rounds = 128
+
+    /// The earliest moment from this one on at which all of these hold if nothing else happens, or `nil`.
+    ///
+    /// For each rule that fails, ``bound(_:at:depth:)`` tells a moment before which it cannot hold. To go on there and
+    /// look at all again comes out right for any combination, also of rules that hold only for a time.
+    mutating func earliest(_ rules: [ScenarioRule], from start: Int64) throws -> Int64? {
+        var moment = start
+        for _ in 0..<Self.rounds {
+            var next = moment
+            for rule in rules where try !holds(rule, at: moment) {
+                guard let bound = try bound(rule, at: moment) else { return nil }
+                next = max(next, bound)
+            }
+            if next == moment { return moment }
+            moment = next
+        }
+        return nil
+    }
+
+    /// A later moment before which a rule that fails at this one cannot hold if nothing else happens; `nil` if it never
+    /// can.
+    private mutating func bound(_ rule: ScenarioRule, at now: Int64, depth: Int = 0) throws -> Int64? {
+        guard let bound = try rawBound(rule, at: now, depth: depth), bound > now, bound <= Timestamp.latest else {
+            return nil
+        }
+        return bound
+    }
+
+    private mutating func rawBound(_ rule: ScenarioRule, at now: Int64, depth: Int) throws -> Int64? {
+        switch rule {
+        case .minEventsRequired, .maxEventsPermitted, .maxExecutionsPermitted, .customConditions, .every, .tagged:
+            return nil
+        case .minSecondsSinceFirstEvent(let seconds): return Self.after(seconds, from: try events().first)
+        case .minSecondsSinceLastEvent(let seconds): return Self.after(seconds, from: try events().last)
+        case .minSecondsBetweenExecutions(let seconds): return Self.after(seconds, from: try executions().last)
+        case .valid(let from, _): return from.map(ScenarioTime.microseconds)
+        case .events(let least, let most, let window):
+            return try countEvents(within: window, at: now) < least ?? .min
+                ? boundOfRise(within: window, at: now) : boundOfFall(to: most ?? .max, within: window, at: now)
+        case .executions(let most, let window): return try boundOfExecutions(most, within: window, at: now)
+        // Only events that are ahead, since the clock was set back, can make these hold.
+        case .reaches, .absence: return try nextEvent(after: now)
+        case .weekdays(let weekdays): return nextWeekday(weekdays, after: now)
+        case .openingHours(let hours): return nextOpening(hours, after: now)
+        case .birthday(let field, let before, _):
+            let today = calendar().local(now).day
+            return birthday(field)?.nextBeginning(after: today, before: before).map { calendar().start(ofDay: $0) }
+        case .all(let rules):
+            guard depth < ScenarioRule.maximumDepth else { return nil }
+            var latest: Int64?
+            for rule in rules where try !holds(rule, at: now, depth: depth + 1) {
+                guard let bound = try bound(rule, at: now, depth: depth + 1) else { return nil }
+                latest = max(latest ?? .min, bound)
+            }
+            return latest
+        case .any(let rules):
+            guard depth < ScenarioRule.maximumDepth else { return nil }
+            var earliest: Int64?
+            for rule in rules {
+                guard let bound = try bound(rule, at: now, depth: depth + 1) else { continue }
+                earliest = min(earliest ?? .max, bound)
+            }
+            return earliest
+        }
+    }
+
+    /// The first moment at which more than so many seconds have passed.
+    private static func after(_ seconds: TimeInterval, from start: Int64?) -> Int64? {
+        guard let start else { return nil }
+        return ScenarioTime.sum(ScenarioTime.sum(start, ScenarioTime.microseconds(seconds)), 1)
+    }
+
+    /// The first event that lies ahead.
+    private func nextEvent(after now: Int64) throws -> Int64? {
+        let ahead = try history.countEvents(after: now, through: .max)
+        return ahead > 0 ? try history.event(fromLatest: ahead - 1, through: .max) : nil
+    }
+
+    /// When the window could have more events: when it comes to one that lies ahead.
+    private mutating func boundOfRise(within window: ScenarioWindow, at now: Int64) throws -> Int64? {
+        guard let next = try nextEvent(after: eventSpan(window, at: now).through) else { return nil }
+        switch window {
+        case .seconds: return next
+        case .since: return nil
+        case .days: return calendar().period(.day, ofDay: calendar().local(next).day).start
+        case .day, .week, .month, .year: return ScenarioTime.sum(eventSpan(window, at: next).after, 1)
+        }
+    }
+
+    /// When the window has no more than so many of the events that it has now.
+    private mutating func boundOfFall(to most: Int, within window: ScenarioWindow, at now: Int64) throws -> Int64? {
+        guard most >= 0 else { return nil }
+        let end = eventSpan(window, at: now).through
+        switch window {
+        case .since: return nil
+        case .day, .week, .month, .year: return ScenarioTime.sum(end, 1)
+        case .seconds, .days:
+            // The latest ones may stay; the one before them has to leave.
+            return try history.event(fromLatest: most, through: end).map { leaving(window, $0) }
+        }
+    }
+
+    private mutating func boundOfExecutions(
+        _ most: Int,
+        within window: ScenarioWindow,
+        at now: Int64
+    ) throws -> Int64? {
+        guard most > 0 else { return nil }
+        let end = executionSpan(window, at: now).before
+        switch window {
+        case .since: return nil
+        case .day, .week, .month, .year: return end
+        case .seconds, .days:
+            // Those that lie beyond the window come in later; they make it no emptier.
+            let beyond = try history.countExecutions(after: ScenarioTime.difference(end, 1), before: .max)
+            return try history.execution(fromLatest: ScenarioTime.index(beyond, most - 1)).map { leaving(window, $0) }
+        }
+    }
+
+    /// When something leaves a window that moves on.
+    private mutating func leaving(_ window: ScenarioWindow, _ moment: Int64) -> Int64 {
+        switch window {
+        case .seconds(let seconds): ScenarioTime.sum(moment, ScenarioTime.microseconds(seconds))
+        case .days(let count): calendar().start(ofDay: calendar().local(moment).day + Self.length(count))
+        case .day, .week, .month, .year, .since: .max
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import CardCore
 import ClubRecords
 import Foundation
 
@@ -85,5 +86,81 @@ extension ScenarioRule {
         case .all(let rules), .any(let rules): rules.flatMap(\.windows)
         default: []
         }
+    }
+}
+
+/// Times and lengths of time of rules in whole microseconds. Nothing here can trap: what is too large becomes the
+/// largest.
+package enum ScenarioTime {
+    /// A moment; what is no number is the end of all time.
+    static func microseconds(_ date: Date) -> Int64 {
+        whole(date.timeIntervalSince1970)
+    }
+
+    /// A length of time, rounded to whole microseconds. A negative one is -1, which any length exceeds; what is no
+    /// number is the longest.
+    static func microseconds(_ seconds: TimeInterval) -> Int64 {
+        max(whole(seconds), -1)
+    }
+
+    private static func whole(_ seconds: Double) -> Int64 {
+        let value = (seconds * Double(Timestamp.second)).rounded()
+        if value.isNaN || value >= 0x1p63 { return .max }
+        return value < -0x1p63 ? .min : Int64(value)
+    }
+
+    static func sum(_ left: Int64, _ right: Int64) -> Int64 {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        guard overflow else { return sum }
+        return left < 0 ? .min : .max
+    }
+
+    package static func difference(_ left: Int64, _ right: Int64) -> Int64 {
+        let (difference, overflow) = left.subtractingReportingOverflow(right)
+        guard overflow else { return difference }
+        return left < 0 ? .min : .max
+    }
+
+    /// The sum of two numbers that are not negative.
+    static func index(_ left: Int, _ right: Int) -> Int {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        return overflow ? .max : sum
+    }
+
+    /// Whether more than so many microseconds have passed since a moment that does not lie ahead.
+    static func hasPassed(_ length: Int64, from start: Int64, to now: Int64) -> Bool {
+        let elapsed = difference(now, start)
+        return elapsed >= 0 && elapsed > length
+    }
+
+    /// As `ISO8601` has it, rounded up to the millisecond, so that a rule that holds from a moment on holds at the
+    /// time that is printed.
+    static func text(_ date: Date) -> String {
+        let value = microseconds(date)
+        let rest = ((value % 1000) + 1000) % 1000
+        return ISO8601.text(rest == 0 ? date : Timestamp.date(sum(value, 1000 - rest)))
+    }
+
+    /// A length of time in words, such as `2 days and 3 hours`: its two greatest units, rounded down.
+    static func words(_ microseconds: Int64) -> String {
+        guard microseconds > 0 else { return "0 seconds" }
+        guard microseconds < .max else { return "more time than there is" }
+        func count(_ value: Int64, _ unit: String) -> String { "\(value) \(unit)\(value == 1 ? "" : "s")" }
+        let seconds = microseconds / Timestamp.second
+        let milliseconds = microseconds / 1000 % 1000
+        if seconds < 60, milliseconds > 0 {
+            var digits = String(1000 + milliseconds).dropFirst()
+            while digits.last == "0" { digits = digits.dropLast() }
+            return "\(seconds).\(digits) seconds"
+        }
+        guard seconds > 0 else { return "less than a millisecond" }
+        let units: [(length: Int64, name: String)] = [
+            (86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"),
+        ]
+        let first = units.firstIndex { seconds >= $0.length } ?? 3
+        let greatest = count(seconds / units[first].length, units[first].name)
+        guard first < 3 else { return greatest }
+        let rest = seconds % units[first].length / units[first + 1].length
+        return rest == 0 ? greatest : greatest + " and " + count(rest, units[first + 1].name)
     }
 }

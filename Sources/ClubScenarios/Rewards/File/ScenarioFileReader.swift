@@ -132,3 +132,306 @@ struct ScenarioFileReader {
         return nil
     }
 }
+
+extension ScenarioFileReader {
+    static let scenarioKeys = [
+        "id", "title", "message", "for", "events", "reward", "every", "since", "after", "tiers", "within", "atMost",
+        "afterFirst", "from", "until", "on", "hours", "tag", "priority", "exclusive", "when",
+    ]
+
+    /// A scenario of the file: one, or one for each tier.
+    mutating func scenario(_ value: ScenarioFileValue) -> [Scenario] {
+        guard let fields = fields(value, Self.scenarioKeys, as: "a scenario") else { return [] }
+        let id = identifier(fields)
+        let title = fields["title"].flatMap { text($0, "a title", longest: Self.longestTitle) }
+        let message = fields["message"].flatMap {
+            text($0, "a message", longest: Self.longestMessage, withLines: true)
+        }
+        var draft = Scenario(id ?? "")
+        draft.timeZone = timeZone
+        if let value = fields["for"], let audience = audience(value) { draft.audience = audience }
+        if let value = fields["events"], let name = text(value, "the name of events") {
+            draft.events = name == "visits" ? .visits : .named(name)
+            if name != "visits", ["visit", "visits", "tap", "taps"].contains(name.lowercased()) {
+                warn(
+                    value,
+                    "visits are counted by 'events: visits'; this counts what programs record as '\(name)'",
+                    "Leave 'events' out to count visits."
+                )
+            }
+        }
+        let reward = reward(fields)
+        limits(fields, &draft)
+        validity(fields, &draft)
+        if let value = fields["on"], let days = weekdays(value) { draft.rules.append(.weekdays(days)) }
+        if let value = fields["hours"], let hours = hours(value) { draft.rules.append(.openingHours(hours)) }
+        if let value = fields["tag"], let tag = text(value, "a tag") { draft.rules.append(.tagged(tag)) }
+        if let value = fields["priority"] { draft.priority = number(value, -1_000_000...1_000_000) ?? 0 }
+        draft.exclusiveGroup = fields["exclusive"].flatMap { text($0, "the name of a group of scenarios") }
+        if let key = fields.key("priority"), fields["exclusive"] == nil {
+            warn(
+                key,
+                "a priority alone changes only the order in which they are told",
+                "Scenarios of which only the first is to happen also need 'exclusive: NAME'."
+            )
+        }
+        if let value = fields["when"], let rules = rules(value, depth: 0, of: draft.events) { draft.rules += rules }
+        let scenarios = reward.scenarios(id: id ?? "") { scenario in
+            let own = scenario
+            scenario = draft
+            scenario.id = own.id
+            scenario.title = own.title ?? title
+            scenario.message = own.message ?? message
+        }
+        if id != nil { check(scenarios, fields) }
+        return scenarios
+    }
+
+    private mutating func identifier(_ fields: ScenarioFileFields) -> String? {
+        guard let value = fields["id"] else {
+            guard fields.lacks("id") else { return nil }
+            fault(fields.whole, "'id' is missing", "Give it a name of its own, such as 'id: free-coffee', and keep it.")
+            return nil
+        }
+        return text(value, "an identifier")
+    }
+
+    /// What only the scenarios as a whole show.
+    private mutating func check(_ scenarios: [Scenario], _ fields: ScenarioFileFields) {
+        let place = fields["id"] ?? fields.whole
+        for scenario in scenarios {
+            if let line = identifiers[scenario.id] {
+                let name = ScenarioFileValue.quoted(scenario.id)
+                fault(place, "the identifier \(name) is that of line \(line) already", "Give each its own.")
+            }
+            identifiers[scenario.id] = place.node.line
+        }
+        guard findings.isEmpty, let scenario = scenarios.first else { return }
+        do {
+            try scenario.validate()
+        } catch {
+            fault(fields.whole, error.detail ?? error.kind.meaning, error.hint)
+        }
+    }
+
+    private mutating func audience(_ value: ScenarioFileValue) -> ScenarioAudience? {
+        guard value.isMapping else {
+            guard let text = value.text, text == "members" || text == "kiosk" else {
+                if !value.isUnusable {
+                    let nearest = value.text.flatMap { NearestName.of($0, among: ["members", "kiosk"]) }
+                    fault(
+                        value,
+                        "expected members, kiosk or { group: TAG }, found \(value.found)",
+                        nearest.map { "Did you mean '\($0)'?" } ?? "A group is written as { group: students }."
+                    )
+                }
+                return nil
+            }
+            return text == "members" ? .members : .kiosk
+        }
+        guard let fields = fields(value, ["group"], as: "a group") else { return nil }
+        guard let group = fields["group"] else {
+            guard fields.lacks("group") else { return nil }
+            fault(value, "'group' is missing", "Write it as { group: students }.")
+            return nil
+        }
+        return text(group, "the tag of a group").map { .group($0) }
+    }
+
+    /// `atMost` and `afterFirst`.
+    private mutating func limits(_ fields: ScenarioFileFields, _ draft: inout Scenario) {
+        for value in fields["atMost"].flatMap({ list($0, "limits") }) ?? [] where !value.isUnusable {
+            var times: Int?
+            if value.isMapping {
+                guard let limit = self.fields(value, ["times", "within"], as: "a limit") else { continue }
+                guard let count = limit["times"] else {
+                    guard limit.lacks("times") else { continue }
+                    fault(value, "'times' is missing", "Write it as { times: 1, within: week }.")
+                    continue
+                }
+                times = executions(count)
+                if let within = limit["within"] {
+                    let window = window(within)
+                    if let times, let window { draft.rules.append(.executions(atMost: times, within: window)) }
+                    continue
+                }
+            } else {
+                times = executions(value, "Write the number alone, as 10, or as { times: 1, within: week }.")
+            }
+            guard let times else { continue }
+            draft.maxExecutionsPermitted = min(times, draft.maxExecutionsPermitted ?? times)
+        }
+        if let value = fields["afterFirst"] {
+            draft.minSecondsSinceFirstEvent = duration(value, allowsZero: true)
+        }
+    }
+
+    /// How often something may happen.
+    mutating func executions(_ value: ScenarioFileValue, _ hint: String? = nil) -> Int? {
+        let times = number(value, 0...1_000_000, hint)
+        if times == 0 { warn(value, "at most 0 times is never", "Write at least 1, or remove the scenario.") }
+        return times
+    }
+
+    /// `from` and `until`.
+    private mutating func validity(_ fields: ScenarioFileFields, _ draft: inout Scenario) {
+        guard let period = period(fields) else { return }
+        (draft.validFrom, draft.validUntil) = period
+    }
+
+    /// From when until when; a day is its whole.
+    mutating func period(_ fields: ScenarioFileFields) -> (from: Date?, until: Date?)? {
+        let from = fields["from"].flatMap { moment($0)?.start }
+        let until = fields["until"].flatMap { moment($0)?.end }
+        if let from, let until, until <= from, let value = fields["until"] {
+            fault(value, "it is over before it begins", "Write a day or a time that is later than 'from'.")
+            return nil
+        }
+        return (from, until)
+    }
+}
+
+extension ScenarioFileReader {
+    static let mostTiers = 50
+
+    private enum Kind: String, CaseIterable {
+        case stampCard, welcome, comeback, tiers, custom
+
+        /// The keys that belong to it alone.
+        var keys: [String] {
+            switch self {
+            case .stampCard: ["every", "since"]
+            case .comeback: ["after"]
+            case .tiers: ["tiers", "within"]
+            case .welcome, .custom: []
+            }
+        }
+
+        static func of(_ key: String) -> Kind? { allCases.first { $0.keys.contains(key) } }
+    }
+
+    /// The reward of a scenario; of one with a fault anything.
+    mutating func reward(_ fields: ScenarioFileFields) -> Reward {
+        var kind: Kind? = .custom
+        if let value = fields["reward"] { kind = word(value, Kind.allCases.map { ($0.rawValue, $0) }) }
+        // Of an unknown reward nobody knows what belongs to it.
+        guard let kind else { return .custom }
+        for key in Kind.allCases.flatMap(\.keys) where !kind.keys.contains(key) {
+            guard let value = fields.key(key), let owner = Kind.of(key) else { continue }
+            fault(
+                value,
+                "'\(key)' belongs to 'reward: \(owner.rawValue)'",
+                fields.lacks("reward")
+                    ? "Add 'reward: \(owner.rawValue)', or remove '\(key)'." : "Remove it, or change the reward."
+            )
+        }
+        switch kind {
+        case .stampCard:
+            let every = required("every", fields, as: "a stamp card", "every: 10").flatMap { number($0, 1...10_000) }
+            let since = fields["since"].flatMap { moment($0)?.start }
+            if let value = fields["reward"], fields.lacks("since") {
+                warn(
+                    value,
+                    "without 'since', members are owed for all visits that they have already",
+                    "Add the day of the beginning, as 'since: 2026-12-01'."
+                )
+            }
+            return .stampCard(every: every ?? 1, since: since)
+        case .comeback:
+            let after = required("after", fields, as: "a comeback", "after: 30 days").flatMap { duration($0) }
+            return .comeback(after: after ?? 0)
+        case .tiers: return tiers(fields)
+        case .welcome: return .welcome
+        case .custom: return .custom
+        }
+    }
+
+    /// The value of a key that a reward cannot do without.
+    private mutating func required(
+        _ key: String,
+        _ fields: ScenarioFileFields,
+        as what: String,
+        _ example: String
+    ) -> ScenarioFileValue? {
+        if let value = fields[key] { return value }
+        guard fields.lacks(key) else { return nil }
+        fault(fields["reward"] ?? fields.whole, "'\(key)' is missing, which \(what) needs", "Add '\(example)'.")
+        return nil
+    }
+
+    private mutating func tiers(_ fields: ScenarioFileFields) -> Reward {
+        let window = required("within", fields, as: "a reward with tiers", "within: year").flatMap { self.window($0) }
+        let entries = required("tiers", fields, as: "a reward with tiers", "tiers: [{ name: silver, visits: 10 }]")
+            .flatMap { self.list($0, "tiers", most: Self.mostTiers) }
+        var tiers: [Tier] = []
+        for value in entries ?? [] {
+            guard let fields = self.fields(value, ["name", "visits", "title", "message"], as: "a tier") else {
+                continue
+            }
+            for key in ["name", "visits"] where fields.lacks(key) {
+                fault(value, "'\(key)' is missing", "Write it as { name: silver, visits: 10 }.")
+            }
+            let name = fields["name"].flatMap { text($0, "the name of a tier", longest: 50) }
+            let visits = fields["visits"].flatMap { number($0, 1...100_000) }
+            let title = fields["title"].flatMap { text($0, "a title", longest: Self.longestTitle) }
+            let message = fields["message"].flatMap {
+                text($0, "a message", longest: Self.longestMessage, withLines: true)
+            }
+            guard let name, let visits else { continue }
+            if tiers.contains(where: { $0.name == name }) {
+                fault(value, "there is a tier \(ScenarioFileValue.quoted(name)) already", "Give each its own name.")
+                continue
+            }
+            if let other = tiers.first(where: { $0.visits == visits }) {
+                fault(value, "\(ScenarioFileValue.quoted(other.name)) has \(visits) visits too", "Give each its own.")
+                continue
+            }
+            tiers.append(Tier(name, visits: visits, title: title, message: message))
+        }
+        return .tiers(tiers, within: window ?? .year)
+    }
+}
+
+/// What is found in a file, up to a number.
+struct ScenarioFileFindings: Error {
+    private(set) var all: [ScenarioConfiguration.Finding] = []
+    private var isMore = false
+
+    var isEmpty: Bool { all.isEmpty }
+
+    /// Whether further ones are only counted, so that they need not be worked out.
+    var isFull: Bool { all.count >= ScenarioConfigurationError.mostFindings }
+
+    init() {}
+
+    /// A single finding.
+    init(_ line: Int, _ column: Int, _ message: String, _ hint: String) {
+        add(line, column, "", message, hint)
+    }
+
+    mutating func add(_ line: Int, _ column: Int, _ path: String, _ message: String, _ hint: @autoclosure () -> String)
+    {
+        guard !isFull else {
+            isMore = true
+            return
+        }
+        all.append(.init(line: line, column: column, path: path, message: message, hint: hint()))
+    }
+
+    /// By line and column; the last one says so if there are more.
+    var sorted: [ScenarioConfiguration.Finding] {
+        let sorted = all.enumerated().sorted {
+            ($0.element.line, $0.element.column, $0.offset) < ($1.element.line, $1.element.column, $1.offset)
+        }.map(\.element)
+        guard isMore else { return sorted }
+        return sorted + [
+            .init(
+                line: 0,
+                column: 0,
+                path: "",
+                message: "there is more to be said than \(all.count) findings",
+                hint: "Mend these first and check the file again."
+            )
+        ]
+    }
+}

@@ -136,3 +136,118 @@ extension MessageRouter {
         }
     }
 }
+
+extension MessageRouter {
+    /// Processes what is pending in the inbox and not in this router's queue: what was left when the program ended, and
+    /// what waits for an inbox that failed (which is also taken up when another message has got through). To be called
+    /// after the processors are registered; again whenever wanted.
+    ///
+    /// Each attempt was counted before it began. A message with ``RouterConfiguration/maximumAttempts`` attempts that never
+    /// ended becomes a dead letter without another one, so that it cannot keep a kiosk down.
+    ///
+    /// - Parameter ids: only the messages with these identifiers; all if `nil`.
+    /// - Returns: what became of them, in order, once all are settled.
+    /// - Throws: the first that the inbox says; the others were tried nevertheless.
+    @discardableResult
+    public func resume(only ids: Set<String>? = nil) async throws(ClubError) -> [RoutingResult] {
+        try refuseToWaitForItself("process the messages that are left")
+        return try await results(of: enqueuePending(ids))
+    }
+
+    /// Puts messages into the queue that are pending in the inbox, such as those that were kept with a tap, and does not
+    /// wait for them: ``results`` tells.
+    ///
+    /// - Parameter ids: their identifiers. Those that are not pending, or in the queue already, are passed over.
+    public func takeUp(_ ids: Set<String>) async throws(ClubError) {
+        _ = try await enqueuePending(ids)
+    }
+
+    private func enqueuePending(_ ids: Set<String>?) async throws(ClubError) -> [Job] {
+        try await storing.inTurn { () async throws(ClubError) -> [Job] in
+            // Taken first: what is settled while the inbox is read must not be taken for pending.
+            let active = guarded.withLock { $0.active }
+            let entries = try await inbox.pending().filter { entry in
+                !active.contains(entry.id) && ids?.contains(entry.id) ?? true
+            }
+            let unfinished = guarded.withLock { $0.unfinished }
+            return entries.map { entry in
+                let former = unfinished[entry.id]?.job
+                let job = Job(
+                    message: typed(entry.message),
+                    // Attempts of this program did not end with it.
+                    attempts: former == nil ? entry.attempts : 0,
+                    ignoresExpiry: former?.ignoresExpiry ?? false
+                )
+                enqueue(job)
+                return job
+            }
+        }
+    }
+
+    /// What could not be processed, in the order of arrival or of opening again: of more than `limit` the latest ones.
+    public func deadLetters(limit: Int = .max) async throws(ClubError) -> [InboxEntry] {
+        try await inbox.entries(.dead, limit: limit)
+    }
+
+    /// Processes a dead letter again. It is another message neither for the inbox nor for processors.
+    ///
+    /// - Parameters:
+    ///   - id: ``Message/id``.
+    ///   - evenIfExpired: whether it is processed even if its time is over.
+    /// - Returns: what became of it; it may be a dead letter again.
+    /// - Throws: ``ClubError/Kind/noSuchMessage`` if there is no such dead letter; what the inbox says.
+    @discardableResult
+    public func replay(_ id: String, evenIfExpired: Bool = false) async throws(ClubError) -> RoutingResult {
+        guard let job = try await reopen(id, evenIfExpired) else {
+            let detail = "among the dead letters"
+            throw ClubError(.noSuchMessage, attempting: "replay a message", detail: detail)
+        }
+        return try await job.answer.value().get()
+    }
+
+    /// Processes all dead letters again, each once, in the order of arrival.
+    ///
+    /// - Throws: the first that the inbox says; what was opened until then is processed.
+    @discardableResult
+    public func replayAll(evenIfExpired: Bool = false) async throws(ClubError) -> [RoutingResult] {
+        var results: [RoutingResult] = []
+        for entry in try await deadLetters() {
+            // One at a time, so that a crash leaves the others where they are.
+            guard let job = try await reopen(entry.id, evenIfExpired) else { continue }
+            results.append(try await job.answer.value().get())
+        }
+        return results
+    }
+
+    private func reopen(_ id: String, _ ignoresExpiry: Bool) async throws(ClubError) -> Job? {
+        try refuseToWaitForItself("replay a message")
+        return try await storing.inTurn { () async throws(ClubError) -> Job? in
+            guard let message = try await inbox.reopen(id) else { return nil }
+            guarded.withLock { $0.unfinished[id] = nil }
+            let job = Job(message: typed(message), ignoresExpiry: ignoresExpiry)
+            enqueue(job)
+            return job
+        }
+    }
+
+    /// The rule for types may have been set since a message without one came.
+    private func typed(_ message: Message) -> Message {
+        var message = message
+        message.type = message.type ?? messageType(of: message.payload)
+        return message
+    }
+
+    private func results(of jobs: [Job]) async throws(ClubError) -> [RoutingResult] {
+        var results: [RoutingResult] = []
+        var failure: ClubError?
+        for job in jobs {
+            do throws(ClubError) {
+                results.append(try await job.answer.value().get())
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        return results
+    }
+}
