@@ -19,3 +19,102 @@ public struct ListChanges: Sendable, Hashable {
     /// Whether nothing changed.
     public var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 }
+
+extension ListChanges {
+    /// A row and where it is.
+    struct Place {
+        var index: Int
+        var id: Int64
+    }
+
+    /// Puts together what changed.
+    ///
+    /// A row that is both removed and added, and nevertheless stands where it did among those that are neither, has
+    /// only been modified.
+    ///
+    /// - Parameters:
+    ///   - removed: the rows that are no longer where the order had them, with their indices before.
+    ///   - added: the rows that the order has elsewhere now, or that are new, with their indices after.
+    ///   - modified: the indices, before, of rows that the order has where it had them, and that are not the same.
+    init(removed: [Place], added: [Place], modified: [Int]) {
+        let removed = removed.sorted { $0.index < $1.index }
+        let added = added.sorted { $0.index < $1.index }
+        let stayed = Self.stayed(removed, added)
+        deletions = removed.lazy.filter { !stayed.contains($0.id) }.map(\.index)
+        insertions = added.lazy.filter { !stayed.contains($0.id) }.map(\.index)
+        modifications = modified + removed.lazy.filter { stayed.contains($0.id) }.map(\.index)
+        modifications.sort()
+    }
+
+    /// The rows that are in both lists, which are in order, and need not move: between the same two rows that are in
+    /// neither, and in the same order, as many as there can be.
+    private static func stayed(_ removed: [Place], _ added: [Place]) -> Set<Int64> {
+        guard !removed.isEmpty, !added.isEmpty else { return [] }
+        // How many rows that are in neither come before, and the place among those that are in one.
+        var after: [Int64: (gap: Int, place: Int)] = [:]
+        for (place, row) in added.enumerated() { after[row.id] = (row.index - place, place) }
+        var candidates: [(id: Int64, place: Int)] = []
+        for (place, row) in removed.enumerated() {
+            if let other = after[row.id], other.gap == row.index - place { candidates.append((row.id, other.place)) }
+        }
+        return longestAscending(candidates)
+    }
+
+    /// The longest run, not necessarily without interruption, in which the places ascend.
+    private static func longestAscending(_ rows: [(id: Int64, place: Int)]) -> Set<Int64> {
+        // For each length, the row with the least place that ends a run of it; and for each row the one before it.
+        var ends: [Int] = []
+        var before: [Int?] = []
+        for (index, row) in rows.enumerated() {
+            var low = 0
+            var high = ends.count
+            while low < high {
+                let middle = (low + high) / 2
+                if rows[ends[middle]].place < row.place { low = middle + 1 } else { high = middle }
+            }
+            before.append(low == 0 ? nil : ends[low - 1])
+            if low == ends.count { ends.append(index) } else { ends[low] = index }
+        }
+        var result: Set<Int64> = []
+        var next = ends.last
+        while let index = next {
+            result.insert(rows[index].id)
+            next = before[index]
+        }
+        return result
+    }
+
+    /// What leads from one list in order to another.
+    ///
+    /// - Parameter isModified: whether a row with that key, which is in both lists, is another one now; it gets the
+    ///   indices before and after too.
+    init(
+        from old: some Sequence<MemberKey>,
+        to new: some Sequence<MemberKey>,
+        isModified: (_ key: MemberKey, _ before: Int, _ after: Int) -> Bool
+    ) {
+        var removed: [Place] = []
+        var added: [Place] = []
+        var modified: [Int] = []
+        var (left, right) = (old.makeIterator(), new.makeIterator())
+        var (before, after) = (0, 0)
+        var (oldKey, newKey) = (left.next(), right.next())
+        while oldKey != nil || newKey != nil {
+            if let one = oldKey, let other = newKey, one == other {
+                if isModified(one, before, after) { modified.append(before) }
+                (oldKey, newKey) = (left.next(), right.next())
+                before += 1
+                after += 1
+            } else if let one = oldKey, newKey.map({ one < $0 }) ?? true {
+                removed.append(Place(index: before, id: one.id))
+                oldKey = left.next()
+                before += 1
+            } else if let other = newKey {
+                added.append(Place(index: after, id: other.id))
+                newKey = right.next()
+                after += 1
+            }
+        }
+        self.init(removed: removed, added: added, modified: modified)
+    }
+}

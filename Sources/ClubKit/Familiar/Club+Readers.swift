@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Logging
 import ReaderKit
@@ -311,4 +312,241 @@ extension ReaderService {
 
 private final class Serving: Sendable {
     let isCancelled = Atomic(false)
+}
+
+/// Opening and closing as in the original library.
+extension Club {
+    /// Who runs this club, and on which machine: what ``open(withAppKey:appId:developerId:completion:)`` was given, else
+    /// what the configuration says.
+    public var identity: KioskIdentity { configuration.identity }
+
+    /// How many attempts to open the club failed since it was open the last time.
+    public var numberOfFailedOpenCaptureAttempts: Int { familiar.withLock { $0.numberOfFailedOpenCaptureAttempts } }
+
+    /// Opens the club, and begins to serve the readers of ``setCapture(instance:)``: by default all of
+    /// this machine, as those of `ReaderSelection()`: PC/SC, libnfc and lines in Smart Reader mode. What else it works
+    /// with is set by ``configure(_:)`` before.
+    ///
+    /// No reader and no service are no failure; ``CaptureMiddlewareDelegate`` is told when they are there. Where another
+    /// program holds the database, up to three attempts are made. Without a reader to serve and in async code,
+    /// ``open()`` does the rest.
+    ///
+    /// - Parameters:
+    ///   - appKey: not used, not stored and not logged. There is no service here that asks for it.
+    ///   - appId: the name of this kiosk; see ``identity``.
+    ///   - developerId: the operator of the club; see ``identity``.
+    ///   - completion: called once, on the queue of ``setDispatchQueue(_:)``: with `E_NOERROR` when the club is open, also
+    ///     if it was before, with `E_UNABLEINITIALIZE` when it could not be opened. Then the cause was told by
+    ///     ``ClubMiddlewareDelegate/club(_:didReceive:)`` before.
+    public func open(
+        withAppKey appKey: String,
+        appId: String,
+        developerId: String,
+        completion: ((CaptureLayerResult) -> Void)? = nil
+    ) {
+        let identity = KioskIdentity(kiosk: PlainText.line(appId), operatorName: PlainText.line(developerId))
+        state.withLock { state in
+            state.configuration.identity = identity
+            state.isOpening = true
+        }
+        let completion = completion.map { ApplicationClosure($0) }
+        Task {
+            let result = await self.openForApplication()
+            self.complete(completion, result)
+        }
+    }
+
+    /// Stops serving the readers that ``open(withAppKey:appId:developerId:completion:)`` began to serve, and closes the
+    /// club when all that is under way has been committed.
+    ///
+    /// - Parameter completion: called once, on the queue of ``setDispatchQueue(_:)``: with `E_NOERROR` when the club is
+    ///   closed, also if it was before, with `E_NOTINITIALIZED` when it could not be closed.
+    public func close(_ completion: ((CaptureLayerResult) -> Void)?) {
+        let completion = completion.map { ApplicationClosure($0) }
+        Task {
+            await self.endServing()
+            do throws(ClubError) {
+                try await self.close()
+                self.complete(completion, .E_NOERROR)
+            } catch {
+                self.report(error)
+                self.complete(completion, .E_NOTINITIALIZED)
+            }
+        }
+    }
+
+    /// Keeps what happens in ``DebugLogger/shared`` or not. It is off when a program starts, and the setting is not
+    /// stored.
+    @discardableResult
+    public func setDebugMode(isActivated: Bool) -> Club {
+        debugLogger.toggleDebug(isActivated: isActivated)
+        return self
+    }
+
+    /// Where debug messages of this club go.
+    var debugLogger: DebugLogger { familiar.withLock { $0.debugLogger } }
+
+    private func complete(_ completion: ApplicationClosure<CaptureLayerResult>?, _ result: CaptureLayerResult) {
+        guard let completion else { return }
+        callbacks.enqueue { completion(result) }
+    }
+
+    private func openForApplication() async -> CaptureLayerResult {
+        // Waiting for another program is the only thing that an attempt later can mend; each waits by itself.
+        for attempt in 1...3 {
+            let wasOpen = isOpen
+            do throws(ClubError) {
+                try await open()
+                let scanner = try await prepareOrClose(wasOpen: wasOpen)
+                familiar.withLock { $0.numberOfFailedOpenCaptureAttempts = 0 }
+                beginServing(scanner)
+                return .E_NOERROR
+            } catch {
+                familiar.withLock { $0.numberOfFailedOpenCaptureAttempts += 1 }
+                if error.kind != .busy || attempt == 3 {
+                    report(error)
+                    return .E_UNABLEINITIALIZE
+                }
+            }
+        }
+        return .E_UNABLEINITIALIZE
+    }
+
+    /// A club whose records could not be brought up to date, or whose file of passes cannot be used, is not open, unless
+    /// it was before.
+    private func prepareOrClose(wasOpen: Bool) async throws(ClubError) -> ScannerConfiguration {
+        do throws(ClubError) {
+            try await migrate()
+            return try await scannerConfiguration()
+        } catch {
+            if !wasOpen { try? await close() }
+            throw error
+        }
+    }
+}
+
+/// Finding a reader and keeping to it, as in the original library.
+extension Club {
+    /// Clears the favourite, waits, and tells which readers there are, among those of the backends that the club serves.
+    ///
+    /// - Parameters:
+    ///   - numSeconds: for how long readers may still be plugged in, 0 to 3600.
+    ///   - completion: called once, on the queue of ``setDispatchQueue(_:)``; with no reader when there is none, and at once
+    ///     when the service behind them is not there.
+    public func startAutoDiscovery(numSeconds: Int, completion: @escaping ([DiscoveredDeviceInfo]) -> Void) {
+        discover(completion) {
+            try? await Task.sleep(for: .seconds(min(max(numSeconds, 0), 3600)))
+        }
+    }
+
+    func discover(
+        _ completion: @escaping ([DiscoveredDeviceInfo]) -> Void,
+        afterWaiting wait: @escaping @Sendable () async -> Void
+    ) {
+        let completion = ApplicationClosure(completion)
+        let isServed = familiar.withLock { state in
+            let isServed = state.services.values.contains { $0.isUp == true }
+            if isServed { state.favorite = nil }
+            return isServed
+        }
+        guard isServed else { return callbacks.enqueue { completion([]) } }
+        Task {
+            await wait()
+            let readers = self.familiar.withLock { state in
+                state.services.sorted { $0.key < $1.key }.flatMap(\.value.readers)
+            }
+            self.callbacks.enqueue { completion(readers.map { DiscoveredDeviceInfo($0) }) }
+        }
+    }
+
+    /// The only reader that is served, or `nil` when all of them are.
+    public var favorite: DiscoveredDeviceInfo? { familiar.withLock { $0.favorite } }
+
+    /// Serves this reader alone from its next card on, whether it is there or comes later. The cards on other readers are
+    /// left alone. It is not stored.
+    ///
+    /// - Parameter discoveredDeviceInfo: the reader. An empty identifier or `*`, which stand for any reader in the original
+    ///   library, do the same as ``resetFavorite()``.
+    public func setFavorite(discoveredDeviceInfo: DiscoveredDeviceInfo) {
+        let isAny = ["", "*"].contains(discoveredDeviceInfo.identifierUUID)
+        familiar.withLock { $0.favorite = isAny ? nil : discoveredDeviceInfo }
+    }
+
+    /// Serves all readers again.
+    public func resetFavorite() {
+        familiar.withLock { $0.favorite = nil }
+    }
+
+    func isServed(_ reader: ReaderInfo) -> Bool {
+        guard let favorite else { return true }
+        return favorite == DiscoveredDeviceInfo(reader)
+    }
+}
+
+/// Scanned texts, taken as in the original library.
+extension Club {
+    /// What ``CaptureLayerDecodedData/decodedData`` holds of a tap.
+    public var decodedDataFormat: DecodedDataParseFormat { familiar.withLock { $0.decodedDataFormat } }
+
+    /// Sets what ``CaptureLayerDecodedData/decodedData`` holds of a tap. Who the member is does not depend on it.
+    public func setDecodedDataParse(format: DecodedDataParseFormat) {
+        familiar.withLock { $0.decodedDataFormat = format }
+    }
+
+    /// Takes a scanned text as a tap: one of an application's own scanner, or one that
+    /// ``CaptureMiddlewareDelegate/capture(_:didReceive:for:withResult:)-swift.method`` handed out, which the club counts
+    /// once all the same.
+    ///
+    /// Taps are recorded in the order in which they are given. What becomes of one is told to ``events`` and the delegate.
+    ///
+    /// - Returns: why the text is no tap: a ``CKError``, or ``ClubError/Kind/notOpen``; `nil` if it is being recorded.
+    @discardableResult
+    public func onDecodedData(
+        decodedData: CaptureLayerDecodedData?,
+        device: CaptureLayerDevice
+    ) -> (any Error)? {
+        do {
+            let tap = try tap(of: decodedData, on: device)
+            _ = try openStore("record a tap")
+            familiar.withLock { state in
+                let before = state.lastDecoded
+                state.lastDecoded = Task {
+                    await before?.value
+                    // What fails is told to events and the delegate.
+                    _ = try? await self.receive(tap)
+                }
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func tap(of data: CaptureLayerDecodedData?, on device: CaptureLayerDevice) throws(CKError) -> ScanEvent {
+        if let tap = data?.scan { return tap }
+        guard let data, data.decodedData != nil else {
+            throw .nullDecodedData("Nothing was read from the card. Present it again.")
+        }
+        guard let text = data.stringFromDecodedData() else {
+            throw .nonExistentUTF8DecodedDataString(
+                "What was read is no text in UTF-8. Check how the card was written."
+            )
+        }
+        guard let information = CaptureDataInformation(captureDataString: text) else {
+            throw .invalidPassInformation(
+                "What was read is no membership text of four fields, number|id|payload|name. Write the card anew."
+            )
+        }
+        let name = information.username.isEmpty ? nil : information.username
+        return ScanEvent(
+            id: configuration.makeUUID(),
+            at: configuration.clock(),
+            reader: device.reader.name,
+            backend: device.reader.backend,
+            card: data.dataSourceName ?? "unknown",
+            passes: [Pass(kind: .text, id: information.passId, assurance: .identifier, name: name)],
+            memberKey: information.passId,
+            memberName: name
+        )
+    }
 }

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 
 /// Files of members, as in the original library.
 extension Club {
@@ -177,5 +178,73 @@ extension Member {
             throw ClubError(.unreadableRecord, attempting: attempt, detail: RecordDecoder.summary(error))
         }
         guard !userId.isEmpty else { throw ClubError(.invalidValue, attempting: attempt, detail: "it has no 'userId'") }
+    }
+}
+
+/// The two kinds of files in which members travel.
+public enum IOFileType: String, Sendable, Hashable, CaseIterable {
+    /// A list of records in JSON.
+    case userList
+    /// Comma-separated values, for spreadsheets.
+    case csv
+
+    /// The ending of the file's name, without the dot: `musrl` or `mucsv`.
+    public var fileExtension: String {
+        switch self {
+        case .userList: "musrl"
+        case .csv: "mucsv"
+        }
+    }
+}
+
+/// Runs async work while the calling thread waits, for methods that the original library has without `async`.
+enum BlockingWork {
+    /// Threads of its own, so that the work ends even when every thread of Swift's pool waits like this.
+    private final class Executor: TaskExecutor {
+        static let shared = Executor()
+
+        private let queue = DispatchQueue(label: "club.blocking", attributes: .concurrent)
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+
+    /// Runs the work to its end, and gives its result.
+    static func run<Value: Sendable>(
+        _ work: @escaping @Sendable () async -> Result<Value, ClubError>
+    ) throws(ClubError) -> Value {
+        let done = DispatchSemaphore(value: 0)
+        let result = ResultBox<Value>()
+        Task(executorPreference: Executor.shared) {
+            let value = await work()
+            result.value.withLock { $0 = value }
+            done.signal()
+        }
+        done.wait()
+        guard let value = result.value.withLock({ $0 }) else {
+            throw ClubError(.other, attempting: "wait for the store")
+        }
+        return try value.get()
+    }
+
+    private final class ResultBox<Value: Sendable>: Sendable {
+        let value = Mutex<Result<Value, ClubError>?>(nil)
+    }
+}
+
+/// A closure of the application's that need not be `Sendable`.
+struct ApplicationClosure<Value>: @unchecked Sendable {
+    // This is safe to send since the club calls it in one place only: on the queue of Club.setDispatchQueue, on which the
+    // application says that its state may be touched, never two calls at a time.
+    private let closure: (Value) -> Void
+
+    init(_ closure: @escaping (Value) -> Void) {
+        self.closure = closure
+    }
+
+    func callAsFunction(_ value: Value) {
+        closure(value)
     }
 }

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import ReaderKit
 
 /// What is set up and moved in a club, for applications that put something else in its place.
 public protocol ClubKitProtocol {
@@ -45,3 +46,81 @@ public protocol ClubKitProtocol {
 }
 
 extension Club: CaptureMembershipProtocol, ClubKitProtocol {}
+
+/// What the half of a club that deals with members can do, for applications that put something else in its place.
+public protocol CaptureMembershipProtocol: CaptureMiddlewareProtocol {
+    /// The class of the records.
+    associatedtype userType: IdentifiableUserProtocol  // swift-format-ignore: TypeNamesShouldBeCapitalized
+
+    /// See ``Club/Configuration``.
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    static var Configuration: MembershipConfiguration { get set }
+
+    /// See ``Club/createUser(with:)-(CaptureDataInformation)``.
+    func createUser(with captureDataInformation: CaptureDataInformation)
+
+    /// See ``Club/merge(importedUsers:)``.
+    func merge(importedUsers: [MembershipUser])
+
+    /// See ``Club/getUser(withMemberId:)``.
+    func getUser(withMemberId memberId: String) throws(ClubError) -> userType?
+
+    /// See ``Club/getUser(withPassId:)``.
+    func getUser(withPassId passId: String) throws(ClubError) -> userType?
+
+    /// See ``Club/update(user:withChanges:)``.
+    func update(user: userType, withChanges changes: () -> Void)
+
+    /// See ``Club/deleteUser(withMemberId:)``.
+    func deleteUser(withMemberId memberId: String)
+
+    /// See ``Club/deleteUser(withPassId:)``.
+    func deleteUser(withPassId passId: String)
+
+    /// See ``Club/deleteUser(_:)``.
+    func deleteUser(_ user: userType)
+}
+
+/// What the half of a club that deals with readers can do, for applications that put something else in its place.
+public protocol CaptureMiddlewareProtocol: AnyObject {
+    /// See ``Club/capture``.
+    var capture: (any ReaderBackend)? { get }
+
+    /// See ``Club/setCapture(instance:)``.
+    @discardableResult func setCapture(instance: (any ReaderBackend)?) -> Club
+
+    /// See ``Club/numberOfFailedOpenCaptureAttempts``.
+    var numberOfFailedOpenCaptureAttempts: Int { get }
+
+    /// See ``Club/open(withAppKey:appId:developerId:completion:)``.
+    func open(
+        withAppKey appKey: String,
+        appId: String,
+        developerId: String,
+        completion: ((CaptureLayerResult) -> Void)?
+    )
+
+    /// See ``Club/close(_:)``.
+    func close(_ completion: ((CaptureLayerResult) -> Void)?)
+
+    /// See ``Club/onDecodedData(decodedData:device:)``.
+    @discardableResult func onDecodedData(
+        decodedData: CaptureLayerDecodedData?,
+        device: CaptureLayerDevice
+    ) -> (any Error)?
+
+    /// See ``Club/decodedDataFormat``.
+    var decodedDataFormat: Club.DecodedDataParseFormat { get }
+
+    /// See ``Club/setDecodedDataParse(format:)``.
+    func setDecodedDataParse(format: Club.DecodedDataParseFormat)
+
+    /// See ``Club/startAutoDiscovery(numSeconds:completion:)``.
+    func startAutoDiscovery(numSeconds: Int, completion: @escaping ([DiscoveredDeviceInfo]) -> Void)
+
+    /// See ``Club/setFavorite(discoveredDeviceInfo:)``.
+    func setFavorite(discoveredDeviceInfo: DiscoveredDeviceInfo)
+
+    /// See ``Club/resetFavorite()``.
+    func resetFavorite()
+}

@@ -313,3 +313,86 @@ extension FieldValue {
     /// Whether it says nothing.
     var isNothing: Bool { self == .null || self == .string("") }
 }
+
+/// What a merge changes of a member besides the values that lists show.
+extension MergeBatch {
+    /// What has changed in whether somebody is a member, is let in, and in what the desk keeps of them. The names are
+    /// those under which no custom field can be.
+    static func standing(from before: MemberFacts, to after: MemberFacts) -> [FieldDifference] {
+        let (old, new) = (SystemValues(before), SystemValues(after))
+        var changes: [FieldDifference] = []
+        func compare(_ name: String, _ stored: FieldValue?, _ imported: FieldValue?) {
+            if stored != imported { changes.append(FieldDifference(name, stored: stored, imported: imported)) }
+        }
+        compare("$state", .string(state(of: before)), .string(state(of: after)))
+        compare(SystemValues.Name.blocked, old.blocked.map { .string($0) }, new.blocked.map { .string($0) })
+        compare(SystemValues.Name.expires, old.expires, new.expires)
+        compare("$visitsBought", old.bought, new.bought)
+        compare(SystemValues.Name.notes, old.notes.map { .string($0) }, new.notes.map { .string($0) })
+        compare("$tags", old.tagList, new.tagList)
+        compare(SystemValues.Name.mergedInto, old.mergedInto.map { .string($0) }, new.mergedInto.map { .string($0) })
+        return changes
+    }
+
+    /// What the club keeps of a member on which others say something else than what counts after all. What they do not
+    /// speak of is no conflict, nor that they have no notes.
+    static func conflicts(of said: MemberFacts, with facts: MemberFacts) -> [FieldDifference] {
+        let (imported, stored) = (SystemValues(said), SystemValues(facts))
+        var conflicts: [FieldDifference] = []
+        func compare(_ name: String, _ stored: FieldValue?, _ imported: FieldValue?) {
+            guard said.value(name) != nil, stored != imported else { return }
+            conflicts.append(FieldDifference(name, stored: stored, imported: imported))
+        }
+        compare(SystemValues.Name.blocked, stored.blocked.map { .string($0) }, imported.blocked.map { .string($0) })
+        compare(SystemValues.Name.expires, stored.expires, imported.expires)
+        if let notes = imported.notes {
+            compare(SystemValues.Name.notes, stored.notes.map { .string($0) }, .string(notes))
+        }
+        return conflicts
+    }
+
+    private static func state(of facts: MemberFacts) -> String {
+        facts.exists ? "member" : facts.erasure != nil ? "erased" : "deleted"
+    }
+}
+
+extension SystemValues {
+    fileprivate var expires: FieldValue? {
+        expiresAt.map { .string(ISO8601.text(Timestamp.date($0))) }
+    }
+
+    fileprivate var bought: FieldValue? {
+        packs.isEmpty ? nil : .int(packs.reduce(0) { $0 &+ $1.visits })
+    }
+
+    fileprivate var tagList: FieldValue? {
+        tags.isEmpty ? nil : .array(tags.map { .string($0) })
+    }
+}
+
+/// What the audit log tells of a merge: an entry for each member who was there and of whom something else is said now,
+/// and one for all (see ``StoreImportSink/finish()``).
+///
+/// Visits and undoings have none of their own, since the ledger says of each where and by whom it was made: otherwise
+/// every visit would stand in the log of every other device.
+extension MergeBatch {
+    /// Takes note that values of a member are others now, unless this merge has created them.
+    mutating func noteNews(of row: MemberRow, _ names: some Sequence<String>) {
+        guard !progress.hasCreated(row.id) else { return }
+        let names = Set(names)
+        if !names.isEmpty { news[row.id, default: []].formUnion(names) }
+    }
+
+    /// Writes down whom this batch has changed, each of them once in a merge.
+    mutating func auditNews() throws {
+        for (id, names) in news.sorted(by: { $0.key < $1.key }) where progress.audited.insert(id).inserted {
+            // The log must not name somebody again who was erased.
+            guard let row = try db.members.row(id: id), try erasure(of: row.member.userId) == nil else {
+                continue
+            }
+            var detail = detail
+            detail["fields"] = .array(names.sorted().map { .string($0) })
+            try transaction.audit(.merged, of: row.member.userId, context, detail: detail)
+        }
+    }
+}

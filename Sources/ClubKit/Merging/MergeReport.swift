@@ -1,3 +1,5 @@
+import Foundation
+
 /// What merging members into the club did, or would do.
 ///
 /// The `Encodable` form has the keys `dryRun`, `total`, `created`, `changed`, `kept`, `conflicting`, `skipped`, `rows`
@@ -60,4 +62,16 @@ public struct MergeReport: Sendable, Hashable, Encodable {
         guard row.needsAttention else { return }
         if rows.count < Self.keptRows { rows.append(row) } else { omittedRows += 1 }
     }
+}
+
+/// A member who was there before a merge that has changed or deleted them.
+package struct MergedMember: Sendable, Hashable {
+    /// As shown after the merge, or before it if they are no member any more.
+    package var member: Member
+
+    /// Whether they were deleted or erased elsewhere.
+    package var isDeleted: Bool
+
+    /// When it was merged.
+    package var at: Date
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// Hands messages to the processors that are registered for their types, with the names and rules of the original
@@ -106,5 +107,95 @@ private final class FetchCompletion {
     func complete(_ result: BackgroundFetchResult) {
         guard !isCompleted.exchange(true, ordering: .acquiringAndReleasing) else { return }
         handler(result)
+    }
+}
+
+/// Processes the messages of one type, with the names of the original library.
+///
+/// ``MessageProcessor`` does the same with a typed payload, a result, a time limit and an inbox.
+public protocol CKPushNotificationProcessor: SendableMetatype {
+    /// The type of the messages, compared exactly, with regard to case.
+    static var processorType: String { get }
+
+    /// A processor for one message.
+    init(notification: [AnyHashable: Any])
+
+    /// Processes the message, on the thread that called
+    /// ``CKPushNotificationRouter/route(application:notification:fetchCompletionHandler:)``.
+    ///
+    /// - Parameters:
+    ///   - application: says what the kiosk is doing.
+    ///   - notification: the message, the same as in ``init(notification:)``.
+    ///   - fetchCompletionHandler: to be called with what came out, also later; `nil` if nobody wants to know. Calls after
+    ///     the first do nothing. Letting go of it without calling it is the same as calling it with
+    ///     ``BackgroundFetchResult/noData``.
+    func process(
+        application: KioskApplication,
+        notification: [AnyHashable: Any],
+        fetchCompletionHandler: ((BackgroundFetchResult) -> Void)?
+    )
+}
+
+/// What a processor made of a message, in the words of the original library's platform (`UIBackgroundFetchResult`).
+public enum BackgroundFetchResult: String, Sendable, Hashable, CaseIterable {
+    /// There is something new.
+    case newData
+    /// Nothing is new.
+    case noData
+    /// It failed.
+    case failed
+}
+
+extension MessageRouter {
+    /// Makes a router of the original's kind the fallback: its processors get what nobody else took, with the inbox, the
+    /// order, the time limit and the dead letters of this router.
+    ///
+    /// It finds the type by its own rule. A message that it has no processor for is declined. The message is processed
+    /// when the completion handler was called. They are given the application of this router.
+    ///
+    /// - Parameters:
+    ///   - router: such as ``CKPushNotificationRouter/sharedRouter``.
+    ///   - sources: from where it takes messages; by default from everywhere but cards, which anybody can write.
+    @discardableResult
+    public func setFallback(
+        _ router: CKPushNotificationRouter,
+        sources: Set<MessageSource.Kind> = MessageSource.Kind.allButCard
+    ) -> ProcessorRegistration {
+        let application = configuration.application
+        return setFallback(sources: sources, name: "CKPushNotificationRouter") { (payload: FieldValue, _) in
+            let answer = OneAnswer<BackgroundFetchResult>()
+            let isRouted = router.route(
+                application: application,
+                notification: payload.notification,
+                fetchCompletionHandler: { answer.give($0) }
+            )
+            guard isRouted else { return .declined }
+            switch await answer.value() {
+            case .newData: return .newData
+            case .noData: return .noData
+            case .failed: return .failed("its processor says that it failed")
+            }
+        }
+    }
+}
+
+extension FieldValue {
+    /// An object as the original's processors get it, with `String`, `Int`, `Double`, `Bool`, `NSNull`, `[Any]` and
+    /// `[String: Any]` in it.
+    fileprivate var notification: [AnyHashable: Any] {
+        guard case .object(let fields) = self else { return [:] }
+        return Dictionary(uniqueKeysWithValues: fields.map { (AnyHashable($0), $1.plain) })
+    }
+
+    private var plain: Any {
+        switch self {
+        case .null: NSNull()
+        case .bool(let value): value
+        case .int(let value): value
+        case .double(let value): value
+        case .string(let value): value
+        case .array(let values): values.map(\.plain)
+        case .object(let values): values.mapValues(\.plain)
+        }
     }
 }

@@ -87,16 +87,4 @@ extension Club {
             )
         }
     }
-
-    /// Calls the closure for the members of a list, in its order. However many there are, few are in memory at a time.
-    ///
-    /// The closure sees one state of the club while taps go on; it must not call the club.
-    ///
-    /// - Throws: ``ClubError``, or what the closure throws.
-    public func forEachMember(
-        in query: MemberQuery = MemberQuery(limit: .max),
-        _ body: @escaping @Sendable (Member) throws -> Void
-    ) async throws {
-        try await openStore("list the members").forEachMember(in: query, body)
-    }
 }

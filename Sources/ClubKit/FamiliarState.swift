@@ -29,30 +29,6 @@ struct FamiliarState: Sendable {
     var configuredMigrations: [MigrationChange] = []
 }
 
-/// Which readers to serve.
-enum CaptureSource: Sendable {
-    /// All of this machine, in every way that this library was built with.
-    case standard
-    /// Those of this backend; none if `nil`.
-    case instance((any ReaderBackend)?)
-
-    var backend: (any ReaderBackend)? {
-        switch self {
-        case .instance(let backend): backend
-        // Only what was chosen can be missing or unreadable, and nothing was.
-        case .standard: try? ReaderSelection().makeBackend()
-        }
-    }
-}
-
-/// What is known of a backend that is being served.
-struct ReaderService: Sendable {
-    var kind: BackendKind
-    /// `nil` until the backend says so.
-    var isUp: Bool?
-    var readers: [ReaderInfo] = []
-}
-
 /// Somebody who stands in for the club where readers are concerned, held weakly.
 struct CaptureDelegateReference: @unchecked Sendable {
     // Delegates are not Sendable. This is safe to send since the club only compares the reference with nil, except on the
@@ -62,5 +38,15 @@ struct CaptureDelegateReference: @unchecked Sendable {
 
     init(_ delegate: any CaptureMiddlewareDelegate) {
         self.delegate = delegate
+    }
+}
+
+extension Club {
+    /// What ``CaptureLayerDecodedData/decodedData`` holds of a tap. It never changes who the member is.
+    public enum DecodedDataParseFormat: Int, Sendable, Hashable, CaseIterable {
+        /// The text that says who the member is: the card's four fields, or else what the club looks the member up by.
+        case defaultRFID = 0
+        /// The bytes of the NDEF message on the card.
+        case NDEF  // swift-format-ignore: AlwaysUseLowerCamelCase
     }
 }
