@@ -1,3 +1,4 @@
+import Foundation
 import ReaderKit
 
 /// What a club remembers for the names of the original library: nothing of it is stored.
@@ -48,5 +49,37 @@ extension Club {
         case defaultRFID = 0
         /// The bytes of the NDEF message on the card.
         case NDEF  // swift-format-ignore: AlwaysUseLowerCamelCase
+    }
+}
+
+extension CaptureLayerDecodedData {
+    /// What was read in a tap, in that format.
+    public init(_ scan: ScanEvent, format: Club.DecodedDataParseFormat = .defaultRFID) {
+        dataSourceID =
+            switch scan.technology {
+            case .iso14443a: .iso14443A
+            case .iso14443b: .iso14443B
+            case .felica: .felica
+            case .iso15693: .iso15693
+            default: .unspecified
+            }
+        dataSourceName = scan.card
+        self.scan = scan
+        switch format {
+        case .defaultRFID:
+            decodedData = Self.text(of: scan).map { Data($0.utf8) }
+        case .NDEF:
+            let message = scan.ndef.flatMap { try? NDEFMessage($0).encoded() }
+            decodedData = message.map { Data($0) }
+        }
+    }
+
+    /// The four-field text on the card if it names this member, else the member's key alone.
+    private static func text(of scan: ScanEvent) -> String? {
+        guard let key = scan.memberKey else { return nil }
+        for case .text(let record) in (scan.ndef ?? []).map(\.content) {
+            if let text = try? MembershipText(parsing: record.text), text.id == key { return record.text }
+        }
+        return key
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import ReaderKit
 
@@ -23,42 +22,6 @@ public struct CaptureLayerDevice: Sendable, Hashable {
     /// A reader.
     public init(_ reader: ReaderInfo) {
         self.reader = reader
-    }
-}
-
-/// The service behind readers, as the callbacks of ``CaptureMiddlewareDelegate`` name it: pcscd, or another backend.
-public struct CaptureLayerDeviceManager: Sendable {
-    /// The way by which its readers are reached.
-    public let backend: BackendKind
-
-    private let club: Club
-
-    init(_ backend: BackendKind, of club: Club) {
-        self.backend = backend
-        self.club = club
-    }
-
-    /// The queue of all callbacks of the club. Setting it is ``Club/setDispatchQueue(_:)``; `nil` leaves it as it is.
-    ///
-    /// Programs written for the original library set it when the manager arrives.
-    public var dispatchQueue: DispatchQueue? {
-        get { club.callbacks.currentQueue }
-        nonmutating set {
-            if let newValue { club.setDispatchQueue(newValue) }
-        }
-    }
-}
-
-extension CaptureLayerDeviceManager: Hashable {
-    /// Whether both are the same service of the same club.
-    public static func == (one: CaptureLayerDeviceManager, other: CaptureLayerDeviceManager) -> Bool {
-        one.backend == other.backend && one.club === other.club
-    }
-
-    /// Feeds the backend and the club.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(backend)
-        hasher.combine(ObjectIdentifier(club))
     }
 }
 
@@ -121,39 +84,9 @@ public struct CaptureLayerDecodedData: Sendable, Hashable {
         scan = nil
     }
 
-    /// What was read in a tap, in that format.
-    public init(_ scan: ScanEvent, format: Club.DecodedDataParseFormat = .defaultRFID) {
-        dataSourceID =
-            switch scan.technology {
-            case .iso14443a: .iso14443A
-            case .iso14443b: .iso14443B
-            case .felica: .felica
-            case .iso15693: .iso15693
-            default: .unspecified
-            }
-        dataSourceName = scan.card
-        self.scan = scan
-        switch format {
-        case .defaultRFID:
-            decodedData = Self.text(of: scan).map { Data($0.utf8) }
-        case .NDEF:
-            let message = scan.ndef.flatMap { try? NDEFMessage($0).encoded() }
-            decodedData = message.map { Data($0) }
-        }
-    }
-
     /// The bytes as text, or `nil` where they are none in UTF-8.
     public func stringFromDecodedData() -> String? {
         decodedData.flatMap { String(validating: $0, as: UTF8.self) }
-    }
-
-    /// The four-field text on the card if it names this member, else the member's key alone.
-    private static func text(of scan: ScanEvent) -> String? {
-        guard let key = scan.memberKey else { return nil }
-        for case .text(let record) in (scan.ndef ?? []).map(\.content) {
-            if let text = try? MembershipText(parsing: record.text), text.id == key { return record.text }
-        }
-        return key
     }
 }
 

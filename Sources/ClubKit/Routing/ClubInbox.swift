@@ -8,7 +8,7 @@ import Foundation
 /// text. They are kept as they were sent, also in a club that hides identifiers (``IdentifierKey``).
 public struct ClubInbox: MessageInbox {
     /// How long a message that was done with is remembered, so that it is not taken a second time: 30 days.
-    public static let keptFor: TimeInterval = 30 * 86_400
+    public static let keptFor: TimeInterval = StoredMessages.keptFor
 
     private let club: Club
 

@@ -25,6 +25,9 @@ struct KeptMessage: Sendable {
 
 /// The messages of a club's inbox.
 struct StoredMessages {
+    /// How long a message that was done with is remembered, in seconds: 30 days.
+    static let keptFor: TimeInterval = 30 * 86_400
+
     let db: Database
     let device: LocalDevice
 
@@ -42,7 +45,7 @@ struct StoredMessages {
         )
         guard db.changesCount == 1 else { return false }
         // The oldest, some at a time: so no message has to wait until many are removed.
-        let end = device.clock().addingTimeInterval(-ClubInbox.keptFor)
+        let end = device.clock().addingTimeInterval(-Self.keptFor)
         try db.execute(
             sql: """
                 DELETE FROM message WHERE settled_at < ?1 AND seq IN (
