@@ -10,6 +10,11 @@ package struct RecordDecoder: Decoder {
     /// absent value would otherwise make for ever.
     static let depth = 64
 
+    /// A number, text or truth value may lie one level deeper than what has values in it.
+    static func isWithinDepth(_ path: [any CodingKey], _ type: any Any.Type) -> Bool {
+        path.count <= depth || path.count == depth + 1 && type is any LosslessStringConvertible.Type
+    }
+
     let value: FieldValue
     package let codingPath: [any CodingKey]
     package var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -44,7 +49,7 @@ package struct RecordDecoder: Decoder {
     }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        guard codingPath.count <= Self.depth else {
+        guard Self.isWithinDepth(codingPath, type) else {
             throw DecodingError.dataCorrupted(context("more than \(Self.depth) levels of values"))
         }
         // It would take text that looks like a number or a truth value for one.
@@ -190,20 +195,6 @@ struct RecordKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeNil(forKey key: Key) -> Bool { (fields[key.stringValue] ?? .null) == .null }
 
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decoder(key).bool() }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try decoder(key).string() }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decoder(key).double() }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { Float(try decoder(key).double()) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decoder(key).integer(type) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try decoder(key).integer(type) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try decoder(key).integer(type) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try decoder(key).integer(type) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try decoder(key).integer(type) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try decoder(key).integer(type) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try decoder(key).integer(type) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try decoder(key).integer(type) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try decoder(key).integer(type) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try decoder(key).integer(type) }
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try decoder(key).decode(type) }
 
     func nestedContainer<NestedKey: CodingKey>(
@@ -248,20 +239,6 @@ struct RecordUnkeyedContainer: UnkeyedDecodingContainer {
         return true
     }
 
-    mutating func decode(_ type: Bool.Type) throws -> Bool { try next { try $0.bool() } }
-    mutating func decode(_ type: String.Type) throws -> String { try next { try $0.string() } }
-    mutating func decode(_ type: Double.Type) throws -> Double { try next { try $0.double() } }
-    mutating func decode(_ type: Float.Type) throws -> Float { try next { Float(try $0.double()) } }
-    mutating func decode(_ type: Int.Type) throws -> Int { try next { try $0.integer(type) } }
-    mutating func decode(_ type: Int8.Type) throws -> Int8 { try next { try $0.integer(type) } }
-    mutating func decode(_ type: Int16.Type) throws -> Int16 { try next { try $0.integer(type) } }
-    mutating func decode(_ type: Int32.Type) throws -> Int32 { try next { try $0.integer(type) } }
-    mutating func decode(_ type: Int64.Type) throws -> Int64 { try next { try $0.integer(type) } }
-    mutating func decode(_ type: UInt.Type) throws -> UInt { try next { try $0.integer(type) } }
-    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try next { try $0.integer(type) } }
-    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try next { try $0.integer(type) } }
-    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try next { try $0.integer(type) } }
-    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try next { try $0.integer(type) } }
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try next { try $0.decode(type) } }
 
     mutating func nestedContainer<NestedKey: CodingKey>(

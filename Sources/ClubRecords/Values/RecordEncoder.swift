@@ -129,7 +129,7 @@ package final class RecordEncoder: Encoder {
     }
 
     fileprivate func set<T: Encodable>(encoding value: T) throws {
-        guard codingPath.count <= RecordDecoder.depth else {
+        guard RecordDecoder.isWithinDepth(codingPath, T.self) else {
             throw EncodingError.invalidValue(
                 codingPath.map(\.stringValue),
                 context("more than \(RecordDecoder.depth) levels of values")
@@ -167,21 +167,6 @@ private struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContai
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     mutating func encodeNil(forKey key: Key) { encoder.member(key).set(.null) }
-    mutating func encode(_ value: Bool, forKey key: Key) { encoder.member(key).set(.bool(value)) }
-    mutating func encode(_ value: String, forKey key: Key) { encoder.member(key).set(.string(value)) }
-    mutating func encode(_ value: Double, forKey key: Key) throws { try encoder.member(key).set(value) }
-    mutating func encode(_ value: Float, forKey key: Key) throws { try encoder.member(key).set(value.asDouble) }
-    mutating func encode(_ value: Int, forKey key: Key) { encoder.member(key).set(value) }
-    mutating func encode(_ value: Int8, forKey key: Key) { encoder.member(key).set(value) }
-    mutating func encode(_ value: Int16, forKey key: Key) { encoder.member(key).set(value) }
-    mutating func encode(_ value: Int32, forKey key: Key) { encoder.member(key).set(value) }
-    mutating func encode(_ value: Int64, forKey key: Key) { encoder.member(key).set(value) }
-    mutating func encode(_ value: UInt, forKey key: Key) { encoder.member(key).set(value) }
-    mutating func encode(_ value: UInt8, forKey key: Key) { encoder.member(key).set(value) }
-    mutating func encode(_ value: UInt16, forKey key: Key) { encoder.member(key).set(value) }
-    mutating func encode(_ value: UInt32, forKey key: Key) { encoder.member(key).set(value) }
-    mutating func encode(_ value: UInt64, forKey key: Key) { encoder.member(key).set(value) }
-
     mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
         try encoder.member(key).set(encoding: value)
     }
@@ -210,20 +195,6 @@ private struct RecordUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     var count: Int { encoder.count }
 
     mutating func encodeNil() { encoder.appendedElement().set(.null) }
-    mutating func encode(_ value: Bool) { encoder.appendedElement().set(.bool(value)) }
-    mutating func encode(_ value: String) { encoder.appendedElement().set(.string(value)) }
-    mutating func encode(_ value: Double) throws { try encoder.appendedElement().set(value) }
-    mutating func encode(_ value: Float) throws { try encoder.appendedElement().set(value.asDouble) }
-    mutating func encode(_ value: Int) { encoder.appendedElement().set(value) }
-    mutating func encode(_ value: Int8) { encoder.appendedElement().set(value) }
-    mutating func encode(_ value: Int16) { encoder.appendedElement().set(value) }
-    mutating func encode(_ value: Int32) { encoder.appendedElement().set(value) }
-    mutating func encode(_ value: Int64) { encoder.appendedElement().set(value) }
-    mutating func encode(_ value: UInt) { encoder.appendedElement().set(value) }
-    mutating func encode(_ value: UInt8) { encoder.appendedElement().set(value) }
-    mutating func encode(_ value: UInt16) { encoder.appendedElement().set(value) }
-    mutating func encode(_ value: UInt32) { encoder.appendedElement().set(value) }
-    mutating func encode(_ value: UInt64) { encoder.appendedElement().set(value) }
     mutating func encode<T: Encodable>(_ value: T) throws { try encoder.appendedElement().set(encoding: value) }
 
     mutating func nestedContainer<NestedKey: CodingKey>(

@@ -92,9 +92,7 @@ extension ScenarioFileReader {
 
     private mutating func executionLimit(_ value: ScenarioFileValue) -> ScenarioRule? {
         guard let fields = fields(value, ["atMost", "within"], as: "a limit") else { return nil }
-        guard let most = fields["atMost"] else {
-            guard fields.lacks("atMost") else { return nil }
-            fault(value, "'atMost' is missing", "Write it as { atMost: 4 } or { atMost: 1, within: week }.")
+        guard let most = needed("atMost", fields, "Write it as { atMost: 4 } or { atMost: 1, within: week }.") else {
             return nil
         }
         let times = executions(most)
@@ -106,9 +104,7 @@ extension ScenarioFileReader {
     private mutating func every(_ value: ScenarioFileValue) -> ScenarioRule? {
         guard value.isMapping else { return number(value, 1...10_000).map { .every($0, since: nil) } }
         guard let fields = fields(value, ["events", "since"], as: "a stamp card") else { return nil }
-        guard let events = fields["events"] else {
-            guard fields.lacks("events") else { return nil }
-            fault(value, "'events' is missing", "Write it as { events: 10, since: 2026-12-01 }.")
+        guard let events = needed("events", fields, "Write it as { events: 10, since: 2026-12-01 }.") else {
             return nil
         }
         let count = number(events, 1...10_000)
@@ -134,11 +130,8 @@ extension ScenarioFileReader {
             return text(value, "the name of a custom field").map { .birthday(field: $0, daysBefore: 0, daysAfter: 0) }
         }
         guard let fields = fields(value, ["field", "daysBefore", "daysAfter"], as: "a birthday") else { return nil }
-        guard let name = fields["field"] else {
-            guard fields.lacks("field") else { return nil }
-            fault(value, "'field' is missing", "Name the members' custom field with the date, as 'field: birthday'.")
-            return nil
-        }
+        guard let name = needed("field", fields, "Name the members' custom field with the date, as 'field: birthday'.")
+        else { return nil }
         let field = text(name, "the name of a custom field")
         let before = fields["daysBefore"].map { number($0, 0...Birthday.reach) } ?? 0
         let after = fields["daysAfter"].map { number($0, 0...Birthday.reach) } ?? 0

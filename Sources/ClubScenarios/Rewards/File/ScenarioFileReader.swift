@@ -23,11 +23,8 @@ struct ScenarioFileReader {
         guard let fields = fields(root, ["timeZone", "scenarios"], as: "'scenarios' and 'timeZone'") else { return [] }
         // First, since days and times are of this zone wherever it stands.
         if let value = fields["timeZone"], let zone = timeZone(value) { calendar = ZoneCalendar(zone) }
-        guard let list = fields["scenarios"] else {
-            guard fields.lacks("scenarios") else { return [] }
-            fault(root, "'scenarios' is missing", "Write 'scenarios:' and below it '- id: …' for each.")
-            return []
-        }
+        let hint = "Write 'scenarios:' and below it '- id: …' for each."
+        guard let list = needed("scenarios", fields, hint) else { return [] }
         guard list.isList || list.isUnusable else {
             fault(list, "expected a list of scenarios, found \(list.found)", "Begin each scenario with '- id: …'.")
             return []
@@ -84,6 +81,12 @@ struct ScenarioFileReader {
             )
         }
         return fields
+    }
+
+    /// The value of a key that must be there.
+    mutating func needed(_ key: String, _ fields: ScenarioFileFields, _ hint: String) -> ScenarioFileValue? {
+        if fields.lacks(key) { fault(fields.whole, "'\(key)' is missing", hint) }
+        return fields[key]
     }
 
     /// A list of at most so many; a single value is a list of one. `nil` if there is none or too many.
@@ -188,12 +191,8 @@ extension ScenarioFileReader {
     }
 
     private mutating func identifier(_ fields: ScenarioFileFields) -> String? {
-        guard let value = fields["id"] else {
-            guard fields.lacks("id") else { return nil }
-            fault(fields.whole, "'id' is missing", "Give it a name of its own, such as 'id: free-coffee', and keep it.")
-            return nil
-        }
-        return text(value, "an identifier")
+        needed("id", fields, "Give it a name of its own, such as 'id: free-coffee', and keep it.")
+            .flatMap { text($0, "an identifier") }
     }
 
     /// What only the scenarios as a whole show.
@@ -230,11 +229,7 @@ extension ScenarioFileReader {
             return text == "members" ? .members : .kiosk
         }
         guard let fields = fields(value, ["group"], as: "a group") else { return nil }
-        guard let group = fields["group"] else {
-            guard fields.lacks("group") else { return nil }
-            fault(value, "'group' is missing", "Write it as { group: students }.")
-            return nil
-        }
+        guard let group = needed("group", fields, "Write it as { group: students }.") else { return nil }
         return text(group, "the tag of a group").map { .group($0) }
     }
 
@@ -244,11 +239,7 @@ extension ScenarioFileReader {
             var times: Int?
             if value.isMapping {
                 guard let limit = self.fields(value, ["times", "within"], as: "a limit") else { continue }
-                guard let count = limit["times"] else {
-                    guard limit.lacks("times") else { continue }
-                    fault(value, "'times' is missing", "Write it as { times: 1, within: week }.")
-                    continue
-                }
+                guard let count = needed("times", limit, "Write it as { times: 1, within: week }.") else { continue }
                 times = executions(count)
                 if let within = limit["within"] {
                     let window = window(within)
