@@ -236,12 +236,12 @@ extension MemberListing {
 
     /// The members that come after a place in the list, at most `limit`.
     func page(after image: MemberImage, limit: Int, at now: Int64, in db: Database) throws -> [MemberImage] {
-        try page(stretches(after: image), limit: limit, at: now, in: db)
+        try page(stretches(from: image, isAfter: true), limit: limit, at: now, in: db)
     }
 
     /// The members that come last before a place in the list, at most `limit`, in the order of the list.
     func page(before image: MemberImage, limit: Int, at now: Int64, in db: Database) throws -> [MemberImage] {
-        try page(stretches(before: image), limit: limit, at: now, in: db).reversed()
+        try page(stretches(from: image, isAfter: false), limit: limit, at: now, in: db).reversed()
     }
 
     private func page(
@@ -265,53 +265,30 @@ extension MemberListing {
         return images
     }
 
-    private func stretches(after image: MemberImage) -> [Stretch] {
+    /// What lies after a place, or before it, the nearest first.
+    private func stretches(from image: MemberImage, isAfter: Bool) -> [Stretch] {
+        let beyond = SQL(sql: isAfter ? ">" : "<")
+        let down = isAfter ? "" : " DESC"
         guard let primary = order.primary else {
             return order == .creation
-                ? [Stretch(condition: "id > \(image.id)", terms: "id")]
-                : [Stretch(condition: "user_id > \(image.userID)", terms: "user_id")]
+                ? [Stretch(condition: "id \(beyond) \(image.id)", terms: "id" + down)]
+                : [Stretch(condition: "user_id \(beyond) \(image.userID)", terms: "user_id" + down)]
         }
         let column = SQL(sql: primary.column)
         let expression = SQL(sql: primary.expression)
+        let terms =
+            isAfter ? order.terms : primary.expression + (primary.isDescending ? "" : " DESC") + ", user_id DESC"
         let value = value(of: image)
         let equal: SQL = value.isNull ? "\(column) IS NULL" : "\(expression) = \(value)"
-        var stretches = [Stretch(condition: "\(equal) AND user_id > \(image.userID)", terms: "user_id")]
-        switch (primary.isDescending, value.isNull) {
-        case (false, true):
-            stretches.append(Stretch(condition: "\(column) IS NOT NULL", terms: order.terms))
-        case (false, false):
-            stretches.append(Stretch(condition: "\(expression) > \(value)", terms: order.terms))
-        case (true, true):
-            break
-        case (true, false):
-            stretches.append(Stretch(condition: "\(expression) < \(value)", terms: order.terms))
-            stretches.append(Stretch(condition: "\(column) IS NULL", terms: "user_id"))
-        }
-        return stretches
-    }
-
-    private func stretches(before image: MemberImage) -> [Stretch] {
-        guard let primary = order.primary else {
-            return order == .creation
-                ? [Stretch(condition: "id < \(image.id)", terms: "id DESC")]
-                : [Stretch(condition: "user_id < \(image.userID)", terms: "user_id DESC")]
-        }
-        let column = SQL(sql: primary.column)
-        let expression = SQL(sql: primary.expression)
-        let terms = primary.expression + (primary.isDescending ? ", user_id DESC" : " DESC, user_id DESC")
-        let value = value(of: image)
-        let equal: SQL = value.isNull ? "\(column) IS NULL" : "\(expression) = \(value)"
-        var stretches = [Stretch(condition: "\(equal) AND user_id < \(image.userID)", terms: "user_id DESC")]
-        switch (primary.isDescending, value.isNull) {
-        case (false, true):
-            break
+        var stretches = [Stretch(condition: "\(equal) AND user_id \(beyond) \(image.userID)", terms: "user_id" + down)]
+        // NULL is less than everything.
+        switch (isAfter != primary.isDescending, value.isNull) {
+        case (true, true): stretches.append(Stretch(condition: "\(column) IS NOT NULL", terms: terms))
+        case (true, false): stretches.append(Stretch(condition: "\(expression) > \(value)", terms: terms))
+        case (false, true): break
         case (false, false):
             stretches.append(Stretch(condition: "\(expression) < \(value)", terms: terms))
-            stretches.append(Stretch(condition: "\(column) IS NULL", terms: "user_id DESC"))
-        case (true, true):
-            stretches.append(Stretch(condition: "\(column) IS NOT NULL", terms: terms))
-        case (true, false):
-            stretches.append(Stretch(condition: "\(expression) > \(value)", terms: terms))
+            stretches.append(Stretch(condition: "\(column) IS NULL", terms: "user_id" + down))
         }
         return stretches
     }

@@ -369,40 +369,35 @@ extension MergeBatch {
 
 /// The state of scenarios of a club's own file.
 extension MergeBatch {
-    /// Whose a record is here, or why it is not taken in.
-    private enum Owner {
-        case key(SubjectKey)
-        case verdict(ImportVerdict)
-    }
-
     /// Finds whose a record is, and whether what is told of them is taken in.
     ///
     /// - Parameter born: the creation with which it ends; `nil` for what ends with none.
+    /// - Returns: whose it is, or `nil` and why it is not taken in.
     private mutating func owner(
         _ subject: TransferRecord.Subject,
         _ stamp: Stamp,
         born: Int64?
-    ) throws -> Owner {
-        guard let kind = SubjectKey.Kind(rawValue: subject.kind) else { return .verdict(.skipped(Self.newerReason)) }
-        if let fault = fault(of: stamp.time, born ?? 0) { return .verdict(.skipped(fault)) }
+    ) throws -> (key: SubjectKey?, verdict: ImportVerdict) {
+        guard let kind = SubjectKey.Kind(rawValue: subject.kind) else { return (nil, .skipped(Self.newerReason)) }
+        if let fault = fault(of: stamp.time, born ?? 0) { return (nil, .skipped(fault)) }
         var key = SubjectKey(kind, subject.text, born: born ?? 0)
         if kind == .member {
-            guard MemberID.isUsable(subject.text) else { return .verdict(.skipped(Self.unusableReason)) }
+            guard MemberID.isUsable(subject.text) else { return (nil, .skipped(Self.unusableReason)) }
             guard let userID = transaction.device.identifier(imported: subject.text) else {
-                return .verdict(.skipped(Self.otherKeyReason))
+                return (nil, .skipped(Self.otherKeyReason))
             }
             key.text = userID
             let row = try db.members.row(userID: userID)
-            if let row, isKept(row) { return .verdict(.kept) }
+            if let row, isKept(row) { return (nil, .kept) }
             var facts = try row.map { row in try self.facts(of: row) } ?? MemberFacts()
             if row == nil, let erasure = try erasure(of: userID) { facts.erase(erasure) }
             if facts.erasure != nil, !facts.isAlive(born: born ?? stamp.time) {
-                return .verdict(.skipped(Self.erasedReason))
+                return (nil, .skipped(Self.erasedReason))
             }
         } else if mode == .addOnly, try !isNew(SubjectKey(kind, subject.text)) {
-            return .verdict(.kept)
+            return (nil, .kept)
         }
-        return .key(key)
+        return (key, .kept)
     }
 
     /// Whether nothing was known of a group or kiosk before this import.
@@ -420,10 +415,7 @@ extension MergeBatch {
         guard Self.isPlausible(at: event.at) else { return .skipped(Self.timeReason) }
         let name = PlainText.line(event.name)
         let owner = try owner(event.subject, event.stamp, born: event.born)
-        guard case .key(let key) = owner else {
-            guard case .verdict(let verdict) = owner else { return .kept }
-            return verdict
-        }
+        guard let key = owner.key else { return owner.verdict }
         var told = event
         (told.subject.text, told.name, told.born) = (key.text, name, key.born)
         let former = try TransferRecord.Event.first(where: "event_id = ?", [event.eventID], in: db)
@@ -449,10 +441,7 @@ extension MergeBatch {
     mutating func apply(_ execution: TransferRecord.Execution) throws -> ImportVerdict {
         guard Self.isPlausible(at: execution.at) else { return .skipped(Self.timeReason) }
         let owner = try owner(execution.subject, execution.stamp, born: execution.born)
-        guard case .key(let key) = owner else {
-            guard case .verdict(let verdict) = owner else { return .kept }
-            return verdict
-        }
+        guard let key = owner.key else { return owner.verdict }
         var told = execution
         (told.subject.text, told.born) = (key.text, key.born)
         var former = try TransferRecord.Execution.first(where: "execution_id = ?", [execution.id], in: db)
@@ -513,10 +502,7 @@ extension MergeBatch {
 
     mutating func apply(_ reset: TransferRecord.Reset) throws -> ImportVerdict {
         let owner = try owner(reset.subject, reset.stamp, born: nil)
-        guard case .key(let key) = owner else {
-            guard case .verdict(let verdict) = owner else { return .kept }
-            return verdict
-        }
+        guard let key = owner.key else { return owner.verdict }
         guard try transaction.events.reset(key, reset.scenario, reset.stamp) else { return .kept }
         return noteRecord(reset.stamp, isNew: true)
     }

@@ -206,33 +206,25 @@ extension TransferRecord: Codable {
     /// Writes an object with one key.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        switch self {
-        case .member(let value): try container.encode(value, forKey: .member)
-        case .card(let value): try container.encode(value, forKey: .card)
-        case .visit(let value): try container.encode(value, forKey: .visit)
-        case .undo(let value): try container.encode(value, forKey: .undo)
-        case .erasure(let value): try container.encode(value, forKey: .erasure)
-        case .audit(let value): try container.encode(value, forKey: .audit)
-        case .reset(let value): try container.encode(value, forKey: .reset)
-        case .event(let value): try container.encode(value, forKey: .event)
-        case .execution(let value): try container.encode(value, forKey: .execution)
-        case .settlement(let value): try container.encode(value, forKey: .settlement)
-        }
+        let (key, value) = content
+        try container.encode(value, forKey: key)
     }
 
     /// What it is, if it is no member.
-    var kind: String? {
+    var kind: String? { if case .member = self { nil } else { content.key.rawValue } }
+
+    private var content: (key: CodingKeys, value: any Encodable) {
         switch self {
-        case .member: nil
-        case .card: CodingKeys.card.rawValue
-        case .visit: CodingKeys.visit.rawValue
-        case .undo: CodingKeys.undo.rawValue
-        case .erasure: CodingKeys.erasure.rawValue
-        case .audit: CodingKeys.audit.rawValue
-        case .reset: CodingKeys.reset.rawValue
-        case .event: CodingKeys.event.rawValue
-        case .execution: CodingKeys.execution.rawValue
-        case .settlement: CodingKeys.settlement.rawValue
+        case .member(let value): (.member, value)
+        case .card(let value): (.card, value)
+        case .visit(let value): (.visit, value)
+        case .undo(let value): (.undo, value)
+        case .erasure(let value): (.erasure, value)
+        case .audit(let value): (.audit, value)
+        case .reset(let value): (.reset, value)
+        case .event(let value): (.event, value)
+        case .execution(let value): (.execution, value)
+        case .settlement(let value): (.settlement, value)
         }
     }
 

@@ -208,15 +208,7 @@ public enum Weekday: Int, Sendable, Hashable, CaseIterable, Codable {
 extension Weekday {
     /// The English name, such as `Monday`.
     var name: String {
-        switch self {
-        case .monday: "Monday"
-        case .tuesday: "Tuesday"
-        case .wednesday: "Wednesday"
-        case .thursday: "Thursday"
-        case .friday: "Friday"
-        case .saturday: "Saturday"
-        case .sunday: "Sunday"
-        }
+        ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"][rawValue - 1]
     }
 
     /// Such as `Monday, Tuesday and Sunday`, in the order of the week.
