@@ -22,16 +22,7 @@ extension Club {
     }
 
     func user(from member: Member) throws(ClubError) -> MembershipUser {
-        do {
-            return try userClass.init(from: RecordDecoder(member.record))
-        } catch {
-            // The error may quote values of the member; its kind and the name of the field do not.
-            throw ClubError(
-                .unreadableRecord,
-                attempting: "make a member's record",
-                detail: RecordDecoder.summary(error)
-            )
-        }
+        try userClass.object(of: member)
     }
 
     /// A member by ``Member/userId`` or any of their cards, or `nil` if there is none.
@@ -290,16 +281,9 @@ extension Club {
         by context: ActionContext = ActionContext()
     ) async throws(ClubError) -> MergeReport {
         let store = try openStore("merge members")
-        let result: Result<MergeReport, ClubError> = await withCheckedContinuation { continuation in
-            Self.merging.async {
-                continuation.resume(
-                    returning: Result { () throws(ClubError) in
-                        try self.mergeNow(members, mode: mode, dryRun: dryRun, by: context, in: store)
-                    }
-                )
-            }
+        return try await Self.merging.run { () throws(ClubError) in
+            try self.mergeNow(members, mode: mode, dryRun: dryRun, by: context, in: store)
         }
-        return try result.get()
     }
 
     /// Merging blocks, so it has a queue of its own.

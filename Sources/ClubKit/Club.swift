@@ -181,7 +181,7 @@ public final class Club: Sendable {
 
     /// Opens the member database, creating or upgrading it where necessary. An open club stays as it is.
     public func open() async throws(ClubError) {
-        try await onOpeningQueue { () throws(ClubError) in
+        try await opening.run { () throws(ClubError) in
             guard !self.isOpen else { return }
             self.state.withLock { $0.isOpening = true }
             let store: MemberStore
@@ -222,7 +222,7 @@ public final class Club: Sendable {
     /// The readers that ``open(withAppKey:appId:developerId:completion:)`` serves are let go; a tap that is under way may
     /// not be recorded any more. The club can be opened again.
     public func close() async throws(ClubError) {
-        try await onOpeningQueue { () throws(ClubError) in
+        try await opening.run { () throws(ClubError) in
             self.stopServing()
             guard let store = self.state.withLock({ $0.store }) else { return }
             self.retention.withLock { $0.take() }?.cancel()
@@ -240,16 +240,6 @@ public final class Club: Sendable {
             self.broadcaster.finish()
             self.configuration.logger.info("The club is closed.")
         }
-    }
-
-    func onOpeningQueue(_ work: @escaping @Sendable () throws(ClubError) -> Void) async throws(ClubError) {
-        let result: Result<Void, ClubError> = await withCheckedContinuation { continuation in
-            opening.async {
-                let result = Result { () throws(ClubError) in try work() }
-                continuation.resume(returning: result)
-            }
-        }
-        try result.get()
     }
 
     func openStore(_ attempt: String) throws(ClubError) -> MemberStore {
@@ -524,5 +514,17 @@ final class CallbackQueue: Sendable {
             }
             if let next { self.schedule(on: next) }
         }
+    }
+}
+
+extension DispatchQueue {
+    /// Runs work that blocks.
+    func run<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(ClubError) -> Value
+    ) async throws(ClubError) -> Value {
+        let result: Result<Value, ClubError> = await withCheckedContinuation { continuation in
+            self.async { continuation.resume(returning: Result { () throws(ClubError) in try work() }) }
+        }
+        return try result.get()
     }
 }

@@ -147,7 +147,7 @@ public final class MembershipUserCollection<T: MembershipUser> {
             if image == nil, index >= 0, index < list.count, let whole = list.whole {
                 image = try store.readNow("read a list of members") { db in try whole.image(at: index, in: db) }
             }
-            return try image.map { image throws(ClubError) in try Self.user(from: image) }
+            return try image.map { image throws(ClubError) in try T.object(of: image.member) }
         } catch {
             if error.kind != .notOpen { club.report(error) }
             return nil
@@ -166,7 +166,7 @@ public final class MembershipUserCollection<T: MembershipUser> {
                 users.reserveCapacity(list.list.count)
                 try list.forEachImage(in: db) { image in
                     do throws(ClubError) {
-                        users.append(try Self.user(from: image))
+                        users.append(try T.object(of: image.member))
                     } catch {
                         failure = error
                     }
@@ -178,19 +178,6 @@ public final class MembershipUserCollection<T: MembershipUser> {
         } catch {
             if error.kind != .notOpen { club.report(error) }
             return []
-        }
-    }
-
-    private static func user(from image: MemberImage) throws(ClubError) -> T {
-        do {
-            return try T(from: RecordDecoder(image.member.record))
-        } catch {
-            // The error may quote values of the member; its kind and the name of the field do not.
-            throw ClubError(
-                .unreadableRecord,
-                attempting: "make a member's record",
-                detail: RecordDecoder.summary(error)
-            )
         }
     }
 }

@@ -78,13 +78,7 @@ extension Club {
         }
         do throws(ClubError) {
             _ = try openStore(attempt)
-            let report = try BlockingWork.run { [members] () async -> Result<MergeReport, ClubError> in
-                do throws(ClubError) {
-                    return .success(try await self.merge(members))
-                } catch {
-                    return .failure(error)
-                }
-            }
+            let report = try BlockingWork.run { [members] () async throws(ClubError) in try await self.merge(members) }
             refused.count += report.skipped
             refused.reason = refused.reason ?? report.rows.first { $0.outcome == .skipped }?.reason
             if refused.count > 0 {
@@ -213,13 +207,17 @@ enum BlockingWork {
 
     /// Runs the work to its end, and gives its result.
     static func run<Value: Sendable>(
-        _ work: @escaping @Sendable () async -> Result<Value, ClubError>
+        _ work: @escaping @Sendable () async throws(ClubError) -> Value
     ) throws(ClubError) -> Value {
         let done = DispatchSemaphore(value: 0)
         let result = ResultBox<Value>()
         Task(executorPreference: Executor.shared) {
-            let value = await work()
-            result.value.withLock { $0 = value }
+            do throws(ClubError) {
+                let value = try await work()
+                result.value.withLock { $0 = .success(value) }
+            } catch {
+                result.value.withLock { $0 = .failure(error) }
+            }
             done.signal()
         }
         done.wait()

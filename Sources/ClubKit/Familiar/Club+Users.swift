@@ -61,15 +61,9 @@ extension Club {
         let visit = configuration.makeUUID()
         attempt { () throws(ClubError) in
             let store = try openStore("add a member")
-            return try BlockingWork.run { () async -> Result<Member, ClubError> in
-                do throws(ClubError) {
-                    return .success(
-                        try await store.add(member, firstVisit: visit, ActionContext()) { changed in
-                            self.publish(.added(changed.member, at: changed.at))
-                        }
-                    )
-                } catch {
-                    return .failure(error)
+            return try BlockingWork.run { () async throws(ClubError) in
+                try await store.add(member, firstVisit: visit, ActionContext()) { changed in
+                    self.publish(.added(changed.member, at: changed.at))
                 }
             }
         }
@@ -101,16 +95,10 @@ extension Club {
             guard !edit.isEmpty else { return }
             let store = try openStore(attempt)
             let ids = (0..<max(0, edit.visits)).map { _ in configuration.makeUUID() }
-            try BlockingWork.run { () async -> Result<Void, ClubError> in
-                do throws(ClubError) {
-                    let context = ActionContext(reason: "changed by the application")
-                    // A number that is corrected brings nothing, and the queue of the conditions may wait for this.
-                    return .success(
-                        try await store.apply(edit, ids: ids, context) { self.updated($0)($1) }
-                    )
-                } catch {
-                    return .failure(error)
-                }
+            try BlockingWork.run { () async throws(ClubError) in
+                let context = ActionContext(reason: "changed by the application")
+                // A number that is corrected brings nothing, and the queue of the conditions may wait for this.
+                try await store.apply(edit, ids: ids, context) { self.updated($0)($1) }
             }
         }
     }
@@ -140,13 +128,7 @@ extension Club {
     /// with a valid copy, or with ``CKError/nonexistentUser(_:)`` ``ClubMiddlewareDelegate/club(_:didReceive:)``.
     public func deleteUser(with userId: String) {
         attempt { () throws(ClubError) in
-            try BlockingWork.run { () async -> Result<Member, ClubError> in
-                do throws(ClubError) {
-                    return .success(try await self.delete(userId))
-                } catch {
-                    return .failure(error)
-                }
-            }
+            try BlockingWork.run { () async throws(ClubError) in try await self.delete(userId) }
         }
     }
 

@@ -145,6 +145,20 @@ extension MembershipUser: Identifiable {
 }
 
 extension MembershipUser {
+    /// A member as an object of the class.
+    class func object(of member: Member) throws(ClubError) -> Self {
+        do {
+            return try self.init(from: RecordDecoder(member.record))
+        } catch {
+            // The error may quote values of the member; its kind and the name of the field do not.
+            throw ClubError(
+                .unreadableRecord,
+                attempting: "make a member's record",
+                detail: RecordDecoder.summary(error)
+            )
+        }
+    }
+
     /// The names of the values of that class, in the order of the columns of an export: those that
     /// ``variableNamesAsStrings()`` gives, then those that the class writes besides, so that a class which does not
     /// override it loses none.

@@ -42,23 +42,15 @@ public struct MergeReport: Sendable, Hashable, Encodable {
 
     mutating func count(_ verdict: ImportVerdict, of userID: String, row number: Int) {
         total += 1
-        var row = ImportedRow(row: number, userId: userID, outcome: .kept)
-        switch verdict {
-        case .created:
-            created += 1
-            row.outcome = .created
-        case .kept, .undone: kept += 1
-        case .merged(let changes, let conflicts):
-            if changes.isEmpty { kept += 1 } else { changed += 1 }
-            if !conflicts.isEmpty { conflicting += 1 }
-            row.outcome = changes.isEmpty ? .kept : .changed
-            row.changes = changes
-            row.conflicts = conflicts
-        case .skipped(let reason):
-            skipped += 1
-            row.outcome = .skipped
-            row.reason = reason
+        let row = ImportedRow(row: number, userId: userID, verdict)
+        switch row.outcome {
+        case .created: created += 1
+        case .changed: changed += 1
+        case .kept: kept += 1
+        case .skipped: skipped += 1
+        case .malformed: break
         }
+        if !row.conflicts.isEmpty { conflicting += 1 }
         guard row.needsAttention else { return }
         if rows.count < Self.keptRows { rows.append(row) } else { omittedRows += 1 }
     }

@@ -32,7 +32,7 @@ extension Club {
     /// look back whose windows slide along with the present, where that is beyond it.
     package func oldVisits(before limit: Date) async throws(ClubError) -> (count: Int, scenarioDays: Int?) {
         let store = try openStore("count old visits")
-        try await onOpeningQueue { self.keepSpans(in: store) }
+        try await opening.run { self.keepSpans(in: store) }
         let time = Timestamp.microseconds(limit)
         let (count, reach) = try await store.read("count old visits") { db in
             (

@@ -268,7 +268,8 @@ package struct MemberImport {
 }
 
 extension ImportedRow {
-    init(row: Int, userId: String?, _ verdict: ImportVerdict) {
+    /// What merging made of a row.
+    package init(row: Int, userId: String?, _ verdict: ImportVerdict) {
         switch verdict {
         case .created: self.init(row: row, userId: userId, outcome: .created)
         case .undone(let member): self.init(row: row, userId: member, outcome: .changed)
