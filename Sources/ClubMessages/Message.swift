@@ -74,8 +74,8 @@ extension Message: Codable {
         type = try container.decodeIfPresent(String.self, forKey: .type)
         payload = try container.decode(FieldValue.self, forKey: .payload)
         source = try container.decode(MessageSource.self, forKey: .source)
-        receivedAt = try RoutingTime.decode(container, .receivedAt)
-        expiresAt = container.contains(.expiresAt) ? try RoutingTime.decode(container, .expiresAt) : nil
+        receivedAt = try container.time(forKey: .receivedAt)
+        expiresAt = container.contains(.expiresAt) ? try container.time(forKey: .expiresAt) : nil
     }
 
     /// An object with `id`, `type`, `payload`, `source` and the times as ISO 8601 in UTC to the millisecond. What is not

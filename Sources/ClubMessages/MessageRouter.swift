@@ -331,13 +331,6 @@ public struct RouterConfiguration: Sendable {
 enum RoutingTime {
     static func text(_ date: Date) -> String { ISO8601.text(date) }
 
-    static func decode<Key: CodingKey>(_ container: KeyedDecodingContainer<Key>, _ key: Key) throws -> Date {
-        guard let date = ISO8601.date(try container.decode(String.self, forKey: key)) else {
-            throw DecodingError.dataCorruptedError(forKey: key, in: container, debugDescription: "no time of ISO 8601")
-        }
-        return date
-    }
-
     /// A time as others write it: text of ISO 8601 with an offset or `Z`, or a day alone, which is its beginning in UTC;
     /// or seconds since 1970. `nil` if it is none of these, or outside the years 1970 to 9999.
     static func date(_ value: FieldValue) -> Date? {

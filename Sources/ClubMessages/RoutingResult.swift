@@ -127,7 +127,7 @@ extension RoutingResult: Codable {
         }
         self.outcome = outcome
         processor = try container.decodeIfPresent(String.self, forKey: .processor)
-        at = try RoutingTime.decode(container, .at)
+        at = try container.time(forKey: .at)
     }
 
     /// An object with `id`, `type`, `source` (a kind), `sourceName`, `outcome` (a name), `reason`, `processor`
