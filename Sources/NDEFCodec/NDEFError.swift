@@ -77,3 +77,304 @@ extension NDEFError: Encodable {
         try container.encode(message, forKey: .message)
     }
 }
+
+extension NDEFError {
+    /// The rules of NDEF, each with the name that stands for breaking it. Names are stable.
+    public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
+        // The message.
+
+        /// There are no bytes or no records at all. (A formatted tag without a message is the tag reader's affair.)
+        case emptyMessage
+        /// The first record does not have MB, the mark of the message's begin.
+        case missingMessageBegin
+        /// A later record has MB.
+        case repeatedMessageBegin
+        /// The bytes end, and no record had ME, the mark of the message's end.
+        case missingMessageEnd
+        /// Bytes follow the record that has ME. ``NDEFMode/lenient`` reports and accepts it.
+        case trailingBytes
+        /// Bytes follow the end of a message inside a payload.
+        case trailingBytesInPayload
+
+        // The header and the fields of a record.
+
+        /// The bytes end within the header of a record.
+        case truncatedHeader
+        /// The type is longer than what is left.
+        case typeBeyondEnd
+        /// The identifier is longer than what is left.
+        case idBeyondEnd
+        /// The payload is longer than what is left.
+        case payloadBeyondEnd
+        /// A record of type name format 0 has a type, an identifier or a payload.
+        case emptyRecordWithContent
+        /// A record of type name format 1 to 4 has no type. Strict only.
+        case missingType
+        /// A record of type name format 5 has a type.
+        case unknownRecordWithType
+        /// The type name format is 7. Strict only.
+        case reservedTNF
+        /// The type has more than 255 bytes. Encoding only.
+        case typeTooLong
+        /// The identifier has more than 255 bytes. Encoding only.
+        case idTooLong
+
+        // Chunks.
+
+        /// A later chunk (type name format 6) where no chunked record has begun.
+        case chunkOutsideRun
+        /// A record that is no later chunk where a chunked record has not ended.
+        case chunkRunBroken
+        /// The bytes end within a chunked record.
+        case chunkRunUnfinished
+        /// A later chunk has a type.
+        case chunkWithType
+        /// A later chunk has an identifier field.
+        case chunkWithID
+        /// A chunk that is not the last has ME.
+        case chunkWithMessageEnd
+
+        // Limits.
+
+        /// The message is longer than ``NDEFLimits/message``.
+        case messageTooLong
+        /// The payload is longer than ``NDEFLimits/payload``.
+        case payloadTooLong
+        /// There are more records than ``NDEFLimits/records``.
+        case tooManyRecords
+        /// Messages lie deeper inside payloads than ``NDEFLimits/nesting``.
+        case nestingTooDeep
+
+        // Text.
+
+        /// A Text record has an empty payload, so no status byte.
+        case textWithoutStatus
+        /// A Text record has no language. Strict only.
+        case textWithoutLanguage
+        /// The language of a Text record is longer than the rest of the payload.
+        case textLanguageBeyondEnd
+        /// The language of a Text record is over 63 characters. Making a record only.
+        case textLanguageTooLong
+        /// The language of a Text record has something other than visible ASCII characters.
+        case textLanguageNotASCII
+        /// The text is not well-formed UTF-8.
+        case textNotUTF8
+        /// The text is not well-formed UTF-16.
+        case textNotUTF16
+
+        // URI.
+
+        /// A URI record has an empty payload, so no prefix code.
+        case uriWithoutPrefix
+        /// The prefix code of a URI record is one of 24 to FF, which are reserved. Strict only.
+        case uriReservedPrefix
+        /// The URI is not well-formed UTF-8.
+        case uriNotUTF8
+        /// The URI has a control character (U+0000 to U+001F, U+007F to U+009F).
+        case uriControlCharacter
+
+        // Smart Poster.
+
+        /// A Smart Poster has no URI record.
+        case smartPosterWithoutURI
+        /// A Smart Poster has a second URI record.
+        case smartPosterRepeatedURI
+        /// The action of a Smart Poster is not one byte.
+        case smartPosterActionLength
+        /// The size of a Smart Poster is not four bytes.
+        case smartPosterSizeLength
+
+        // Connection handover. Found where a record is read, not where its message is.
+
+        /// A handover record has an empty payload, so no version.
+        case handoverWithoutVersion
+        /// A handover holds a record that holds a message itself.
+        case handoverNestedMessage
+        /// A handover has a second collision resolution or error. Strict only.
+        case handoverRepeatedRecord
+        /// The random number of a Handover Request is not two bytes.
+        case handoverCollisionLength
+        /// A Handover Request of version 1.2 or later has no random number. Strict only.
+        case handoverWithoutCollision
+        /// A Handover Request offers no carrier. Strict only.
+        case handoverWithoutCarrier
+        /// A field of a carrier is longer than what is left.
+        case handoverCarrierBeyondEnd
+        /// Bytes follow the last field of an alternative carrier. Strict only.
+        case handoverCarrierTrailingBytes
+        /// The type name format of a Handover Carrier is not one of 1 to 4.
+        case handoverCarrierFormat
+        /// The data of a handover's error does not have the length that its reason asks for.
+        case handoverErrorLength
+
+        // Signature. Found where a record is read.
+
+        /// A Signature record has an empty payload, so no version.
+        case signatureWithoutVersion
+        /// A field of a Signature record is longer than what is left.
+        case signatureBeyondEnd
+        /// Bytes follow the last field of a Signature record.
+        case signatureTrailingBytes
+        /// A field of a Signature record is over 65 535 bytes, or there are over 15 certificates. Encoding only.
+        case signatureTooLong
+
+        // Bluetooth. Found where a record is read.
+
+        /// A Bluetooth record ends before its address does.
+        case bluetoothTruncated
+        /// The length of a Bluetooth record is less than 8, its own and the address's.
+        case bluetoothLengthTooShort
+        /// The length of a Bluetooth record is longer than its payload.
+        case bluetoothLengthBeyondEnd
+        /// Bytes follow the end of a Bluetooth record's data. Strict only.
+        case bluetoothTrailingBytes
+        /// A structure of a Bluetooth record is longer than what is left.
+        case bluetoothStructureBeyondEnd
+        /// Bytes other than 0 follow the structure of length 0 that ends the data. Strict only.
+        case bluetoothDataAfterEnd
+        /// A Bluetooth address has another length than the standard says.
+        case bluetoothAddressLength
+
+        // Wi-Fi. Found where a record is read.
+
+        /// An attribute is longer than what is left.
+        case wifiAttributeBeyondEnd
+        /// An attribute of a credential has a length that the standard does not allow.
+        case wifiAttributeLength
+        /// A credential has an attribute twice. Strict only.
+        case wifiRepeatedAttribute
+        /// A credential has no name of its network.
+        case wifiWithoutSSID
+
+        // vCard. Found where a record is read.
+
+        /// The first line is not `BEGIN:VCARD`.
+        case vCardWithoutBegin
+        /// There is no line `END:VCARD`. Strict only.
+        case vCardWithoutEnd
+        /// There is no version, or another than 2.1, 3.0 and 4.0. Strict only.
+        case vCardWithoutVersion
+        /// A line is no property. Strict only.
+        case vCardLine
+        /// The text, or a value that was quoted-printable, is not UTF-8. Strict only.
+        case vCardNotText
+        /// A `=` is not followed by two hexadecimal digits. Strict only.
+        case vCardQuotedPrintable
+        /// There are more properties than ``VCard/mostProperties``.
+        case vCardTooManyProperties
+        /// A property has a name or a parameter that cannot be written. Encoding only.
+        case vCardUnwritable
+
+        // Text given by a person.
+
+        /// What should be hexadecimal digits is not. The offset is that of the character in the text.
+        case notHexadecimal
+    }
+}
+
+extension NDEFError.Code {
+    /// What happened, without the place.
+    var fact: String {
+        switch self {
+        case .emptyMessage: "the message is empty"
+        case .missingMessageBegin: "the first record is not marked as the begin of a message (MB)"
+        case .repeatedMessageBegin: "a later record is marked as the begin of a message (MB)"
+        case .missingMessageEnd: "no record is marked as the end of the message (ME)"
+        case .trailingBytes: "bytes follow the end of the message"
+        case .trailingBytesInPayload: "bytes follow the end of a nested message"
+        case .truncatedHeader: "the header of a record is cut off"
+        case .typeBeyondEnd: "the type is longer than what is left"
+        case .idBeyondEnd: "the identifier is longer than what is left"
+        case .payloadBeyondEnd: "the payload is longer than what is left"
+        case .emptyRecordWithContent: "an empty record (TNF 0) has content"
+        case .missingType: "a record with a typed payload (TNF 1 to 4) has no type"
+        case .unknownRecordWithType: "a record of unknown type (TNF 5) has a type"
+        case .reservedTNF: "the type name format is reserved (TNF 7)"
+        case .typeTooLong: "the type is over 255 bytes"
+        case .idTooLong: "the identifier is over 255 bytes"
+        case .chunkOutsideRun: "a later chunk (TNF 6) stands where no chunked record has begun"
+        case .chunkRunBroken: "a chunked record is interrupted by another record"
+        case .chunkRunUnfinished: "the last chunk of a record is missing"
+        case .chunkWithType: "a later chunk (TNF 6) has a type"
+        case .chunkWithID: "a later chunk (TNF 6) has an identifier field"
+        case .chunkWithMessageEnd: "a chunk that is not the last is marked as the end of the message (ME)"
+        case .messageTooLong: "the message is over the limit"
+        case .payloadTooLong: "a payload is over the limit"
+        case .tooManyRecords: "the number of records is over the limit"
+        case .nestingTooDeep: "messages are nested too deep"
+        case .textWithoutStatus: "a Text record has no status byte"
+        case .textWithoutLanguage: "a Text record has no language"
+        case .textLanguageBeyondEnd: "the language of a Text record is longer than its payload"
+        case .textLanguageTooLong: "the language of a Text record is over 63 characters"
+        case .textLanguageNotASCII: "the language of a Text record is not visible ASCII"
+        case .textNotUTF8: "the text of a Text record is not UTF-8"
+        case .textNotUTF16: "the text of a Text record is not UTF-16"
+        case .uriWithoutPrefix: "a URI record has no prefix code"
+        case .uriReservedPrefix: "the prefix code of a URI record is reserved"
+        case .uriNotUTF8: "a URI is not UTF-8"
+        case .uriControlCharacter: "a URI has a control character"
+        case .smartPosterWithoutURI: "a Smart Poster has no URI"
+        case .smartPosterRepeatedURI: "a Smart Poster has more than one URI"
+        case .smartPosterActionLength: "the action of a Smart Poster is not one byte"
+        case .smartPosterSizeLength: "the size of a Smart Poster is not four bytes"
+        case .handoverWithoutVersion: "a handover record has no version"
+        case .handoverNestedMessage: "a handover record holds a record with a message of its own"
+        case .handoverRepeatedRecord: "a handover record says the same thing twice"
+        case .handoverCollisionLength: "the random number of a Handover Request is not two bytes"
+        case .handoverWithoutCollision: "a Handover Request has no random number"
+        case .handoverWithoutCarrier: "a Handover Request offers no carrier"
+        case .handoverCarrierBeyondEnd: "a field of a carrier is longer than what is left"
+        case .handoverCarrierTrailingBytes: "bytes follow the last field of a carrier"
+        case .handoverCarrierFormat: "the type name format of a Handover Carrier is not one of 1 to 4"
+        case .handoverErrorLength: "the data of a handover's error has a wrong length"
+        case .signatureWithoutVersion: "a Signature record has no version"
+        case .signatureBeyondEnd: "a field of a Signature record is longer than what is left"
+        case .signatureTrailingBytes: "bytes follow the last field of a Signature record"
+        case .signatureTooLong: "a field of a Signature record is over 65535 bytes, or there are over 15 certificates"
+        case .bluetoothTruncated: "a Bluetooth record is cut off before its address ends"
+        case .bluetoothLengthTooShort: "the length of a Bluetooth record does not even count its address"
+        case .bluetoothLengthBeyondEnd: "the length of a Bluetooth record is longer than its payload"
+        case .bluetoothTrailingBytes: "bytes follow the end of a Bluetooth record's data"
+        case .bluetoothStructureBeyondEnd: "a structure of a Bluetooth record is longer than what is left"
+        case .bluetoothDataAfterEnd: "data follows the end mark of a Bluetooth record"
+        case .bluetoothAddressLength: "a Bluetooth address has a wrong length"
+        case .wifiAttributeBeyondEnd: "an attribute of a Wi-Fi record is longer than what is left"
+        case .wifiAttributeLength: "an attribute of a Wi-Fi credential has a wrong length"
+        case .wifiRepeatedAttribute: "a Wi-Fi credential has an attribute twice"
+        case .wifiWithoutSSID: "a Wi-Fi credential has no network name"
+        case .vCardWithoutBegin: "the vCard does not begin with BEGIN:VCARD"
+        case .vCardWithoutEnd: "the vCard has no END:VCARD"
+        case .vCardWithoutVersion: "the vCard has no version that is known"
+        case .vCardLine: "a line of the vCard is no property"
+        case .vCardNotText: "the vCard is not UTF-8"
+        case .vCardQuotedPrintable: "a quoted-printable value of the vCard is broken"
+        case .vCardTooManyProperties: "the number of properties of the vCard is over the limit"
+        case .vCardUnwritable: "a property of the vCard has a name or a parameter that cannot be written"
+        case .notHexadecimal: "the text is not hexadecimal"
+        }
+    }
+
+    /// What a person can do when it happens while decoding.
+    var hint: String {
+        switch self {
+        case .emptyMessage:
+            "write a message to the tag"
+        case .trailingBytes:
+            "decode it leniently, or trim it to the length that the tag states"
+        case .missingType, .reservedTNF, .textWithoutLanguage, .uriReservedPrefix, .handoverRepeatedRecord,
+            .handoverWithoutCollision, .handoverWithoutCarrier, .handoverCarrierTrailingBytes,
+            .bluetoothTrailingBytes, .bluetoothDataAfterEnd,
+            .wifiRepeatedAttribute, .vCardWithoutEnd, .vCardWithoutVersion, .vCardLine, .vCardNotText,
+            .vCardQuotedPrintable:
+            "decode it leniently to accept it as it is"
+        case .messageTooLong, .payloadTooLong, .tooManyRecords, .nestingTooDeep:
+            "if the message is to be trusted, allow more with NDEFLimits"
+        case .notHexadecimal:
+            "give pairs of the digits 0 to 9 and A to F"
+        case .truncatedHeader, .typeBeyondEnd, .idBeyondEnd, .payloadBeyondEnd, .missingMessageEnd, .chunkRunUnfinished:
+            "read the tag again, it may have left too early; if that does not help, write it anew"
+        default:
+            "write the tag anew; decode it leniently to see the records before the fault"
+        }
+    }
+}

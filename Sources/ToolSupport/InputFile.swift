@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import ReaderKit
 
@@ -87,5 +88,132 @@ package enum OutputFile {
         let reason = error.code == ESPIPE ? "it is no regular file" : String(cString: strerror(error.code))
         let advice = error.kind == .exists ? " Choose another name, or add --force." : ""
         return ToolFailure("could not write \(error.path): \(reason).\(advice)", exit: ToolExit.inputOutput)
+    }
+}
+
+/// The lines of standard input, as they come, until the tool is to end.
+package final class InputLines {
+    /// The longest line: an APDU of the greatest length, with spaces.
+    private static let longest = 262_144
+
+    private let cancellation: CardOnReader.Cancellation
+    private var pending: [UInt8] = []
+    private var hasEnded = false
+
+    package init(_ cancellation: CardOnReader.Cancellation) {
+        self.cancellation = cancellation
+    }
+
+    /// The next line, or `nil` at the end.
+    ///
+    /// - Throws: `CancellationError`, or exit code 74 where nothing can be read.
+    package func next() throws -> String? {
+        while true {
+            if let end = pending.firstIndex(of: 10) {
+                defer { pending.removeSubrange(...end) }
+                return String(decoding: pending[..<end], as: UTF8.self)
+            }
+            if hasEnded {
+                defer { pending = [] }
+                return pending.isEmpty ? nil : String(decoding: pending, as: UTF8.self)
+            }
+            guard pending.count <= Self.longest else {
+                throw ToolFailure("A line of the input is too long.", exit: ToolExit.malformed)
+            }
+            try InputFile.wait(for: STDIN_FILENO, or: [cancellation.descriptor])
+            try cancellation.check()
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            let count = read(STDIN_FILENO, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw ToolFailure(
+                    "could not read standard input: \(String(cString: strerror(errno)))",
+                    exit: ToolExit.inputOutput
+                )
+            }
+            hasEnded = count == 0
+            pending += buffer.prefix(count)
+        }
+    }
+}
+
+/// A message that a person gave, in an argument or a file, is malformed.
+package struct InputMessageError: ExitCoded, CustomStringConvertible {
+    /// Where it stands: "HEX", or the name of a file.
+    package var source: String
+    /// What is wrong with it.
+    package var fault: NDEFError
+    /// What a person can do about it.
+    package var advice: String
+
+    package init(in source: String, _ fault: NDEFError, advice: String) {
+        self.source = source
+        self.fault = fault
+        self.advice = advice
+    }
+
+    package var exitCode: ExitCode { ToolExit.malformed }
+
+    package var errorCode: String { fault.code.rawValue }
+
+    package var description: String { "\(source): \(fault.message) [\(fault.code.rawValue)]. \(advice)" }
+}
+
+/// All of standard input as a file, for what reads a file more than once or looks at its beginning.
+///
+/// The file has no name, and is gone with the process: standard input may hold what nobody else is to read.
+package final class SpooledInput: Sendable {
+    private let file: Int32
+
+    /// The path under which this process can open it.
+    package var path: String { "/dev/fd/\(file)" }
+
+    /// Reads standard input to its end.
+    ///
+    /// - Throws: ``ToolFailure`` with exit code 74; `CancellationError` when the tool is to end.
+    package init() async throws {
+        file = try await BlockingThread.run(name: "input") { try Self.spool($0) }
+    }
+
+    deinit { close(file) }
+
+    private static func spool(_ cancellation: CardOnReader.Cancellation) throws -> Int32 {
+        var template = Array((NSTemporaryDirectory() + "/clubkit-input-XXXXXX").utf8CString)
+        // Of mode 0600.
+        let file = mkstemp(&template)
+        guard file >= 0 else { throw failure("make a temporary file", errno) }
+        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+        unlink(template)
+        do {
+            try copy(to: file, cancellation)
+            return file
+        } catch {
+            close(file)
+            throw error
+        }
+    }
+
+    private static func copy(to file: Int32, _ cancellation: CardOnReader.Cancellation) throws {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            try InputFile.wait(for: STDIN_FILENO, or: [cancellation.descriptor])
+            try cancellation.check()
+            let count = read(STDIN_FILENO, &buffer, buffer.count)
+            // Whoever started the tool may have left it in a mode in which reading does not wait.
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count >= 0 else { throw failure("read standard input", errno) }
+            guard count > 0 else { return }
+            var rest = buffer[..<count]
+            while !rest.isEmpty {
+                let written = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+                if written < 0, errno == EINTR { continue }
+                guard written > 0 else { throw failure("keep standard input in a temporary file", errno) }
+                rest = rest.dropFirst(written)
+            }
+        }
+    }
+
+    private static func failure(_ attempt: String, _ code: Int32) -> ToolFailure {
+        ToolFailure("could not \(attempt): \(String(cString: strerror(code))).", exit: ToolExit.inputOutput)
     }
 }

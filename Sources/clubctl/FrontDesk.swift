@@ -61,7 +61,7 @@ final class FrontDesk: Sendable {
         case .added, .updated, .deleted, .imported, .merged: break
         }
         // Where it cannot be written, the next tap ends the kiosk.
-        try? output.result(event, text: "\(time(event.at))  \(event.name.padded(to: 8))  \(words(event))")
+        try? output.result(event, text: "\(LocalTime.ofDay(event.at))  \(event.name.padded(to: 8))  \(words(event))")
     }
 
     private static func words(_ event: ClubEvent) -> String {
@@ -84,11 +84,6 @@ final class FrontDesk: Sendable {
         case .edit: "edited"
         case .merge: "merged"
         }
-    }
-
-    /// The time of the day, as lines begin with it.
-    static func time(_ date: Date) -> Substring {
-        LocalTime.text(date.timeIntervalSince1970).suffix(8)
     }
 
     /// Takes in taps until they end. What it prints is committed.
@@ -151,7 +146,9 @@ final class FrontDesk: Sendable {
     /// Whose tap it is, as far as that can be read.
     private func who(_ tap: ScanEvent) -> (member: Member?, words: String) {
         let member = tap.memberKey.flatMap { try? club.memberNow(withUserID: $0) }
-        return (member, "The tap of \(member?.caption ?? "somebody new") at \(Self.time(tap.at)) on \(tap.reader)")
+        return (
+            member, "The tap of \(member?.caption ?? "somebody new") at \(LocalTime.ofDay(tap.at)) on \(tap.reader)"
+        )
     }
 
     /// Tells what keeps a tap from being recorded: a message, and with `--json` an `error` line.
@@ -214,7 +211,7 @@ final class FrontDesk: Sendable {
             case .rejected(let reason): "rejected  \(refusal(reason, receipt))"
             }
         let notices = receipt.notices.map { ". " + $0.message.trimmedPeriod }.joined()
-        return "\(Self.time(receipt.at))  \(words)\(notices)"
+        return "\(LocalTime.ofDay(receipt.at))  \(words)\(notices)"
     }
 
     /// What was read, for whoever works on the kiosk.

@@ -1,4 +1,6 @@
 import CardCore
+import CardPasses
+import CardTags
 
 /// Goes through the exchanges with one card, and asks for each the protocols that know something of it.
 struct ExchangeWalk {
@@ -68,4 +70,285 @@ struct ExchangeWalk {
             .init(inner.answer.title, [field(answer, wrapping.answerOffset, inner.answer)] + status)
         )
     }
+}
+
+/// A frame or command for the card that stands within a command to the reader, or an APDU that stands within a frame.
+struct FrameWrapping {
+    /// What stands within, as if it stood alone.
+    let inner: SaidExchange
+    /// Where the inner command begins in the command, and the inner answer in the answer.
+    let commandOffset: Int
+    let answerOffset: Int
+    /// What carries it, for titles.
+    let carrier: String
+
+    /// The wrappings of ``FrameEncapsulation``, ISO-DEP blocks, and APDUs in raw frames; `nil` for all else.
+    init?(_ exchange: SaidExchange, _ state: ConversationState) {
+        switch exchange.carrier {
+        case .apdu:
+            guard let apdu = exchange.apdu, apdu.cla == 0xFF, let found = Self.withinCommand(apdu, exchange) else {
+                return nil
+            }
+            self = found
+        case .frame:
+            guard let found = Self.withinFrame(exchange, state) else { return nil }
+            self = found
+        case .control:
+            guard exchange.command.first == 0xFF, exchange.command.count >= CaptureLimits.shortestCommand else {
+                return nil
+            }
+            self.init(SaidExchange(.apdu, exchange.command, exchange.answer), 0, 0, "escape")
+        }
+    }
+
+    private init(_ inner: SaidExchange, _ commandOffset: Int, _ answerOffset: Int, _ carrier: String) {
+        self.inner = inner
+        self.commandOffset = commandOffset
+        self.answerOffset = answerOffset
+        self.carrier = carrier
+    }
+
+    private static func withinCommand(_ apdu: SaidExchange.Parts, _ exchange: SaidExchange) -> FrameWrapping? {
+        /// A frame in the data from `skip` on, answered from `answerSkip` on.
+        func frame(_ skip: Int, _ answerSkip: Int, _ carrier: String) -> FrameWrapping? {
+            guard apdu.data.count > skip else { return nil }
+            let isAnswered = apdu.isSuccess && apdu.body.count > answerSkip
+            return FrameWrapping(
+                bits(Array(apdu.data[skip...]), isAnswered ? Array(apdu.body[answerSkip...]) : nil),
+                apdu.dataOffset + skip,
+                answerSkip,
+                carrier
+            )
+        }
+        switch apdu.ins {
+        case 0xFE: return frame(0, 0, "reader: carries a frame (ENCAPSULATE)")
+        case 0xEF: return frame(0, 0, "reader: carries a frame")
+        case 0x00 where apdu.data.starts(with: [0xD4, 0x42]):
+            return frame(2, 3, "reader: carries a frame (InCommunicateThru)")
+        case 0x00 where apdu.data.starts(with: [0xD4, 0x40]):
+            return frame(3, 3, "reader: carries a frame (InDataExchange)")
+        case 0xC2 where apdu.parameter == 0x0001:
+            let sent = TLVFields.make(apdu.data, at: 0, ReaderExplainer.sessionTags)
+            let came = TLVFields.make(apdu.body, at: 0, ReaderExplainer.sessionTags)
+            guard let (content, offset) = Self.object("95", sent) ?? Self.object("93", sent) else { return nil }
+            let answer = Self.object("97", came)
+            return FrameWrapping(
+                bits(content, answer?.content),
+                apdu.dataOffset + offset,
+                answer?.offset ?? 0,
+                "reader: carries a frame (transparent session)"
+            )
+        default: return nil
+        }
+    }
+
+    /// A single byte of at most 0F is an acknowledgement of four bits.
+    private static func bits(_ command: [UInt8], _ answer: [UInt8]?) -> SaidExchange {
+        let isAcknowledgement = answer.map { $0.count == 1 && $0[0] <= 0x0F } ?? false
+        return SaidExchange(.frame, command, answer, answerBits: isAcknowledgement ? 4 : 8)
+    }
+
+    private static func object(_ tag: String, _ fields: [ExplainedField]) -> (content: [UInt8], offset: Int)? {
+        guard let field = fields.first(where: { $0.name.hasPrefix(tag + " ") }), let bytes = field.bytes,
+            let offset = field.offset, !bytes.isEmpty
+        else { return nil }
+        return (bytes, offset + field.length - bytes.count)
+    }
+
+    /// An APDU as a frame, or as the content of an ISO-DEP block.
+    private static func withinFrame(_ exchange: SaidExchange, _ state: ConversationState) -> FrameWrapping? {
+        guard state.tagType == .type4 || state.tagType == nil, exchange.commandBits == 8, exchange.answerBits == 8,
+            let first = exchange.command.first
+        else { return nil }
+        // An information block: 02 or 03, with a card identifier 0A or 0B and one byte more.
+        let skip: Int? =
+            switch first {
+            case 0x00, 0x80, 0x90, 0xFF: 0
+            case 0x02, 0x03: 1
+            case 0x0A, 0x0B: 2
+            default: nil
+            }
+        guard let skip, exchange.command.count > skip + 3 else { return nil }
+        let command = Array(exchange.command[skip...])
+        guard (try? APDULayout(command)) != nil else { return nil }
+        guard let answer = exchange.answer else {
+            return FrameWrapping(SaidExchange(.apdu, command, nil), skip, skip, skip == 0 ? "" : "ISO-DEP block")
+        }
+        guard answer.count >= skip + 2, let high = answer.dropLast().last, high >= 0x61, high < 0xA0 else { return nil }
+        return FrameWrapping(
+            SaidExchange(.apdu, command, Array(answer[skip...])),
+            skip,
+            skip,
+            skip == 0 ? "" : "ISO-DEP block"
+        )
+    }
+}
+
+/// A command and its answer as those who explain it see them.
+struct SaidExchange: Sendable {
+    /// By what it was carried.
+    enum Carrier: Sendable, Hashable {
+        case apdu
+        case frame
+        case control(UInt32)
+    }
+
+    let carrier: Carrier
+    let command: [UInt8]
+    /// How many bits the last byte of the command has.
+    let commandBits: Int
+    /// What came back; `nil` if nothing did.
+    let answer: [UInt8]?
+    let answerBits: Int
+    /// The command's parts, where it is an APDU.
+    let apdu: Parts?
+
+    /// The parts of a command APDU and of its answer.
+    struct Parts: Sendable {
+        let cla: UInt8
+        let ins: UInt8
+        let p1: UInt8
+        let p2: UInt8
+        let data: [UInt8]
+        /// Where the data begin in the command.
+        let dataOffset: Int
+        let expectedLength: Int?
+        /// What is wrong with its lengths.
+        let error: APDUError?
+        let status: StatusWord?
+        /// The answer without its status word.
+        let body: [UInt8]
+
+        /// P1 and P2 as one number.
+        var parameter: Int { Int(p1) << 8 | Int(p2) }
+        var isSuccess: Bool { status?.isSuccess == true }
+        /// The name of the application that is selected, if it selects one by name.
+        var selectedName: [UInt8]? { ins == 0xA4 && p1 == 0x04 && cla != 0xFF && cla != 0x90 ? data : nil }
+    }
+
+    init(_ exchange: Capture.Exchange) {
+        switch exchange.request {
+        case .apdu(let bytes): (carrier, command, commandBits) = (.apdu, bytes, 8)
+        case .raw(let frame): (carrier, command, commandBits) = (.frame, frame.bytes, frame.bitsInLastByte)
+        case .control(let code, let bytes): (carrier, command, commandBits) = (.control(code), bytes, 8)
+        }
+        switch exchange.answer {
+        case .bytes(let bytes): (answer, answerBits) = (bytes, 8)
+        case .raw(let frame): (answer, answerBits) = (frame.bytes, frame.bitsInLastByte)
+        case .fault: (answer, answerBits) = (nil, 8)
+        }
+        apdu = carrier == .apdu ? Parts(command, answer) : nil
+    }
+
+    init(_ carrier: Carrier, _ command: [UInt8], _ answer: [UInt8]?, commandBits: Int = 8, answerBits: Int = 8) {
+        self.carrier = carrier
+        self.command = command
+        self.commandBits = commandBits
+        self.answer = answer
+        self.answerBits = answerBits
+        apdu = carrier == .apdu ? Parts(command, answer) : nil
+    }
+}
+
+extension SaidExchange.Parts {
+    /// `nil` for what is shorter than a command's header.
+    init?(_ command: [UInt8], _ answer: [UInt8]?) {
+        guard command.count >= CaptureLimits.shortestCommand else { return nil }
+        (cla, ins, p1, p2) = (command[0], command[1], command[2], command[3])
+        do throws(APDUError) {
+            let layout = try APDULayout(command)
+            data = Array(command[layout.data])
+            dataOffset = layout.data.lowerBound
+            expectedLength = layout.expectedLength
+            error = nil
+        } catch {
+            // What stands where the data would: the lengths are wrong, and the rest may be right.
+            dataOffset = min(5, command.count)
+            data = Array(command[dataOffset...])
+            expectedLength = nil
+            self.error = error
+        }
+        let response = answer.flatMap { try? ResponseAPDU(bytes: $0) }
+        status = response?.statusWord
+        body = response?.data ?? []
+    }
+}
+
+/// What is known of a card at some point of the conversation with it.
+struct ConversationState: Sendable {
+    /// What answers to the next command.
+    enum Selection: Sendable, Hashable {
+        /// Nothing was selected, or it is not known what.
+        case none
+        /// A wallet, under the name `OSE.VAS.01`.
+        case wallet(Wallet)
+        /// Google's Smart Tap.
+        case smartTap
+        /// The NDEF application of a Type 4 tag.
+        case ndef
+        /// Any other application, by its name.
+        case application([UInt8])
+    }
+
+    /// Whose wallet it is.
+    enum Wallet: Sendable, Hashable {
+        case apple, google, unknown
+    }
+
+    var selection = Selection.none
+    let technology: Technology?
+    /// What the reader took the card for.
+    let tagType: TagType?
+    /// The memory of a tag as far as it was read or written.
+    var memory: RememberedMemory?
+
+    init(_ facts: CardFacts) {
+        let atr = facts.atr.flatMap { try? ATR($0) }
+        technology = facts.technology ?? atr?.technology
+        tagType = TagReader.type(of: facts)
+        memory = tagType.flatMap(RememberedMemory.init)
+    }
+
+    /// Whether Smart Tap's commands are Smart Tap's, and not another application's with the same class.
+    var isSmartTap: Bool { selection == .smartTap || selection == .wallet(.google) }
+
+    /// Notes what an exchange has changed.
+    mutating func note(_ exchange: SaidExchange) {
+        guard let apdu = exchange.apdu, let name = apdu.selectedName, apdu.isSuccess else { return }
+        switch KnownApplication(named: name)?.kind {
+        case .wallet:
+            switch WalletSelection(ResponseAPDU(data: apdu.body, statusWord: .success)) {
+            case .apple: selection = .wallet(.apple)
+            case .google: selection = .wallet(.google)
+            case .absent, .unknown, .malformed: selection = .wallet(.unknown)
+            }
+        case .smartTap: selection = .smartTap
+        case .ndef: selection = .ndef
+        default: selection = .application(name)
+        }
+    }
+
+    /// The link was broken: what was selected is not any more.
+    mutating func forgetSelection() { selection = .none }
+}
+
+/// Where the keys and passwords of a conversation stand, those left out that everybody knows.
+struct KeySpans {
+    private var commands: [Int: [Range<Int>]] = [:]
+    private var answers: [Int: [Range<Int>]] = [:]
+
+    init(_ presentation: Capture.Presentation) {
+        for span in RedactionConversation(presentation).spans
+        where span.kind == .key && !span.isPublic(in: presentation) {
+            if span.isCommand {
+                commands[span.exchange, default: []].append(span.range)
+            } else {
+                answers[span.exchange, default: []].append(span.range)
+            }
+        }
+    }
+
+    func command(_ index: Int) -> [Range<Int>] { commands[index] ?? [] }
+
+    func answer(_ index: Int) -> [Range<Int>] { answers[index] ?? [] }
 }

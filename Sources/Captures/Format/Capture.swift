@@ -228,3 +228,193 @@ extension Capture {
         try self.init(parsing: text.utf8, file: file)
     }
 }
+
+extension Capture {
+    /// Something that was sent, and what came back.
+    public struct Exchange: Sendable {
+        /// What was sent.
+        public var request: Request
+
+        /// What came back, or why nothing did.
+        public var answer: Answer
+
+        /// When the answer came, since the start of the capture, if that is known.
+        public var at: Duration?
+
+        /// The line of the file that holds the request. It does not count when exchanges are compared.
+        public var sourceLine: Int?
+
+        /// What was sent.
+        public enum Request: Sendable, Hashable {
+            /// A command APDU: `> HEX`.
+            case apdu([UInt8])
+            /// A raw frame without checksum: `>> HEX`.
+            case raw(RawFrame)
+            /// An escape command to the reader itself: `control CODE > HEX`.
+            case control(code: UInt32, data: [UInt8])
+        }
+
+        /// What came back.
+        public enum Answer: Sendable, Hashable {
+            /// A response APDU with its status word, or the answer to an escape command: `< HEX`.
+            case bytes([UInt8])
+            /// A raw frame without checksum: `<< HEX`.
+            case raw(RawFrame)
+            /// Nothing, for a reason: `! removed`.
+            case fault(Fault)
+        }
+
+        /// An exchange.
+        public init(_ request: Request, _ answer: Answer, at: Duration? = nil, sourceLine: Int? = nil) {
+            self.request = request
+            self.answer = answer
+            self.at = at
+            self.sourceLine = sourceLine
+        }
+    }
+}
+
+extension Capture.Exchange: Hashable {
+    /// Equal exchanges say the same; their place in a file does not count.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.request == right.request && left.answer == right.answer && left.at == right.at
+    }
+
+    /// Hashes what the exchange says.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(request)
+        hasher.combine(answer)
+        hasher.combine(at)
+    }
+}
+
+extension Capture {
+    /// A fault in place of an answer.
+    public enum Fault: String, Sendable, Hashable, CaseIterable {
+        /// The card left the field; nothing after it succeeds.
+        case removed
+        /// The card was reset: what was selected is gone.
+        case reset
+        /// No answer came in time.
+        case timeout
+        /// The radio link failed.
+        case commError = "comm-error"
+
+        /// The fault under which a recording keeps an error. What has no name of its own is a failure of the link.
+        public init(_ error: ReaderError) {
+            switch error.kind {
+            case .cardRemoved: self = .removed
+            case .cardReset: self = .reset
+            case .timeout: self = .timeout
+            default: self = .commError
+            }
+        }
+
+        /// The error that a replay throws for it.
+        public var kind: ReaderError.Kind {
+            switch self {
+            case .removed: .cardRemoved
+            case .reset: .cardReset
+            case .timeout: .timeout
+            case .commError: .communication
+            }
+        }
+    }
+}
+
+extension Capture {
+    /// One presentation of a card: from `card at T` to `removed at T`.
+    public struct Presentation: Sendable {
+        /// The number of the reader, or `nil` if the capture has only one.
+        public var reader: Int?
+
+        /// When the card was seen, since the start of the capture.
+        public var at: Duration
+
+        /// What the reader knew of the card.
+        public var facts: CardFacts
+
+        /// Why no conversation with the card was possible (a fault directly after `card`), or `nil`.
+        public var connectFault: Fault?
+
+        /// What was said, in its order.
+        public var exchanges: [Exchange]
+
+        /// When the card left, or `nil` if the capture does not say: then it stays until the next card comes to its
+        /// reader, or to the end.
+        public var removedAt: Duration?
+
+        /// The line of the file that opened the presentation. It does not count when presentations are compared.
+        public var sourceLine: Int?
+
+        /// A presentation.
+        public init(
+            reader: Int? = nil,
+            at: Duration,
+            facts: CardFacts = CardFacts(),
+            connectFault: Fault? = nil,
+            exchanges: [Exchange] = [],
+            removedAt: Duration? = nil,
+            sourceLine: Int? = nil
+        ) {
+            self.reader = reader
+            self.at = at
+            self.facts = facts
+            self.connectFault = connectFault
+            self.exchanges = exchanges
+            self.removedAt = removedAt
+            self.sourceLine = sourceLine
+        }
+    }
+}
+
+extension Capture.Presentation: Hashable {
+    /// Equal presentations say the same; their place in a file does not count.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.reader == right.reader && left.at == right.at && left.facts == right.facts
+            && left.connectFault == right.connectFault && left.exchanges == right.exchanges
+            && left.removedAt == right.removedAt
+    }
+
+    /// Hashes what the presentation says.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(reader)
+        hasher.combine(at)
+        hasher.combine(facts)
+        hasher.combine(connectFault)
+        hasher.combine(exchanges)
+        hasher.combine(removedAt)
+    }
+}
+
+/// The names of a card's facts that stand on a `card` line.
+public enum CaptureFacts {
+    /// The facts of each technology, with the name that libnfc gives them.
+    public static let ofTechnology: [Technology: [String]] = [
+        // ATQA in the order of AN10833 (0044), SELECT acknowledge, identifier, answer to select.
+        .iso14443a: ["atqa", "sak", "uid", "ats"],
+        // Pseudo-unique identifier, application data, protocol information, card identifier.
+        .iso14443b: ["pupi", "appdata", "protinfo", "cid"],
+        // Manufacture identifier and parameters, system code.
+        .felica: ["idm", "pmm", "syscode"],
+        // Identifier with E0 first, data storage format identifier.
+        .iso15693: ["uid", "dsfid"],
+    ]
+
+    /// All names, of whatever technology.
+    public static let names = Set(ofTechnology.values.joined())
+
+    /// Whether a fact of that name may stand on the line of a card of that technology.
+    ///
+    /// What is known of type A before anything was asked is settled; of the others a backend may know more, under names
+    /// of lower-case letters, one of them at least behind `f`.
+    public static func allows(_ name: String, of technology: Technology?) -> Bool {
+        if names.contains(name) { return true }
+        guard let technology, technology != .iso14443a, name != "atr", Technology(rawValue: name) == nil else {
+            return false
+        }
+        // Of hexadecimal digits alone it would be taken for the bytes of the fact before.
+        return name.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
+            && name.utf8.contains { $0 > UInt8(ascii: "f") }
+    }
+}

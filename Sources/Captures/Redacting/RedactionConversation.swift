@@ -278,3 +278,208 @@ struct RedactionConversation {
         }
     }
 }
+
+// Files of ISO 7816 applications, and the answers of passes.
+extension RedactionConversation {
+    mutating func readFile(
+        _ index: Int,
+        _ offset: Int,
+        _ answer: [UInt8],
+        _ body: Range<Int>,
+        _ status: ArraySlice<UInt8>
+    ) {
+        guard let selected, offset < 0x8000 else {
+            if !body.isEmpty { unexamined.append(index) }
+            return
+        }
+        touch(.file(selected), offset, answer[body], index, isCommand: false, isWrite: false)
+        following = status.first == 0x61 ? (.file(selected), offset + body.count) : nil
+    }
+
+    mutating func readFollowing(
+        _ index: Int,
+        _ answer: [UInt8],
+        _ body: Range<Int>,
+        _ status: ArraySlice<UInt8>
+    ) {
+        guard let place = following else {
+            if !body.isEmpty { unexamined.append(index) }
+            return
+        }
+        touch(place.space, place.address, answer[body], index, isCommand: false, isWrite: false)
+        following = status.first == 0x61 ? (place.space, place.address + body.count) : nil
+    }
+
+    /// READ BINARY with an offset object `54`; the answer is an object `53`.
+    mutating func readLong(
+        _ index: Int,
+        _ command: [UInt8],
+        _ data: Range<Int>,
+        _ answer: [UInt8],
+        _ body: Range<Int>
+    ) {
+        guard let selected, let (offset, _) = Self.object(0x54, command, data),
+            let (_, content) = Self.object(0x53, answer, body)
+        else {
+            if !body.isEmpty { unexamined.append(index) }
+            return
+        }
+        touch(.file(selected), offset, answer[content], index, isCommand: false, isWrite: false)
+    }
+
+    mutating func writeLong(_ index: Int, _ command: [UInt8], _ data: Range<Int>) {
+        guard let selected, let (offset, range) = Self.object(0x54, command, data),
+            let (_, content) = Self.object(0x53, command, range.upperBound..<data.upperBound)
+        else {
+            if !data.isEmpty { unexamined.append(index) }
+            return
+        }
+        touch(.file(selected), offset, command[content], index, isCommand: true, isWrite: true)
+    }
+
+    /// A data object at the beginning of some bytes: its content as a number, and where it stands.
+    static func object(_ tag: UInt8, _ bytes: [UInt8], _ range: Range<Int>) -> (Int, Range<Int>)? {
+        guard range.count >= 2, bytes[range.lowerBound] == tag else { return nil }
+        var place = range.lowerBound + 1
+        var length = Int(bytes[place])
+        place += 1
+        if length == 0x81 || length == 0x82 {
+            let count = length - 0x80
+            guard place + count <= range.upperBound else { return nil }
+            length = bytes[place..<(place + count)].reduce(0) { $0 << 8 | Int($1) }
+            place += count
+        }
+        guard length <= range.upperBound - place else { return nil }
+        let content = place..<(place + length)
+        return (length <= 4 ? bytes[content].reduce(0) { $0 << 8 | Int($1) } : 0, content)
+    }
+
+    /// The answer to GET VAS DATA: `70 … 9F2A … 9F27 …`, of which the contents are replaced.
+    mutating func takeVAS(_ index: Int, _ data: Range<Int>, _ answer: [UInt8], _ body: Range<Int>) {
+        guard isPass else {
+            if !data.isEmpty || !body.isEmpty { unexamined.append(index) }
+            return
+        }
+        var place = body.lowerBound
+        while place + 2 < body.upperBound {
+            if answer[place] == 0x9F, answer[place + 1] == 0x27 || answer[place + 1] == 0x2A {
+                var length = Int(answer[place + 2])
+                var start = place + 3
+                if length == 0x81 || length == 0x82 {
+                    let count = length - 0x80
+                    guard start + count <= body.upperBound else { break }
+                    length = answer[start..<(start + count)].reduce(0) { $0 << 8 | Int($1) }
+                    start += count
+                }
+                let end = min(start + length, body.upperBound)
+                span(index, command: false, start..<end, .pass)
+                place = max(end, place + 1)
+            } else {
+                place += 1
+            }
+        }
+    }
+}
+
+// Frames of ISO/IEC 15693.
+extension RedactionConversation {
+    /// Flags, code, for makers' own commands the maker, perhaps the identifier, parameters.
+    mutating func takeVicinity(
+        _ index: Int,
+        _ frame: [UInt8],
+        _ start: Int,
+        _ answer: [UInt8],
+        _ body: Range<Int>
+    ) {
+        guard frame.count >= 2 else {
+            if !body.isEmpty { unexamined.append(index) }
+            return
+        }
+        let (flags, code) = (frame[0], frame[1])
+        func identifier(at place: Int) {
+            guard body.lowerBound + place + 8 <= body.upperBound else { return }
+            let begin = body.lowerBound + place
+            telling.insert(index)
+            identifiers.append(answer[begin..<(begin + 8)].reversed())
+        }
+        if flags & 0x04 != 0 || code == 0x01 { return identifier(at: 2) }
+        var place = code >= 0xA0 ? 3 : 2
+        if flags & 0x20 != 0 {
+            guard frame.count >= place + 8 else { return unexamined.append(index) }
+            identifiers.append(frame[place..<(place + 8)].reversed())
+            telling.insert(index)
+            place += 8
+        }
+        let parameters = frame.dropFirst(place)
+        // An answer that begins with the error flag holds only the error.
+        let isError = body.first.map { answer[$0] & 0x01 != 0 } ?? true
+        let data = isError ? body.upperBound..<body.upperBound : body.dropFirst(1)
+        let command = [UInt8](repeating: 0, count: start) + frame
+        switch code {
+        case 0x02, 0x25, 0x26, 0x27, 0x28, 0x29, 0x2A, 0x2C, 0x3C, 0x22: break
+        case 0x2B, 0x3B:
+            if !isError { identifier(at: 2) }
+        case 0x20, 0x23, 0x30, 0x33:
+            guard let (block, count, _) = Self.blocks(Array(parameters), code) else { break }
+            takeVicinityBlocks(index, block, count, hasSecurity: flags & 0x40 != 0, answer, data)
+            return
+        case 0x21, 0x24, 0x31, 0x34:
+            guard let (block, count, length) = Self.blocks(Array(parameters), code) else { break }
+            let written = min(start + place + length, command.count)..<command.count
+            let size = written.count / count
+            guard size > 0 else { return unexamined.append(index) }
+            touch(.type5, block * size, command[written], index, isCommand: true, isWrite: true)
+            return
+        case 0xBD: span(index, command: false, data, .identifier)
+        case 0xB2: span(index, command: false, data, .authentication)
+        case 0xB3, 0xB4: span(index, command: true, (start + min(place, frame.count))..<command.count, .key)
+        default:
+            if !parameters.isEmpty || !data.isEmpty { unexamined.append(index) }
+            return
+        }
+        // Blocks whose numbers are missing.
+        if [0x20, 0x23, 0x30, 0x33, 0x21, 0x24, 0x31, 0x34].contains(code), !parameters.isEmpty || !data.isEmpty {
+            unexamined.append(index)
+        }
+    }
+
+    /// The first block, how many, and the length of the parameters that tell it. Extended commands have two bytes for
+    /// each number, the low one first; the number of blocks is one less than it is.
+    private static func blocks(_ parameters: [UInt8], _ code: UInt8) -> (block: Int, count: Int, length: Int)? {
+        let isExtended = code & 0xF0 == 0x30
+        let isMultiple = code & 0x0F >= 0x03
+        let size = isExtended ? 2 : 1
+        let length = isMultiple ? 2 * size : size
+        guard parameters.count >= length else { return nil }
+        func number(_ place: Int) -> Int {
+            Int(parameters[place]) | (isExtended ? Int(parameters[place + 1]) << 8 : 0)
+        }
+        return (number(0), isMultiple ? number(size) + 1 : 1, length)
+    }
+
+    /// Blocks that were read, each behind its security byte if that was asked for.
+    private mutating func takeVicinityBlocks(
+        _ index: Int,
+        _ block: Int,
+        _ count: Int,
+        hasSecurity: Bool,
+        _ answer: [UInt8],
+        _ data: Range<Int>
+    ) {
+        guard !data.isEmpty else { return }
+        let step = data.count / count
+        guard step > (hasSecurity ? 1 : 0), step * count == data.count else { return unexamined.append(index) }
+        let size = hasSecurity ? step - 1 : step
+        for number in 0..<count {
+            let end = data.lowerBound + (number + 1) * step
+            touch(
+                .type5,
+                (block + number) * size,
+                answer[(end - size)..<end],
+                index,
+                isCommand: false,
+                isWrite: false
+            )
+        }
+    }
+}

@@ -174,3 +174,200 @@ public struct CommandAPDU: Sendable, Hashable {
         try CommandAPDU(cla: cla, ins: ins, p1: p1, p2: p2, data: data, expectedLength: expectedLength)
     }
 }
+
+// Commands of ISO/IEC 7816-4 that the card answers.
+extension CommandAPDU {
+    /// SELECT by application identifier: `00 A4 04 00 Lc AID 00`. The same as ``select(name:)``.
+    ///
+    /// - Parameter aid: 1...16 bytes (registered identifiers have at least 5).
+    /// - Throws: ``APDUError`` with `parameterOutOfRange`.
+    public static func select(aid: [UInt8]) throws(APDUError) -> CommandAPDU {
+        try select(name: aid)
+    }
+
+    /// SELECT by DF name, asking for all of the file control information: `00 A4 04 00 Lc name 00`.
+    ///
+    /// - Parameter name: 1...16 bytes.
+    /// - Throws: ``APDUError`` with `parameterOutOfRange`.
+    public static func select(name: [UInt8]) throws(APDUError) -> CommandAPDU {
+        guard (1...16).contains(name.count) else {
+            throw APDUError(
+                .parameterOutOfRange,
+                offset: 4,
+                message: "could not make SELECT by a name of \(name.count) bytes: it has 1 to 16"
+            )
+        }
+        return CommandAPDU(trusted: 0x00, 0xA4, 0x04, 0x00, name, 256)
+    }
+
+    /// SELECT of an elementary file, asking for no answer: `00 A4 00 0C 02 fileID`.
+    public static func select(fileID: UInt16) -> CommandAPDU {
+        CommandAPDU(trusted: 0x00, 0xA4, 0x00, 0x0C, bytes(fileID))
+    }
+
+    /// SELECT of the NDEF application of a Type 4 tag, mapping version 2 and 3: name `D2760000850101`.
+    public static let selectNDEFApplication = CommandAPDU(
+        trusted: 0x00,
+        0xA4,
+        0x04,
+        0x00,
+        [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01],
+        256
+    )
+
+    /// SELECT of the NDEF application of a Type 4 tag, mapping version 1: name `D2760000850100`.
+    public static let selectNDEFApplicationVersion1 = CommandAPDU(
+        trusted: 0x00,
+        0xA4,
+        0x04,
+        0x00,
+        [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00],
+        256
+    )
+
+    /// READ BINARY of the selected file: `00 B0 offset offset Le`.
+    ///
+    /// - Parameters:
+    ///   - offset: 0...7FFF (the highest bit of P1 would mean a short file identifier).
+    ///   - length: 1...65 536; above 256 the command takes the extended form.
+    /// - Throws: ``APDUError`` with `parameterOutOfRange` or `expectedLengthOutOfRange`.
+    public static func readBinary(offset: Int, length: Int) throws(APDUError) -> CommandAPDU {
+        let (p1, p2) = try binaryOffset(offset, "READ BINARY")
+        return try CommandAPDU(cla: 0x00, ins: 0xB0, p1: p1, p2: p2, expectedLength: length)
+    }
+
+    /// READ BINARY with an offset data object, for files above 32 KiB: `00 B1 00 00 05 54 03 offset Le`.
+    ///
+    /// The answer is a data object `53` whose value is the data, so Le counts its tag and length too.
+    ///
+    /// - Parameters:
+    ///   - offset: 0...FFFFFF.
+    ///   - length: the expected length of the answer, 1...65 536.
+    /// - Throws: ``APDUError`` with `parameterOutOfRange` or `expectedLengthOutOfRange`.
+    public static func readBinary(objectOffset offset: Int, length: Int) throws(APDUError) -> CommandAPDU {
+        guard (0...0xFF_FFFF).contains(offset) else {
+            throw APDUError(
+                .parameterOutOfRange,
+                offset: 7,
+                message: "could not make READ BINARY at offset \(offset): the offset object ends at 16777215"
+            )
+        }
+        let object: [UInt8] = [
+            0x54,
+            0x03,
+            UInt8(truncatingIfNeeded: offset >> 16),
+            UInt8(truncatingIfNeeded: offset >> 8),
+            UInt8(truncatingIfNeeded: offset),
+        ]
+        return try CommandAPDU(cla: 0x00, ins: 0xB1, p1: 0, p2: 0, data: object, expectedLength: length)
+    }
+
+    /// UPDATE BINARY of the selected file: `00 D6 offset offset Lc data`.
+    ///
+    /// - Parameters:
+    ///   - offset: 0...7FFF.
+    ///   - data: 1...65 535 bytes; above 255 the command takes the extended form.
+    /// - Throws: ``APDUError`` with `parameterOutOfRange` or `dataTooLong`.
+    public static func updateBinary(offset: Int, data: [UInt8]) throws(APDUError) -> CommandAPDU {
+        let (p1, p2) = try binaryOffset(offset, "UPDATE BINARY")
+        try requireData(data, "UPDATE BINARY")
+        return try CommandAPDU(cla: 0x00, ins: 0xD6, p1: p1, p2: p2, data: data)
+    }
+
+    /// GET RESPONSE, which fetches data that a status word `61xx` announced: `00 C0 00 00 Le`.
+    ///
+    /// - Parameter length: 1...256.
+    /// - Throws: ``APDUError`` with `expectedLengthOutOfRange`.
+    public static func getResponse(length: Int) throws(APDUError) -> CommandAPDU {
+        guard (1...256).contains(length) else {
+            throw APDUError(
+                .expectedLengthOutOfRange,
+                offset: 4,
+                message: "could not make GET RESPONSE for \(length) bytes: it fetches 1 to 256"
+            )
+        }
+        return CommandAPDU(trusted: 0x00, 0xC0, 0x00, 0x00, [], length)
+    }
+
+    /// GET RESPONSE for what a status word `61xx` announces, or `nil` for any other status word.
+    ///
+    /// - Parameters:
+    ///   - statusWord: the status word of the answer before.
+    ///   - cla: the class of the command that was answered, whose logical channel must be kept.
+    public static func getResponse(after statusWord: StatusWord, cla: UInt8 = 0x00) -> CommandAPDU? {
+        guard case .moreData(let count) = statusWord.classification else { return nil }
+        return CommandAPDU(trusted: cla, 0xC0, 0x00, 0x00, [], count)
+    }
+}
+
+// Pseudo-APDUs of PC/SC part 3, which the reader answers.
+extension CommandAPDU {
+    /// GET DATA, UID: `FF CA 00 00 00`. The answer is the UID (A, 15693), the PUPI (B) or the IDm (FeliCa).
+    public static let getUID = CommandAPDU(trusted: 0xFF, 0xCA, 0x00, 0x00, [], 256)
+
+    /// GET DATA, historical bytes of the ATS of an ISO 14443-4 A card: `FF CA 01 00 00`. Others answer `6A81`.
+    public static let getATS = CommandAPDU(trusted: 0xFF, 0xCA, 0x01, 0x00, [], 256)
+
+    /// READ BINARY of four pages (16 bytes) of a Type 2 tag: `FF B0 00 page 10`.
+    public static func readPages(_ page: UInt8) -> CommandAPDU {
+        CommandAPDU(trusted: 0xFF, 0xB0, 0x00, page, [], 16)
+    }
+
+    /// READ BINARY of a storage card: `FF B0 block block Le`.
+    ///
+    /// - Parameters:
+    ///   - block: the card's own unit: a page of 4 bytes (Ultralight), a block of 16 (Classic, FeliCa) or 4 (ISO 15693).
+    ///   - length: 1...256 bytes, a multiple of that unit on most readers.
+    /// - Throws: ``APDUError`` with `expectedLengthOutOfRange`.
+    public static func readBlock(_ block: UInt16, length: Int) throws(APDUError) -> CommandAPDU {
+        guard (1...256).contains(length) else {
+            throw APDUError(
+                .expectedLengthOutOfRange,
+                offset: 4,
+                message: "could not make READ BINARY of \(length) bytes from the reader: it reads 1 to 256"
+            )
+        }
+        let parameters = bytes(block)
+        return CommandAPDU(trusted: 0xFF, 0xB0, parameters[0], parameters[1], [], length)
+    }
+
+    /// UPDATE BINARY of a storage card: `FF D6 block block Lc data`, whole units only.
+    ///
+    /// - Parameters:
+    ///   - block: the card's own unit, as in ``readBlock(_:length:)``.
+    ///   - data: 1...255 bytes.
+    /// - Throws: ``APDUError`` with `parameterOutOfRange` or `dataTooLong`.
+    public static func updateBlock(_ block: UInt16, data: [UInt8]) throws(APDUError) -> CommandAPDU {
+        try requireData(data, "UPDATE BINARY")
+        guard data.count <= 255 else {
+            throw APDUError(
+                .dataTooLong,
+                offset: 4,
+                message: "could not make UPDATE BINARY of \(data.count) bytes to a storage card: it writes at most 255"
+            )
+        }
+        let parameters = bytes(block)
+        return CommandAPDU(trusted: 0xFF, 0xD6, parameters[0], parameters[1], data)
+    }
+
+    private static func bytes(_ number: UInt16) -> [UInt8] {
+        [UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)]
+    }
+
+    private static func binaryOffset(_ offset: Int, _ command: String) throws(APDUError) -> (UInt8, UInt8) {
+        guard (0...0x7FFF).contains(offset) else {
+            throw APDUError(
+                .parameterOutOfRange,
+                offset: 2,
+                message: "could not make \(command) at offset \(offset): the range is 0 to 32767"
+            )
+        }
+        return (UInt8(truncatingIfNeeded: offset >> 8), UInt8(truncatingIfNeeded: offset))
+    }
+
+    private static func requireData(_ data: [UInt8], _ command: String) throws(APDUError) {
+        guard !data.isEmpty else {
+            throw APDUError(.parameterOutOfRange, offset: 4, message: "could not make \(command) without data")
+        }
+    }
+}

@@ -53,3 +53,18 @@ extension CardFacts {
         }
     }
 }
+
+/// The answer to select of an ISO 14443-4 A card: TL, T0, the interface bytes that T0 announces, historical bytes.
+package enum ATSBytes {
+    /// The historical bytes; none if the bytes are no ATS.
+    ///
+    /// libnfc shows an ATS without TL, and so do captures that were made of its log.
+    package static func historicalBytes(of ats: [UInt8]) -> [UInt8] {
+        if let first = ats.first, Int(first) > ats.count, first & 0x80 == 0 {
+            return historicalBytes(of: [UInt8(truncatingIfNeeded: ats.count + 1)] + ats)
+        }
+        guard ats.count >= 2, Int(ats[0]) >= 2 else { return [] }
+        let interface = (4...6).count { ats[1] >> $0 & 1 != 0 }
+        return Array(ats.prefix(Int(ats[0])).dropFirst(2 + interface))
+    }
+}

@@ -94,3 +94,90 @@ package final class TimedChannel: CardChannel {
         throw ReaderError(.overTime, attempting: attempt, detail: "more than \(limit)")
     }
 }
+
+/// What a reader can carry to a card, as far as that is known before it is tried.
+public struct ChannelCapabilities: Sendable, Hashable {
+    /// The longest command APDU that the reader passes, in bytes, header and length fields included.
+    ///
+    /// 261 is the longest short command; 65 544 the longest extended one (ISO/IEC 7816-3).
+    public var longestCommand: Int
+
+    /// The longest response APDU that the reader passes, in bytes, status word included: 258 for short commands.
+    public var longestResponse: Int
+
+    /// Whether APDUs with extended lengths pass. `nil` where only trying tells.
+    public var extendedLength: Bool?
+
+    /// Whether commands of class `FF` are answered by the reader (PC/SC part 3). Otherwise the card is spoken to in its
+    /// own frames, by ``CardChannel/transceive(_:)``.
+    public var hasPseudoAPDUs: Bool
+
+    /// The radio technologies of the cards that the reader sees by this way, or `nil` where that is not known. Those that
+    /// are missing cannot be read, whatever the card: ISO 15693 through libnfc, for one.
+    public var technologies: [Technology]?
+
+    /// What a reader can carry.
+    public init(
+        longestCommand: Int = 261,
+        longestResponse: Int = 258,
+        extendedLength: Bool? = false,
+        hasPseudoAPDUs: Bool = true,
+        technologies: [Technology]? = nil
+    ) {
+        self.longestCommand = longestCommand
+        self.longestResponse = longestResponse
+        self.extendedLength = extendedLength
+        self.hasPseudoAPDUs = hasPseudoAPDUs
+        self.technologies = technologies
+    }
+
+    /// Short APDUs, and commands of class `FF`.
+    public static let shortAPDUs = ChannelCapabilities()
+}
+
+/// A frame of a card's own protocol, without checksum, possibly ending in an incomplete byte.
+public struct RawFrame: Sendable, Hashable {
+    /// The bytes; the last may hold fewer than eight bits, in its low bits.
+    public var bytes: [UInt8]
+
+    /// How many bits of the last byte count, 1 to 8. A Type 2 acknowledgement is `0A` with 4 bits.
+    public var bitsInLastByte: Int
+
+    /// A frame of whole bytes, or one whose last byte has fewer bits.
+    public init(_ bytes: [UInt8], bitsInLastByte: Int = 8) {
+        self.bytes = bytes
+        self.bitsInLastByte = min(max(bitsInLastByte, 1), 8)
+    }
+}
+
+/// Limits that hold for whatever a card or a reader sends.
+public enum ReaderLimits {
+    /// The longest response APDU: 65 536 bytes of data and a status word. (`MAX_BUFFER_SIZE_EXTENDED` is larger.)
+    public static let responseLength = 65_538
+
+    /// The longest answer to reset (ISO/IEC 7816-3; `MAX_ATR_SIZE`).
+    public static let atrLength = 33
+
+    /// How often one command may be answered with `61xx` (more data) before the answer is refused.
+    public static let moreDataRounds = 256
+
+    /// How often one command may be answered with `6Cxx` (wrong length) before the answer is refused.
+    public static let wrongLengthRounds = 1
+
+    /// How many parts one command may be sent in (command chaining). A command of 65 535 bytes takes 257 of 255.
+    public static let commandParts = 1024
+
+    /// How long one command may take with all its rounds. It is looked at between the rounds, each of which has the
+    /// deadline of its backend.
+    public static let commandDuration = Duration.seconds(30)
+
+    /// How long reading a card may take from its first command on, however many there are. It is looked at before each
+    /// exchange, which has the deadline of its backend.
+    public static let tapDuration = Duration.seconds(15)
+
+    /// How long work on a card may take that somebody asked for: writing its message, or copying its memory.
+    public static let workDuration = Duration.seconds(120)
+
+    /// How many levels of BER-TLV objects are read or written.
+    public static let tlvDepth = 8
+}

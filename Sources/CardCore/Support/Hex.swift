@@ -62,3 +62,17 @@ extension Sequence<UInt8> {
     /// Upper-case hexadecimal without separators.
     package var hex: String { Hex.encode(self) }
 }
+
+extension UInt32 {
+    /// Its four bytes, the most significant first.
+    package var bigEndianBytes: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: self >> $0) } }
+}
+
+extension StringProtocol {
+    /// Without white space at both ends.
+    package var trimmed: String {
+        guard let first = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace })
+        else { return "" }
+        return String(self[first...last])
+    }
+}

@@ -32,3 +32,10 @@ package final class PendingResult<Value: Sendable>: Sendable {
         continuation?.resume(with: result)
     }
 }
+
+extension Duration {
+    /// The duration in seconds.
+    package var seconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) * 1e-18
+    }
+}

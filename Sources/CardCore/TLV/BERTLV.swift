@@ -108,3 +108,255 @@ extension Sequence<BERTLV> {
         try BERTLVEncoder.encode(self)
     }
 }
+
+/// The tag of a BER-TLV data object (ISO/IEC 8825-1), as the number that its 1 to 4 bytes make: `0x50`, `0x9F26`,
+/// `0xBF0C`, `0x7F66`.
+public struct BERTag: RawRepresentable, Sendable, Hashable, ExpressibleByIntegerLiteral {
+    /// The tag's bytes as a big-endian number.
+    public var rawValue: UInt32
+
+    /// A tag of that number. Whether it is one that can be written, ``isValid`` tells.
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// A tag of that number, such as `0x9F26`.
+    public init(integerLiteral value: UInt32) {
+        rawValue = value
+    }
+
+    /// The bytes, 1 to 4.
+    public var bytes: [UInt8] {
+        let all = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: rawValue >> $0) }
+        return Array(all.drop { $0 == 0 }.isEmpty ? all.suffix(1) : all.drop { $0 == 0 })
+    }
+
+    /// Whether the object's value is made of objects (bit 6 of the first byte).
+    public var isConstructed: Bool {
+        bytes[0] & 0x20 != 0
+    }
+
+    /// Whether the bytes are one whole tag: not the padding byte 00, and going on exactly as long as they say.
+    public var isValid: Bool {
+        let bytes = bytes
+        guard bytes[0] != 0 else { return false }
+        guard bytes[0] & 0x1F == 0x1F else { return bytes.count == 1 }
+        // Bit 8 says that another byte follows; a first byte of 80 would be a leading zero of the number.
+        guard bytes.count > 1, bytes[1] != 0x80 else { return false }
+        return bytes.dropFirst().dropLast().allSatisfy { $0 & 0x80 != 0 } && bytes[bytes.count - 1] & 0x80 == 0
+    }
+}
+
+extension BERTag: CustomStringConvertible {
+    /// The bytes in hexadecimal, as `9F26`.
+    public var description: String { bytes.hex }
+}
+
+/// Reads objects without trusting any length in them: the work and the memory are bounded by the bytes that are there.
+struct BERTLVDecoder {
+    let bytes: [UInt8]
+    private(set) var error: BERTLVError?
+
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The whole objects of the outermost level before the first fault, which is left in ``error``.
+    mutating func decode() -> [BERTLV] {
+        var objects: [BERTLV] = []
+        var offset = 0
+        do throws(BERTLVError) {
+            while let object = try next(&offset, end: bytes.count, depth: 1) { objects.append(object) }
+        } catch {
+            self.error = error
+        }
+        return objects
+    }
+
+    private func next(_ offset: inout Int, end: Int, depth: Int) throws(BERTLVError) -> BERTLV? {
+        while offset < end, bytes[offset] == 0 { offset += 1 }
+        guard offset < end else { return nil }
+        guard depth <= ReaderLimits.tlvDepth else { throw BERTLVError(.tooDeep, at: offset) }
+        let tag = try readTag(&offset, end: end)
+        let lengthOffset = offset
+        let length = try readLength(&offset, end: end)
+        guard length <= end - offset else { throw BERTLVError(.valueTruncated, at: lengthOffset) }
+        let valueEnd = offset + length
+        guard tag.isConstructed else {
+            let value = Array(bytes[offset..<valueEnd])
+            offset = valueEnd
+            return BERTLV(tag, value)
+        }
+        var objects: [BERTLV] = []
+        while let object = try next(&offset, end: valueEnd, depth: depth + 1) { objects.append(object) }
+        return BERTLV(tag, objects: objects)
+    }
+
+    private func readTag(_ offset: inout Int, end: Int) throws(BERTLVError) -> BERTag {
+        let start = offset
+        var number = UInt32(bytes[offset])
+        offset += 1
+        guard number & 0x1F == 0x1F else { return BERTag(rawValue: number) }
+        while true {
+            guard offset < end else { throw BERTLVError(.tagTruncated, at: offset) }
+            guard offset - start < 4 else { throw BERTLVError(.invalidTag, at: start) }
+            let byte = bytes[offset]
+            offset += 1
+            number = number << 8 | UInt32(byte)
+            if byte & 0x80 == 0 { break }
+        }
+        let tag = BERTag(rawValue: number)
+        guard tag.isValid else { throw BERTLVError(.invalidTag, at: start) }
+        return tag
+    }
+
+    private func readLength(_ offset: inout Int, end: Int) throws(BERTLVError) -> Int {
+        guard offset < end else { throw BERTLVError(.lengthTruncated, at: offset) }
+        let first = bytes[offset]
+        guard first >= 0x80 else {
+            offset += 1
+            return Int(first)
+        }
+        guard first != 0x80 else { throw BERTLVError(.indefiniteLength, at: offset) }
+        let count = Int(first & 0x7F)
+        guard count <= 4 else { throw BERTLVError(.lengthTooLong, at: offset) }
+        guard count < end - offset else { throw BERTLVError(.lengthTruncated, at: end) }
+        var length = 0
+        for index in offset + 1...offset + count { length = length << 8 | Int(bytes[index]) }
+        offset += 1 + count
+        return length
+    }
+}
+
+enum BERTLVEncoder {
+    static func encode(_ objects: some Sequence<BERTLV>) throws(BERTLVError) -> [UInt8] {
+        var output: [UInt8] = []
+        for object in objects { try append(object, to: &output, at: 0, depth: 1) }
+        return output
+    }
+
+    /// Appends an object to bytes that will stand at `start` of the whole output.
+    private static func append(
+        _ object: BERTLV,
+        to output: inout [UInt8],
+        at start: Int,
+        depth: Int
+    ) throws(BERTLVError) {
+        let offset = start + output.count
+        guard depth <= ReaderLimits.tlvDepth else { throw BERTLVError(.tooDeep, at: offset) }
+        guard object.tag.isValid else { throw BERTLVError(.invalidTag, at: offset) }
+        output += object.tag.bytes
+        switch object.content {
+        case .value(let value):
+            guard !object.tag.isConstructed else { throw BERTLVError(.constructedWithValue, at: offset) }
+            try appendLength(value.count, to: &output, at: offset)
+            output += value
+        case .objects(let objects):
+            guard object.tag.isConstructed else { throw BERTLVError(.primitiveWithChildren, at: offset) }
+            var value: [UInt8] = []
+            // The length field's size is not known before the value is, and is left out of the place.
+            for child in objects { try append(child, to: &value, at: start + output.count, depth: depth + 1) }
+            try appendLength(value.count, to: &output, at: offset)
+            output += value
+        }
+    }
+
+    private static func appendLength(_ length: Int, to output: inout [UInt8], at offset: Int) throws(BERTLVError) {
+        switch length {
+        case 0...0x7F: break
+        case 0x80...0xFF: output.append(0x81)
+        case 0x100...0xFFFF: output += [0x82, UInt8(truncatingIfNeeded: length >> 8)]
+        case 0x1_0000...0xFF_FFFF:
+            output += [0x83, UInt8(truncatingIfNeeded: length >> 16), UInt8(truncatingIfNeeded: length >> 8)]
+        default: throw BERTLVError(.valueTooLong, at: offset)
+        }
+        output.append(UInt8(truncatingIfNeeded: length))
+    }
+}
+
+/// Bytes are no BER-TLV data objects, or objects cannot be written as bytes.
+///
+/// It says what is wrong and where, and what a person can do about it. It never holds any content.
+public struct BERTLVError: Error, Sendable, Hashable {
+    /// What is wrong, for programs.
+    public var code: Code
+
+    /// The first byte that is wrong, or the place of what is missing, counted from 0 in what was given to the decoder.
+    /// For an encoder it is the place in the output.
+    public var offset: Int
+
+    /// What can be wrong.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// The bytes end in the middle of a tag.
+        case tagTruncated
+        /// A tag of more than four bytes, or one that no encoder may write.
+        case invalidTag
+        /// The bytes end where a length should be, or in the middle of it.
+        case lengthTruncated
+        /// The indefinite form (80), which cards do not use.
+        case indefiniteLength
+        /// A length of more than four bytes.
+        case lengthTooLong
+        /// The length reaches beyond the object around it, or beyond the end.
+        case valueTruncated
+        /// More levels than ``ReaderLimits/tlvDepth``.
+        case tooDeep
+        /// Children in an object whose tag says that it has none.
+        case primitiveWithChildren
+        /// A value in place of children, in an object whose tag says that it has children.
+        case constructedWithValue
+        /// A value of 16 MiB or more, which no card carries.
+        case valueTooLong
+    }
+
+    /// An error of that code at that offset.
+    public init(_ code: Code, at offset: Int) {
+        self.code = code
+        self.offset = offset
+    }
+
+    /// What was attempted and what happened.
+    public var message: String {
+        switch code {
+        case .primitiveWithChildren, .constructedWithValue, .valueTooLong:
+            "could not write the data objects: \(code.fact) at byte \(offset)"
+        default: "could not read the data objects: \(code.fact) at byte \(offset)"
+        }
+    }
+
+    /// What a person can do about it.
+    public var hint: String {
+        switch code {
+        case .tagTruncated, .lengthTruncated, .valueTruncated:
+            "Check that all of the answer was fetched; if so, the card's data are damaged."
+        case .invalidTag: "Check where the data objects begin: what is here is none."
+        case .indefiniteLength, .lengthTooLong: "The card breaks ISO/IEC 7816-4; report it with a recording."
+        case .tooDeep: "No card nests so deep; do not trust it."
+        case .primitiveWithChildren: "Set bit 6 of the tag's first byte, or give the object a value."
+        case .constructedWithValue: "Give the object children, or clear bit 6 of the tag's first byte."
+        case .valueTooLong: "Split the value."
+        }
+    }
+}
+
+extension BERTLVError.Code {
+    fileprivate var fact: String {
+        switch self {
+        case .tagTruncated: "the tag is cut off"
+        case .invalidTag: "this is no tag of 1 to 4 bytes"
+        case .lengthTruncated: "the length is cut off"
+        case .indefiniteLength: "an indefinite length"
+        case .lengthTooLong: "a length of more than 4 bytes"
+        case .valueTruncated: "the value is shorter than its length says"
+        case .tooDeep: "more than \(ReaderLimits.tlvDepth) levels"
+        case .primitiveWithChildren: "the tag allows no children"
+        case .constructedWithValue: "the tag asks for children"
+        case .valueTooLong: "the value is too long"
+        }
+    }
+}
+
+extension BERTLVError: CustomStringConvertible {
+    /// One line: what is wrong, where, and what to do.
+    public var description: String { "\(message) [\(code.rawValue)]. \(hint)" }
+}

@@ -135,3 +135,224 @@ extension CardChannel {
         }
     }
 }
+
+// The identifier as anticollision transmits it (ISO/IEC 14443-3, section 6.5).
+extension CardUID {
+    /// The byte that says that more of the identifier follows on the next cascade level.
+    public static let cascadeTag: UInt8 = 0x88
+
+    /// The check byte BCC of a cascade level: the exclusive or of its four bytes, the cascade tag included.
+    public static func checkByte(of bytes: some Sequence<UInt8>) -> UInt8 {
+        bytes.reduce(0, ^)
+    }
+
+    /// The cascade levels of a type A identifier of 4, 7 or 10 bytes: five bytes each, the last being the check byte.
+    /// `nil` for other lengths.
+    ///
+    /// ```text
+    /// 4 bytes    u0 u1 u2 u3 BCC
+    /// 7 bytes    88 u0 u1 u2 BCC   u3 u4 u5 u6 BCC
+    /// 10 bytes   88 u0 u1 u2 BCC   88 u3 u4 u5 BCC   u6 u7 u8 u9 BCC
+    /// ```
+    public var cascadeLevels: [[UInt8]]? {
+        guard [4, 7, 10].contains(bytes.count) else { return nil }
+        var levels: [[UInt8]] = []
+        var rest = bytes[...]
+        while rest.count > 4 {
+            levels.append([Self.cascadeTag] + rest.prefix(3))
+            rest = rest.dropFirst(3)
+        }
+        levels.append(Array(rest))
+        return levels.map { $0 + [Self.checkByte(of: $0)] }
+    }
+
+    /// Puts a type A identifier together from its cascade levels, each of four bytes and the check byte.
+    ///
+    /// - Throws: ``UIDError`` with `wrongCascade` or `wrongCheckByte`; its offset counts the bytes of all levels.
+    public init(cascadeLevels levels: [[UInt8]]) throws(UIDError) {
+        guard (1...3).contains(levels.count) else {
+            throw UIDError(
+                .wrongCascade,
+                offset: 0,
+                message: "could not put an identifier together from \(levels.count) cascade levels: there are 1 to 3"
+            )
+        }
+        var bytes: [UInt8] = []
+        for (index, level) in levels.enumerated() {
+            guard level.count == 5 else {
+                throw UIDError(
+                    .wrongCascade,
+                    offset: 5 * index,
+                    message: "could not read cascade level \(index + 1): it has \(level.count) bytes, not 5"
+                )
+            }
+            guard Self.checkByte(of: level) == 0 else {
+                throw UIDError(
+                    .wrongCheckByte,
+                    offset: 5 * index + 4,
+                    message: "could not read cascade level \(index + 1): its check byte is wrong"
+                )
+            }
+            let isLast = index == levels.count - 1
+            guard (level[0] == Self.cascadeTag) != isLast else {
+                throw UIDError(
+                    .wrongCascade,
+                    offset: 5 * index,
+                    message: isLast
+                        ? "could not put the identifier together: its last level announces another"
+                        : "could not put the identifier together: level \(index + 1) ends it, and more levels follow"
+                )
+            }
+            bytes += level[(isLast ? 0 : 1)..<4]
+        }
+        self.init(bytes, technology: .iso14443a)
+    }
+}
+
+extension CardUID {
+    /// What an identifier says of its card. The raw values are what JSON shows.
+    public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
+        /// The same at every presentation, and no other card's by its maker's word. It can still be copied.
+        case fixed
+        /// Made anew at every presentation, or perhaps so: it identifies nobody.
+        case random
+        /// Perhaps other cards' too: it identifies nobody.
+        case nonUnique
+    }
+
+    /// What the identifier says of its card. In doubt it is not ``Kind/fixed``, so that nobody is taken for another.
+    ///
+    /// | Technology | Bytes | Kind |
+    /// |---|---|---|
+    /// | ISO 14443 A | 4, first `08` | random (ISO/IEC 14443-3) |
+    /// | | 4, first `xF` | nonUnique (NXP AN10927: fixed, but not unique) |
+    /// | | 4, first `x8` (others) | nonUnique: reserved, `88` being the cascade tag |
+    /// | | 4, others | fixed (the makers' ranges of before 2010) |
+    /// | | 7, 10 | fixed |
+    /// | ISO 14443 B | 4 | random: a PUPI may be made anew, and nothing in it tells |
+    /// | | 8 | fixed (ST SR family) |
+    /// | FeliCa | 8, first `01 FE` or `02 FE` | random (NFC-DEP, emulated cards) |
+    /// | | 8, others | fixed |
+    /// | ISO 15693 | 8 | fixed |
+    /// | not known | 4, 7, 10 | as ISO 14443 A |
+    /// | | 8 | as FeliCa, which holds for ISO 15693 too |
+    ///
+    /// Other lengths, and bytes that are all `00` or all `FF` as on blank or cleared cards, are nonUnique.
+    public var kind: Kind {
+        guard bytes.contains(where: { $0 != 0x00 }), bytes.contains(where: { $0 != 0xFF }) else { return .nonUnique }
+        switch (technology, bytes.count) {
+        case (.iso14443a, 4), (nil, 4):
+            switch bytes[0] {
+            case 0x08: return .random
+            case let first where first & 0x0F == 0x0F || first & 0x0F == 0x08: return .nonUnique
+            default: return .fixed
+            }
+        case (.iso14443a, 7), (.iso14443a, 10), (nil, 7), (nil, 10): return .fixed
+        case (.iso14443b, 4): return .random
+        case (.iso14443b, 8), (.iso15693, 8): return .fixed
+        case (.felica, 8), (nil, 8):
+            return (bytes[0] == 0x01 || bytes[0] == 0x02) && bytes[1] == 0xFE ? .random : .fixed
+        default: return .nonUnique
+        }
+    }
+
+    /// The manufacturer's code within the identifier, or `nil` where it has none.
+    ///
+    /// - ISO 14443 A, 7 and 10 bytes: the first byte (ISO/IEC 7816-6). A 4-byte identifier has none.
+    /// - ISO 14443 B, 8 bytes beginning with D0 (ST SR family): the second byte.
+    /// - ISO 15693: the second byte, after E0.
+    /// - FeliCa: the first two bytes, of a register of its own; in a random IDm they are no code.
+    ///
+    /// Without a technology, 7 and 10 bytes are read as type A, and 8 bytes beginning with E0 as ISO 15693.
+    public var manufacturerCode: UInt16? {
+        switch (technology, bytes.count) {
+        case (.iso14443a, 7), (.iso14443a, 10), (nil, 7), (nil, 10): UInt16(bytes[0])
+        case (.iso14443b, 8): bytes[0] == 0xD0 ? UInt16(bytes[1]) : nil
+        case (.iso15693, 8), (nil, 8): bytes[0] == 0xE0 ? UInt16(bytes[1]) : nil
+        case (.felica, 8): kind == .fixed ? UInt16(bytes[0]) << 8 | UInt16(bytes[1]) : nil
+        default: nil
+        }
+    }
+
+    /// The chip's manufacturer, "unknown (0x…)" for a code that is not in the register, or `nil` where the identifier has
+    /// no code. FeliCa's register is not public, so it is `nil` there too.
+    public var manufacturer: String? {
+        guard technology != .felica, let code = manufacturerCode.flatMap({ UInt8(exactly: $0) }) else { return nil }
+        return ICManufacturer.name(of: code) ?? "unknown (0x\(Hex.encode([code])))"
+    }
+}
+
+/// The register of integrated-circuit manufacturers (ISO/IEC 7816-6; kept by ISO/IEC JTC 1/SC 17 as standing document 5).
+public enum ICManufacturer {
+    /// The manufacturer of that code, or `nil` if the code is not assigned here. Names drift as companies are bought.
+    public static func name(of code: UInt8) -> String? {
+        names[code]
+    }
+
+    private static let names: [UInt8: String] = [
+        0x01: "Motorola", 0x02: "STMicroelectronics", 0x03: "Hitachi", 0x04: "NXP", 0x05: "Infineon",
+        0x06: "Cylink", 0x07: "Texas Instruments", 0x08: "Fujitsu", 0x09: "Matsushita", 0x0A: "NEC", 0x0B: "Oki",
+        0x0C: "Toshiba", 0x0D: "Mitsubishi", 0x0E: "Samsung", 0x0F: "Hynix", 0x10: "LG", 0x11: "Emosyn-EM",
+        0x12: "INSIDE", 0x13: "ORGA", 0x14: "Sharp", 0x15: "Atmel", 0x16: "EM Microelectronic-Marin",
+        0x17: "KSW (SMARTRAC)", 0x18: "ZMD", 0x19: "Xicor", 0x1A: "Sony", 0x1B: "Malaysia Microelectronic",
+        0x1C: "Emosyn", 0x1D: "Fudan", 0x1E: "Magellan", 0x1F: "Melexis", 0x20: "Renesas", 0x21: "TAGSYS",
+        0x22: "Transcore", 0x23: "Shanghai Belling", 0x24: "Masktech", 0x25: "Innovision", 0x26: "Hitachi ULSI",
+        0x27: "Yubico (Cypak)", 0x28: "Ricoh", 0x29: "ASK", 0x2A: "Unicore", 0x2B: "Dallas/Maxim",
+        0x2C: "Impinj", 0x2D: "RightPlug", 0x2E: "Broadcom", 0x2F: "MStar", 0x30: "BeeDar", 0x31: "RFIDsec",
+        0x32: "Schweizer Electronic", 0x33: "AMIC", 0x34: "Mikron", 0x35: "Fraunhofer", 0x36: "IDS Microchip",
+        0x37: "Kovio", 0x38: "HMT", 0x39: "Silicon Craft", 0x3A: "Advanced Film Device", 0x3B: "Nitecrest",
+        0x3C: "Verayo", 0x3D: "HID Global", 0x3E: "Productivity Engineering", 0x3F: "austriamicrosystems",
+        0x40: "Gemalto",
+    ]
+}
+
+/// A text or a sequence of bytes is not a card's identifier.
+public struct UIDError: Error, Sendable, Hashable {
+    /// What is wrong, for programs.
+    public var code: Code
+
+    /// Where: the offset in bytes (of the text's UTF-8, or of the bytes given) of what is wrong.
+    public var offset: Int
+
+    /// What was attempted and what is wrong, for people.
+    public var message: String
+
+    /// What can be wrong with an identifier.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// A character that is no hexadecimal digit, or an odd number of digits.
+        case notHexadecimal
+        /// No bytes.
+        case empty
+        /// More bytes than any identifier has.
+        case tooLong
+        /// The check byte (BCC) of a cascade level is wrong.
+        case wrongCheckByte
+        /// The cascade levels are not one to three of five bytes, each but the last beginning with the cascade tag 88.
+        case wrongCascade
+    }
+
+    /// An error of that code at that offset.
+    public init(_ code: Code, offset: Int, message: String) {
+        self.code = code
+        self.offset = offset
+        self.message = message
+    }
+
+    /// What a person can do about it.
+    public var hint: String {
+        switch code {
+        case .notHexadecimal: "Write two digits 0-9 or A-F for each byte, as 04A1B2C3 or 04:A1:B2:C3."
+        case .empty: "Write at least one byte, as 04A1B2C3."
+        case .tooLong: "An identifier has 4, 7, 8 or 10 bytes; check that nothing else was copied with it."
+        case .wrongCheckByte: "Read the card again; the check byte is the exclusive or of the four before it."
+        case .wrongCascade: "Give each level as four bytes and their check byte."
+        }
+    }
+}
+
+extension UIDError: CustomStringConvertible {
+    /// One line: what is wrong, where, and what to do.
+    public var description: String {
+        "\(message) (\(code.rawValue) at byte \(offset)). \(hint)"
+    }
+}

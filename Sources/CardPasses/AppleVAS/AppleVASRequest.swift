@@ -1,4 +1,7 @@
 import CardCore
+import CardTags
+import Crypto
+import Foundation
 
 /// One question for passes: GET VAS DATA, `80 CA 01 P2 Lc … 00`.
 public struct AppleVASRequest: Sendable, Hashable {
@@ -76,4 +79,120 @@ public struct AppleVASRequest: Sendable, Hashable {
         guard !isRight else { return }
         throw APDUError(.parameterOutOfRange, offset: 5, message: "could not make GET VAS DATA with \(what)")
     }
+}
+
+/// A kind of pass of Apple Wallet that is asked for, and the keys that open it.
+public struct AppleVASMerchant: Sendable {
+    /// The pass type identifier, such as `pass.com.example.club`, which `pass.json` has as `passTypeIdentifier`.
+    public let passTypeIdentifier: String
+
+    /// The keys that passes of this kind may be encrypted for; several while one replaces another.
+    public let keys: [AppleVASKey]
+
+    /// What it is asked by (tag 9F25): the SHA-256 of the identifier, 32 bytes.
+    public let merchantID: [UInt8]
+
+    /// A kind of pass.
+    ///
+    /// - Parameter passTypeIdentifier: printable ASCII; white space round it does not count.
+    public init(passTypeIdentifier: String, keys: [AppleVASKey]) {
+        let name = passTypeIdentifier.trimmed
+        self.passTypeIdentifier = name
+        self.keys = keys
+        merchantID = Array(SHA256.hash(data: Array(name.utf8)))
+    }
+}
+
+extension AppleVASMerchant: CustomStringConvertible {
+    /// The identifier and the keys' own identifiers.
+    public var description: String { "\(passTypeIdentifier), keys: \(keys.map { Hex.encode($0.identifier) })" }
+}
+
+/// What a pass of Apple Wallet says, once its cryptogram is opened.
+public struct AppleVASMessage: Sendable, Hashable {
+    /// The message of the pass (`nfc.message` in `pass.json`), at most 64 bytes in Apple's passes.
+    public var text: String
+
+    /// When the phone made the cryptogram, by the phone's own clock, to the second.
+    public var at: Date
+
+    /// What tells the cryptogram from every other (``AppleVASCryptogram/digest``).
+    public var digest: [UInt8]
+
+    /// Seconds from 1970 to the beginning of 2001, from which phones count.
+    private static let epoch: TimeInterval = 978_307_200
+
+    /// A message.
+    public init(text: String, at: Date, digest: [UInt8]) {
+        self.text = text
+        self.at = at
+        self.digest = digest
+    }
+
+    /// Reads the plain text: seconds since 2001 in four bytes, then the message in UTF-8.
+    ///
+    /// - Throws: ``AppleVASError/malformed(_:)``.
+    init(_ plain: [UInt8], digest: [UInt8]) throws(AppleVASError) {
+        guard plain.count >= 4 else { throw .malformed(.message) }
+        let seconds = plain[..<4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        guard let text = String(validating: plain[4...], as: UTF8.self) else { throw .malformed(.message) }
+        self.init(text: text, at: Date(timeIntervalSince1970: Self.epoch + TimeInterval(seconds)), digest: digest)
+    }
+}
+
+extension AppleVASMessage: CustomStringConvertible, CustomDebugStringConvertible {
+    /// When it was made; what it says is personal and left out.
+    public var description: String { "Apple VAS message of \(ISO8601.text(at))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+}
+
+/// What a phone answers to one question for a pass.
+public enum AppleVASAnswer: Sendable, Hashable {
+    /// A pass, encrypted for the reader.
+    case pass(AppleVASCryptogram)
+    /// An address was accepted, or the phone has nothing to say (`9000` or `6100` without a cryptogram).
+    case noData
+    /// There is no pass of this kind, or another one is shown (`6A83`). The next kind may be asked for.
+    case noSuchPass
+    /// There is a pass and the phone is locked (`6287`). It shows the pass now; nothing more may be asked in this tap.
+    case locked
+    /// The person has to choose or to confirm on the phone (`6984`). Nothing more may be asked in this tap.
+    case needsUser
+    /// The phone refuses the question as such.
+    case refused(StatusWord)
+
+    /// Reads the answer to GET VAS DATA.
+    ///
+    /// - Throws: ``AppleVASError/malformed(_:)``.
+    public init(_ response: ResponseAPDU) throws(AppleVASError) {
+        switch response.statusWord {
+        // "No data", and not the beginning of more of them.
+        case StatusWord(0x6100): self = .noData
+        case .recordNotFound: self = .noSuchPass
+        case .recordDeactivated: self = .locked
+        case .referenceDataNotUsable: self = .needsUser
+        case .success: self = try Self.read(response.data)
+        default: self = .refused(response.statusWord)
+        }
+    }
+
+    private static func read(_ data: [UInt8]) throws(AppleVASError) -> AppleVASAnswer {
+        if data.isEmpty { return .noData }
+        guard let objects = try? BERTLV.decode(data), let template = objects.find(0x70) else {
+            throw .malformed(.answer)
+        }
+        guard template.find(0x9F2A)?.value?.count ?? 0 <= AppleVASLimits.token else { throw .malformed(.token) }
+        guard let cryptogram = template.find(0x9F27)?.value, !cryptogram.isEmpty else { return .noData }
+        return .pass(try AppleVASCryptogram(cryptogram))
+    }
+}
+
+/// Limits for what a phone sends.
+package enum AppleVASLimits {
+    /// The longest mobile token (tag 9F2A), in bytes.
+    package static let token = 32
+    /// The longest cryptogram (tag 9F27), in bytes.
+    static let cryptogram = 256
 }

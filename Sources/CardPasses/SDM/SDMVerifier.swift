@@ -1,4 +1,5 @@
 import CardTags
+import Foundation
 
 /// Checks the code that a signing tag puts into its URL at each tap (NTAG 424 DNA in AES mode, AN12196, and in LRP mode,
 /// AN12304).
@@ -85,5 +86,117 @@ public struct SDMVerifier: Sendable {
             throw .malformed(name)
         }
         return bytes
+    }
+}
+
+/// One tap of a signing tag, whose code is right.
+public struct SDMTap: Sendable, Hashable {
+    /// The tag's identifier: 7 bytes, or 4; empty where the tag does not tell it.
+    public var uid: [UInt8]
+
+    /// How often the tag was read, this time included: 0 to FFFFFF. `nil` where the tag does not tell it, and then a
+    /// recorded tap cannot be told from a fresh one.
+    public var counter: UInt32?
+
+    /// What the tag had encrypted of its file, decrypted.
+    public var fileData: [UInt8]?
+
+    /// A tap.
+    public init(uid: [UInt8], counter: UInt32?, fileData: [UInt8]? = nil) {
+        self.uid = uid
+        self.counter = counter
+        self.fileData = fileData
+    }
+}
+
+/// A URL is no tap of a signing tag, or its code is wrong.
+///
+/// It never holds a key, an identifier or what the tag says.
+public enum SDMError: Error, Sendable, Hashable {
+    /// The URL lacks a parameter, by its name.
+    case missing(String)
+    /// The parameter of that name is not hexadecimal, or not as long as it should be.
+    case malformed(String)
+    /// There is no key to open what is encrypted.
+    case noKey
+    /// The code is not the one that the tag's key gives: another key, or a URL that was changed.
+    case wrongCode
+
+    /// What was attempted and what happened.
+    public var message: String {
+        switch self {
+        case .missing(let name): "could not check the tag's signature: its address has no parameter '\(name)'"
+        case .malformed(let name):
+            "could not check the tag's signature: the parameter '\(name)' of its address is not what a tag writes"
+        case .noKey: "could not check the tag's signature: there is no key for its encrypted part"
+        case .wrongCode: "could not accept the tag: its signature is wrong"
+        }
+    }
+
+    /// What a person can do about it.
+    public var hint: String {
+        switch self {
+        case .missing, .malformed: "Check the layout in the configuration against what the tag was set up with."
+        case .noKey: "Add the key for reading PICC data (SDMMetaRead) to the configuration."
+        case .wrongCode: "Check the keys in the configuration; if they are right, the tag is a copy."
+        }
+    }
+}
+
+extension SDMError {
+    /// Whether the address is not what a tag of that layout writes, so that nothing could be checked.
+    package var isMalformed: Bool {
+        switch self {
+        case .missing, .malformed, .noKey: true
+        case .wrongCode: false
+        }
+    }
+}
+
+extension SDMError: CustomStringConvertible {
+    /// One line: what was attempted, what happened, what to do.
+    public var description: String { "\(message). \(hint)" }
+}
+
+/// Tags that sign their address, by the place in the web that it leads to.
+public struct SDMSite: Sendable {
+    /// The host of the address; case does not count.
+    public var host: String
+
+    /// How the path begins, in whole segments; empty for any.
+    public var path: String
+
+    /// Checks the address.
+    public var verifier: SDMVerifier
+
+    /// What names the member.
+    public var identity: Identity
+
+    /// What names the member.
+    public enum Identity: String, Sendable, Hashable, Codable {
+        /// The tag's identifier.
+        case uid
+        /// The text that the tag had encrypted of its file, without what fills it up.
+        case fileData
+    }
+
+    /// Tags of one set-up.
+    public init(host: String, path: String = "", verifier: SDMVerifier, identity: Identity = .uid) {
+        self.host = host
+        self.path = path
+        self.verifier = verifier
+        self.identity = identity
+    }
+
+    /// Whether all addresses of the second place are of the first.
+    static func covers(_ host: String, _ path: String, _ other: String, _ otherPath: String) -> Bool {
+        guard let address = URLComponents(string: "https://\(other)\(otherPath)") else { return false }
+        return WebPlace(host: host, path: path).rest(of: address) != nil
+    }
+
+    /// Whether an address is one of these tags'.
+    package func matches(_ url: String) -> Bool {
+        guard let address = URLComponents(string: url) else { return false }
+        return WebPlace(host: host, path: path).rest(of: address) != nil
     }
 }

@@ -191,3 +191,254 @@ public struct MIFAREClassicTag: NDEFTag {
         }
     }
 }
+
+extension MIFAREClassicTag {
+    /// Makes a card from the factory one that can hold a message: with a directory that gives all its sectors to NDEF,
+    /// the public keys A, and ``ClassicKeys/newKeyB`` as key B.
+    ///
+    /// Every sector must open with the factory's or the public NDEF key, or with keys that were given, and let its trailer
+    /// be changed; otherwise nothing is written. Sector 0 is written last: a card that was taken away meanwhile is not
+    /// yet a formatted one, and can be formatted again. A card that is formatted is left as it is, with its message.
+    ///
+    /// - Throws: ``TagError``; ``TagError/cannotFormat(_:reason:)`` before anything was written.
+    public mutating func formatNDEF() throws(TagError) {
+        guard let size else { throw cannotFormat("the reader does not tell how large it is") }
+        if let directory = try directoryBeforeFormat() {
+            guard !directory.firstRun(of: .ndef).isEmpty else {
+                throw cannotFormat("its directory gives it to other applications")
+            }
+            return
+        }
+
+        var directory = MAD(hasSecondHalf: size.sectors > 16)
+        let dataSectors = (1..<size.sectors).filter { $0 != 16 }
+        for sector in dataSectors { directory[sector] = .ndef }
+        let target = FormatTarget(directory: directory)
+        var sessions: [Int: ClassicLink.Session] = [:]
+        for sector in 0..<size.sectors { sessions[sector] = try survey(sector, target) }
+
+        // From the last sector to the first, and sector 0 at the very end.
+        for sector in dataSectors.reversed() + (size.sectors > 16 ? [16, 0] : [0]) {
+            guard let session = sessions[sector] else { continue }
+            try format(sector, session, target)
+        }
+    }
+
+    private func cannotFormat(_ reason: String) -> TagError { .cannotFormat(.mifareClassic, reason: reason) }
+
+    private mutating func directoryBeforeFormat() throws(TagError) -> MAD? {
+        do {
+            return try readDirectory()
+        } catch .corrupt {
+            throw cannotFormat("its directory is damaged")
+        } catch .protected {
+            throw cannotFormat("its directory does not open with the keys known")
+        }
+    }
+
+    /// What a formatted card has in each sector.
+    private struct FormatTarget {
+        var directory: MAD
+
+        func sector(_ number: Int) -> ClassicSector {
+            number == 0 || number == 16 ? .directory(version: directory.version) : .ndef
+        }
+
+        func keyA(_ number: Int) -> ClassicKey { number == 0 || number == 16 ? .directory : .ndef }
+
+        /// The data blocks that are written: an empty message in sector 1, the directory in 0 and 16.
+        func blocks(_ number: Int) -> [(block: Int, bytes: [UInt8])] {
+            func parts(_ bytes: [UInt8], from first: Int) -> [(block: Int, bytes: [UInt8])] {
+                stride(from: 0, to: bytes.count, by: 16).map { (first + $0 / 16, Array(bytes[$0..<$0 + 16])) }
+            }
+            switch number {
+            case 0: return parts(directory.firstBytes, from: 1)
+            case 1: return [(4, [0x03, 0x00, 0xFE] + Array(repeating: 0, count: 13))]
+            case 16: return parts(directory.secondBytes ?? [], from: 64)
+            default: return []
+            }
+        }
+    }
+
+    /// Finds out how a sector can be formatted. Nothing is written.
+    ///
+    /// - Throws: ``TagError/cannotFormat(_:reason:)`` if it cannot.
+    private mutating func survey(_ sector: Int, _ target: FormatTarget) throws(TagError) -> ClassicLink.Session {
+        var isOpen = false
+        for side in ClassicKey.Side.allCases {
+            for key in surveyKeys(sector, side, target) {
+                let session = ClassicLink.Session(sector: sector, side: side, key: key)
+                guard try memory.link.authenticate(session) else { continue }
+                isOpen = true
+                if try mayFormat(sector, session, target) { return session }
+            }
+        }
+        throw cannotFormat(
+            isOpen
+                ? "the keys of sector \(sector) cannot be changed with the keys known"
+                : "sector \(sector) does not open with the keys known"
+        )
+    }
+
+    /// The key of a formatted sector comes before the factory's, and no key twice.
+    private func surveyKeys(_ sector: Int, _ side: ClassicKey.Side, _ target: FormatTarget) -> [ClassicKey] {
+        var candidates = keys.candidates(sector, side)
+        if side == .a {
+            // Most sectors are as the factory made them.
+            candidates.removeAll { $0 == .factory }
+            candidates.insert(.factory, at: 0)
+        }
+        return candidates
+    }
+
+    private mutating func mayFormat(
+        _ sector: Int,
+        _ session: ClassicLink.Session,
+        _ target: FormatTarget
+    ) throws(TagError) -> Bool {
+        do throws(TagError) {
+            let trailer = try memory.link.read(ClassicSize.trailer(ofSector: sector))
+            guard let found = ClassicSector(trailer: trailer) else { return false }
+            if try isDone(sector, session, found, target) { return true }
+            return found.access.trailer.write.contains(session.side)
+                && (target.blocks(sector).isEmpty || found.dataWrite.contains(session.side))
+        } catch {
+            guard error.isRefusal else { throw error }
+            return false
+        }
+    }
+
+    /// Whether the sector is what it should be, but for what key A may still write.
+    private mutating func isDone(
+        _ sector: Int,
+        _ session: ClassicLink.Session,
+        _ found: ClassicSector,
+        _ target: FormatTarget
+    ) throws(TagError) -> Bool {
+        guard session.side == .a, session.key == target.keyA(sector), found == target.sector(sector) else {
+            return false
+        }
+        if found.dataWrite.contains(.a) { return true }
+        for (block, bytes) in target.blocks(sector) where try memory.link.read(block) != bytes { return false }
+        return true
+    }
+
+    private mutating func format(
+        _ sector: Int,
+        _ session: ClassicLink.Session,
+        _ target: FormatTarget
+    ) throws(TagError) {
+        try reopen(session)
+        for (block, bytes) in target.blocks(sector) where try memory.link.read(block) != bytes {
+            try memory.link.write(block, bytes)
+            guard try memory.link.read(block) == bytes else { throw .notWritten(offset: 0) }
+        }
+        let trailer = ClassicSize.trailer(ofSector: sector)
+        guard let found = ClassicSector(trailer: try memory.link.read(trailer)) else {
+            throw cannotFormat("the access bits of sector \(sector) contradict each other")
+        }
+        if try isDone(sector, session, found, target) { return }
+        try writeTrailer(target.sector(sector), ofSector: sector, target.keyA(sector), keys.newKeyB)
+    }
+
+    private mutating func reopen(_ session: ClassicLink.Session) throws(TagError) {
+        guard try memory.link.authenticate(session) else {
+            throw .wrongKey(attempt: "authenticate to sector \(session.sector) again", attemptsLeft: nil)
+        }
+    }
+
+    /// Writes a trailer to the open sector, and proves it by opening the sector with its new key A.
+    ///
+    /// The access bits are encoded from their meaning and decoded again first: bits that contradict each other would
+    /// block the sector for ever.
+    mutating func writeTrailer(
+        _ new: ClassicSector,
+        ofSector sector: Int,
+        _ keyA: ClassicKey,
+        _ keyB: ClassicKey
+    ) throws(TagError) {
+        let block = ClassicSize.trailer(ofSector: sector)
+        let bytes = new.trailer(keyA, keyB)
+        guard ClassicSector(trailer: bytes) == new else {
+            throw .guarded(attempt: "write block \(block) of the card", reason: "its access bits would block it")
+        }
+        try memory.link.write(block, bytes)
+        memory.link.close(isHalted: false)
+        try reopen(.init(sector: sector, side: .a, key: keyA))
+        guard ClassicSector(trailer: try memory.link.read(block)) == new else { throw .notWritten(offset: 0) }
+    }
+
+    // MARK: Locking
+
+    /// Makes the message unchangeable for ever: the access bits of its sectors become `078F0F`, with which no key writes
+    /// anything, and their general purpose byte `43`. The directory is left as it is.
+    ///
+    /// It takes the key B of each sector: the one given for it, ``ClassicKeys/newKeyB`` or the factory's. All of them are
+    /// tried before anything is written. A card that was taken away meanwhile can be locked again.
+    ///
+    /// - Throws: ``TagError``.
+    public mutating func lock(_ confirmation: PermanentLock) throws(TagError) {
+        try confirmation.check(over: memory.link.link.channel, type: type)
+        guard let (sectors, area, _) = try openArea() else { throw .notFormatted(.mifareClassic) }
+        guard let message = try area.find(in: &memory) else { throw .notFormatted(.mifareClassic) }
+        if try message.isInterrupted(in: &memory) {
+            throw .guarded(attempt: "lock the tag", reason: "writing its message was interrupted; repair it first")
+        }
+        var plans: [LockPlan] = []
+        for sector in sectors {
+            if let plan = try lockPlan(sector) { plans.append(plan) }
+        }
+        // The first sector says whether the message may be written, so it comes last: until then locking goes on.
+        for plan in plans.reversed() {
+            try reopen(plan.session)
+            try writeTrailer(.locked, ofSector: plan.session.sector, plan.keyA, plan.keyB)
+        }
+    }
+
+    private struct LockPlan {
+        var session: ClassicLink.Session
+        var keyA: ClassicKey
+        var keyB: ClassicKey
+    }
+
+    /// How to lock a sector; `nil` if it is locked.
+    private mutating func lockPlan(_ sector: Int) throws(TagError) -> LockPlan? {
+        let found = try memory.sector(sector)
+        if found == .locked { return nil }
+        guard try memory.link.authenticate(sector, .a, keys.readingKeys(sector)), let keyA = memory.link.session?.key
+        else { throw .wrongKey(attempt: "lock sector \(sector)", attemptsLeft: nil) }
+        for side in ClassicKey.Side.allCases.reversed() where found.access.trailer.write.contains(side) {
+            let candidates = side == .a ? [keyA] : keys.candidates(sector, .b)
+            guard try memory.link.authenticate(sector, side, candidates), let session = memory.link.session else {
+                continue
+            }
+            return LockPlan(session: session, keyA: keyA, keyB: side == .b ? session.key : keys.newKeyB)
+        }
+        throw .wrongKey(attempt: "lock sector \(sector)", attemptsLeft: nil)
+    }
+}
+
+/// Bytes of a MIFARE Classic that cannot be what they should be.
+public enum ClassicFormatError: Error, Sendable, Hashable {
+    /// There are so many bytes where another number is needed.
+    case length(Int, expected: Int)
+    /// An access bit contradicts its inverted copy. A card with such a trailer blocks its sector for ever.
+    case contradictoryAccessBits
+    /// The checksum of an application directory is another.
+    case checksum(found: UInt8, computed: UInt8)
+}
+
+extension ClassicFormatError: CustomStringConvertible {
+    /// One line: what was attempted, what is wrong, and what to do.
+    public var description: String {
+        switch self {
+        case .length(let count, let expected):
+            "could not read the bytes: there are \(count) in place of \(expected). Give all of the block."
+        case .contradictoryAccessBits:
+            "could not read the access bits: they contradict their inverted copies. Do not write them to a card."
+        case .checksum(let found, let computed):
+            "could not read the directory: its checksum is \([found].hex) where \([computed].hex) fits. "
+                + "It may have been torn while it was written; format the card again."
+        }
+    }
+}

@@ -52,3 +52,26 @@ extension SecretKey: CustomStringConvertible, CustomDebugStringConvertible, Cust
     /// Shows nothing, so that `dump(_:)` and test frameworks do not print the key either.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
+
+/// Why bytes could not be encrypted, decrypted or trusted. Never what they were.
+package enum CryptoFailure: Error, Sendable, Hashable {
+    /// The bytes are not whole blocks, or not as many as they should be.
+    case wrongLength
+    /// The message authentication code or checksum is not the one that the bytes should have.
+    case forged
+    /// What stands behind the data is not padding.
+    case wrongPadding
+    /// The command counter of the session is at its end.
+    case exhausted
+}
+
+/// Comparisons that take the same time whether and wherever two secrets differ.
+package enum ConstantTime {
+    /// Whether two sequences of bytes are the same. Only their lengths show in the time it takes.
+    package static func areEqual(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        var difference: UInt8 = 0
+        for (a, b) in zip(left, right) { difference |= a ^ b }
+        return difference == 0
+    }
+}

@@ -174,3 +174,236 @@ public struct DESFireCard {
         return bytes
     }
 }
+
+extension DESFireCard {
+    /// Shows the card an AES key and lets it show that it knows the key too, as DESFire EV1 and later do (AUTHENTICATE
+    /// AES, `AA`). From then on the session's code goes on through every command.
+    ///
+    /// The key is tried once.
+    ///
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - number: its number in the selected application, 0...13; 0 is the master key.
+    /// - Throws: ``DESFireError``; ``DESFireError/wrongKey(attempt:)`` if the card does not take it, and
+    ///   ``DESFireError/forged(attempt:)`` if the card does not know it.
+    public mutating func authenticateAES(key: SecretKey, number: UInt8) throws(DESFireError) {
+        let attempt = "authenticate with key \(number)"
+        session = nil
+        let ours = try makeChallenge(attempt)
+        let first = try firstAnswer(0xAA, [number], attempt)
+        let (cards, sent, vector) = try Self.mapping(attempt) { () throws(CryptoFailure) in
+            let cards = try AES128.decrypt(first, key)
+            // The vector goes on from block to block, in both directions.
+            let sent = try AES128.encrypt(ours + Self.rotated(cards), key, vector: first)
+            return (cards, sent, Array(sent.suffix(AES128.blockLength)))
+        }
+        let second = try secondAnswer(sent, length: 16, attempt)
+        let proof = try Self.mapping(attempt) { () throws(CryptoFailure) in
+            try AES128.decrypt(second, key, vector: vector)
+        }
+        guard ConstantTime.areEqual(proof, Self.rotated(ours)),
+            let sessionKey = EV1Messaging.sessionKey(ours: ours, cards: cards)
+        else { throw .forged(attempt: attempt) }
+        session = DESFireSession(keyNumber: number, EV1Messaging(key: sessionKey))
+    }
+
+    /// Shows the card an AES key and lets it show that it knows the key too, as DESFire EV2 and later and NTAG 424 do
+    /// (AUTHENTICATE EV2 FIRST, `71`).
+    ///
+    /// The key is tried once.
+    ///
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - number: its number in the selected application, 0...13; 0 is the master key.
+    /// - Throws: ``DESFireError``; ``DESFireError/wrongKey(attempt:)`` if the card does not take it, and
+    ///   ``DESFireError/forged(attempt:)`` if the card does not know it.
+    public mutating func authenticateEV2First(key: SecretKey, number: UInt8) throws(DESFireError) {
+        let attempt = "authenticate with key \(number)"
+        session = nil
+        let ours = try makeChallenge(attempt)
+        // Behind the key's number: no capabilities of ours.
+        let first = try firstAnswer(0x71, [number, 0x00], attempt)
+        let (cards, sent) = try Self.mapping(attempt) { () throws(CryptoFailure) in
+            let cards = try AES128.decrypt(first, key)
+            return (cards, try AES128.encrypt(ours + Self.rotated(cards), key))
+        }
+        // Transaction identifier 4, our challenge rotated 16, the card's capabilities 6, ours 6.
+        let second = try secondAnswer(sent, length: 32, attempt)
+        let messaging = try Self.mapping(attempt) { () throws(CryptoFailure) in
+            let clear = try AES128.decrypt(second, key)
+            guard ConstantTime.areEqual(clear[4..<20], Self.rotated(ours)) else { throw .forged }
+            let keys = try EV2Messaging.sessionKeys(key, ours: ours, cards: cards)
+            return EV2Messaging(encryptionKey: keys.encryption, codeKey: keys.code, transaction: Array(clear[..<4]))
+        }
+        guard let messaging else { throw .forged(attempt: attempt) }
+        session = DESFireSession(keyNumber: number, messaging)
+    }
+
+    /// The card's challenge, still encrypted.
+    private func firstAnswer(
+        _ instruction: UInt8,
+        _ payload: [UInt8],
+        _ attempt: String
+    ) throws(DESFireError) -> [UInt8] {
+        let (data, status) = try frame(instruction, payload, attempt)
+        guard status == .additionalFrame else {
+            throw status == .done
+                ? .invalidAnswer(attempt: attempt, detail: "the card asks for no proof")
+                : .refused(attempt: attempt, status: StatusWord(sw1: 0x91, sw2: status.rawValue))
+        }
+        guard data.count == AES128.blockLength else { throw wrongLength(data, attempt) }
+        return data
+    }
+
+    /// The card's proof, still encrypted.
+    private func secondAnswer(_ sent: [UInt8], length: Int, _ attempt: String) throws(DESFireError) -> [UInt8] {
+        let (data, status) = try frame(0xAF, sent, attempt)
+        guard status != .authenticationError else { throw .wrongKey(attempt: attempt) }
+        guard status == .done else {
+            throw status == .additionalFrame
+                ? .invalidAnswer(attempt: attempt, detail: "the card asks for more")
+                : .refused(attempt: attempt, status: StatusWord(sw1: 0x91, sw2: status.rawValue))
+        }
+        guard data.count == length else { throw wrongLength(data, attempt) }
+        return data
+    }
+
+    /// The bytes, the first of them moved to the end.
+    private static func rotated(_ bytes: [UInt8]) -> [UInt8] {
+        Array(bytes.dropFirst()) + Array(bytes.prefix(1))
+    }
+}
+
+extension DESFireCard {
+    /// The most data bytes in the APDU of a native frame: with the wrapping, a block of 64 bytes on the radio.
+    static let frameLength = 55
+
+    /// Sends a command, in the session if there is one, and returns the verified data of the whole answer.
+    ///
+    /// - Parameters:
+    ///   - instruction: the native command.
+    ///   - header: parameters that are never encrypted.
+    ///   - data: what is to be protected.
+    ///   - protection: how the command travels in a session. Without data there is nothing to encrypt; EV1 sends a code
+    ///     only with data.
+    ///   - answer: how the answer travels in a session.
+    ///   - length: how many bytes are expected, where that is known.
+    ///   - attempt: to be read after "could not".
+    mutating func execute(
+        _ instruction: UInt8,
+        header: [UInt8] = [],
+        data: [UInt8] = [],
+        protection: DESFireCommunication = .authenticated,
+        answer: DESFireCommunication = .authenticated,
+        length: Int? = nil,
+        attempt: String
+    ) throws(DESFireError) -> [UInt8] {
+        guard var session else { return try exchange(instruction, header + data, attempt) }
+        // Whatever goes wrong from here on, the two sides no longer agree.
+        self.session = nil
+        let sent = try Self.mapping(attempt) { () throws(CryptoFailure) in
+            try session.wrap(instruction, header, data, protection)
+        }
+        let received = try exchange(instruction, sent, attempt)
+        let clear = try Self.mapping(attempt) { () throws(CryptoFailure) in
+            try session.unwrap(received, status: 0x00, answer, length: length)
+        }
+        self.session = session
+        return clear
+    }
+
+    /// Sends a native command in as many frames as it takes, and gathers the answer from as many as come.
+    func exchange(_ instruction: UInt8, _ payload: [UInt8], _ attempt: String) throws(DESFireError) -> [UInt8] {
+        var rest = payload[...]
+        var (data, status) = try frame(instruction, takeFrame(&rest, instruction), attempt)
+        while !rest.isEmpty {
+            guard status == .additionalFrame, data.isEmpty else {
+                throw status == .done || status == .additionalFrame
+                    ? .invalidAnswer(attempt: attempt, detail: "the card ended the command before it had all of it")
+                    : .refused(attempt: attempt, status: StatusWord(sw1: 0x91, sw2: status.rawValue))
+            }
+            (data, status) = try frame(0xAF, takeFrame(&rest, 0xAF), attempt)
+        }
+        var rounds = 0
+        while status == .additionalFrame {
+            guard rounds < ReaderLimits.moreDataRounds else {
+                throw .limitExceeded(attempt: attempt, detail: "more than \(ReaderLimits.moreDataRounds) parts")
+            }
+            rounds += 1
+            let next: [UInt8]
+            (next, status) = try frame(0xAF, [], attempt)
+            guard data.count + next.count <= ReaderLimits.responseLength - 2 else {
+                throw .limitExceeded(
+                    attempt: attempt,
+                    detail: "more than \(ReaderLimits.responseLength - 2) bytes"
+                )
+            }
+            data += next
+        }
+        guard status == .done else {
+            throw .refused(attempt: attempt, status: StatusWord(sw1: 0x91, sw2: status.rawValue))
+        }
+        return data
+    }
+
+    /// One frame and the card's answer to it, whatever its status.
+    func frame(
+        _ instruction: UInt8,
+        _ payload: [UInt8],
+        _ attempt: String
+    ) throws(DESFireError) -> (data: [UInt8], status: DESFireStatus) {
+        guard payload.count <= 255,
+            let command = try? CommandAPDU(
+                cla: 0x90,
+                ins: instruction,
+                p1: 0,
+                p2: 0,
+                data: payload,
+                expectedLength: 256
+            )
+        else {
+            throw .invalidRequest(attempt: attempt, detail: "the command has \(payload.count) bytes, more than 255")
+        }
+        let answer: ResponseAPDU
+        do {
+            answer = try channel.exchange(command)
+        } catch {
+            throw .link(error)
+        }
+        guard let status = DESFireStatus(answer.statusWord) else {
+            throw .refused(attempt: attempt, status: answer.statusWord)
+        }
+        return (answer.data, status)
+    }
+
+    /// The next frame's worth of bytes. Commands of the light set travel in one APDU.
+    private func takeFrame(_ rest: inout ArraySlice<UInt8>, _ instruction: UInt8) -> [UInt8] {
+        let part = rest.prefix(commandSet == .light ? rest.count : Self.frameLength)
+        rest = rest.dropFirst(part.count)
+        return Array(part)
+    }
+
+    /// An answer of another length than the command has.
+    func wrongLength(_ answer: [UInt8], _ attempt: String) -> DESFireError {
+        .invalidAnswer(attempt: attempt, detail: "it has \(answer.count) bytes")
+    }
+
+    /// Turns what went wrong in the secure messaging into an error of the conversation.
+    static func mapping<Value>(
+        _ attempt: String,
+        _ body: () throws(CryptoFailure) -> Value
+    ) throws(DESFireError) -> Value {
+        do {
+            return try body()
+        } catch {
+            switch error {
+            case .forged: throw .forged(attempt: attempt)
+            case .wrongLength:
+                throw .invalidAnswer(attempt: attempt, detail: "its length does not fit what it should hold")
+            case .wrongPadding: throw .invalidAnswer(attempt: attempt, detail: "its padding is not the right one")
+            case .exhausted:
+                throw .limitExceeded(attempt: attempt, detail: "a session has at most 65535 commands")
+            }
+        }
+    }
+}

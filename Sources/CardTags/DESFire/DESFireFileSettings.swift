@@ -1,3 +1,5 @@
+import CardCore
+
 /// What a card says of one of its files (the command GET FILE SETTINGS, `F5`).
 public struct DESFireFileSettings: Sendable, Hashable {
     /// What the file holds.
@@ -162,5 +164,229 @@ extension DESFireFileSettings.Content {
         case .cyclicRecords: "cyclic record file"
         case .transactionMAC: "transaction MAC file"
         }
+    }
+}
+
+/// Who may do what with a file of a DESFire card.
+public struct DESFireAccessRights: Sendable, Hashable {
+    /// Who may read.
+    public var read: Access
+    /// Who may write.
+    public var write: Access
+    /// Who may read and write.
+    public var readWrite: Access
+    /// Who may change the file's settings, these rights among them.
+    public var change: Access
+
+    /// What it takes.
+    public enum Access: Sendable, Hashable {
+        /// The application's key of that number, 0...13.
+        case key(UInt8)
+        /// Nothing: everybody may.
+        case free
+        /// Nobody may.
+        case never
+
+        /// The lowest four bits: `E` free, `F` never, else the key's number.
+        init(nibble: UInt8) {
+            switch nibble & 0x0F {
+            case 0x0E: self = .free
+            case 0x0F: self = .never
+            case let key: self = .key(key)
+            }
+        }
+
+        /// Four bits. A key's number above 13 does not exist and is taken as never.
+        var nibble: UInt8 {
+            switch self {
+            case .key(let number): min(number, 0x0F) == 0x0E ? 0x0F : min(number, 0x0F)
+            case .free: 0x0E
+            case .never: 0x0F
+            }
+        }
+    }
+
+    /// Rights.
+    public init(read: Access, write: Access, readWrite: Access, change: Access) {
+        self.read = read
+        self.write = write
+        self.readWrite = readWrite
+        self.change = change
+    }
+
+    /// The rights in a number of 16 bits: read, write, read and write, change, four bits each, from the highest.
+    public init(_ number: UInt16) {
+        read = Access(nibble: UInt8(truncatingIfNeeded: number >> 12))
+        write = Access(nibble: UInt8(truncatingIfNeeded: number >> 8))
+        readWrite = Access(nibble: UInt8(truncatingIfNeeded: number >> 4))
+        change = Access(nibble: UInt8(truncatingIfNeeded: number))
+    }
+
+    /// The number of 16 bits; on the wire its low byte comes first.
+    public var number: UInt16 {
+        UInt16(read.nibble) << 12 | UInt16(write.nibble) << 8 | UInt16(readWrite.nibble) << 4 | UInt16(change.nibble)
+    }
+
+    /// Whether anybody may read, without a key.
+    public var isFreeToRead: Bool { read == .free || readWrite == .free }
+
+    /// Whether anybody may write, without a key.
+    public var isFreeToWrite: Bool { write == .free || readWrite == .free }
+
+    /// The keys that let read, in the order in which to prefer them.
+    public var readingKeys: [UInt8] { [read, readWrite].compactMap(\.keyNumber) }
+
+    /// The keys that let write, in the order in which to prefer them.
+    public var writingKeys: [UInt8] { [write, readWrite].compactMap(\.keyNumber) }
+}
+
+extension DESFireAccessRights.Access: CustomStringConvertible {
+    /// The number of the key, if it takes one.
+    public var keyNumber: UInt8? {
+        if case .key(let number) = self { number } else { nil }
+    }
+
+    /// "key 3", "free" or "never".
+    public var description: String {
+        switch self {
+        case .key(let number): "key \(number)"
+        case .free: "free"
+        case .never: "never"
+        }
+    }
+}
+
+extension DESFireAccessRights: CustomStringConvertible {
+    /// As "read free, write key 0, read and write key 0, change key 0".
+    public var description: String {
+        "read \(read), write \(write), read and write \(readWrite), change \(change)"
+    }
+}
+
+/// How the content of a file travels between card and reader once a key was shown.
+public enum DESFireCommunication: String, Sendable, Hashable, Codable, CaseIterable {
+    /// In clear. DESFire EV1 sends an authentication code all the same while a session lasts; EV2 and later do not.
+    case plain
+    /// In clear, with a message authentication code.
+    case authenticated
+    /// Encrypted, with a checksum (EV1) or a message authentication code (EV2).
+    case encrypted
+
+    /// The mode in the lowest two bits of a file's options: `x0` plain, `01` authenticated, `11` encrypted.
+    init(fileOption: UInt8) {
+        switch fileOption & 0x03 {
+        case 0x01: self = .authenticated
+        case 0x03: self = .encrypted
+        default: self = .plain
+        }
+    }
+
+    /// The mode as the lowest two bits of a file's options.
+    var fileOption: UInt8 {
+        switch self {
+        case .plain: 0x00
+        case .authenticated: 0x01
+        case .encrypted: 0x03
+        }
+    }
+}
+
+/// Secure dynamic messaging (SDM) of a file: what the card puts into it at each tap, and where.
+///
+/// Offsets and lengths are in bytes; an offset is `nil` where the card mirrors nothing of the kind.
+public struct DESFireSDMSettings: Sendable, Hashable {
+    /// The options byte: `80` identifier, `40` counter, `20` counter limit, `10` encrypted file data, `01` as ASCII.
+    public var options: UInt8
+    /// Who may read the tap counter.
+    public var counterAccess: DESFireAccessRights.Access
+    /// The key that encrypts identifier and counter; ``DESFireAccessRights/Access/free``: they stand in clear.
+    public var metaRead: DESFireAccessRights.Access
+    /// The key that the message authentication code is made with.
+    public var fileRead: DESFireAccessRights.Access
+    /// Where the identifier stands in clear.
+    public var uidOffset: Int?
+    /// Where the counter stands in clear.
+    public var counterOffset: Int?
+    /// Where identifier and counter stand encrypted.
+    public var encryptedTagOffset: Int?
+    /// Where the authenticated part begins.
+    public var macInputOffset: Int?
+    /// Where the encrypted part of the file begins.
+    public var encryptedOffset: Int?
+    /// How long the encrypted part of the file is.
+    public var encryptedLength: Int?
+    /// Where the message authentication code stands.
+    public var macOffset: Int?
+    /// How many taps the card answers with dynamic data.
+    public var counterLimit: Int?
+    /// The settings as the card sent them, from the options byte on: what it takes to set them again unchanged.
+    public var encoded: [UInt8] = []
+
+    /// Whether the identifier is mirrored.
+    public var mirrorsUID: Bool { options & 0x80 != 0 }
+    /// Whether the tap counter is mirrored.
+    public var mirrorsCounter: Bool { options & 0x40 != 0 }
+
+    /// Reads the settings; `nil` if they are cut off. `count` tells how many bytes they took.
+    static func decode(_ bytes: some Collection<UInt8>) -> (settings: DESFireSDMSettings, count: Int)? {
+        var rest = ByteReader(bytes)
+        guard let options = rest.number(1), let rights = rest.number(2) else { return nil }
+        // Two bytes, the low one first: F and who may read the counter, then meta read and file read.
+        var settings = DESFireSDMSettings(
+            options: UInt8(truncatingIfNeeded: options),
+            counterAccess: .init(nibble: UInt8(truncatingIfNeeded: rights)),
+            metaRead: .init(nibble: UInt8(truncatingIfNeeded: rights >> 12)),
+            fileRead: .init(nibble: UInt8(truncatingIfNeeded: rights >> 8))
+        )
+        func read(_ target: WritableKeyPath<DESFireSDMSettings, Int?>, if wanted: Bool) -> Bool {
+            guard wanted else { return true }
+            guard let number = rest.number(3) else { return false }
+            settings[keyPath: target] = number
+            return true
+        }
+        let clear = settings.metaRead == .free
+        let signs = settings.fileRead != .never
+        let encrypts = signs && options & 0x10 != 0
+        guard read(\.uidOffset, if: clear && settings.mirrorsUID),
+            read(\.counterOffset, if: clear && settings.mirrorsCounter),
+            read(\.encryptedTagOffset, if: settings.metaRead.keyNumber != nil),
+            read(\.macInputOffset, if: signs),
+            read(\.encryptedOffset, if: encrypts),
+            read(\.encryptedLength, if: encrypts),
+            read(\.macOffset, if: signs),
+            read(\.counterLimit, if: options & 0x20 != 0)
+        else { return nil }
+        settings.encoded = Array(bytes.prefix(rest.offset))
+        return (settings, rest.offset)
+    }
+}
+
+/// Takes numbers off the front of bytes, and never more than there are.
+struct ByteReader {
+    private let bytes: [UInt8]
+    private(set) var offset = 0
+
+    init(_ bytes: some Collection<UInt8>) {
+        self.bytes = Array(bytes)
+    }
+
+    /// How many bytes are left.
+    var left: Int { bytes.count - offset }
+
+    /// The next bytes, or `nil` if there are fewer.
+    mutating func take(_ count: Int) -> [UInt8]? {
+        guard count >= 0, count <= left else { return nil }
+        defer { offset += count }
+        return Array(bytes[offset..<offset + count])
+    }
+
+    /// A number of 1 to 4 bytes, least significant first, or `nil` if there are fewer.
+    mutating func number(_ count: Int) -> Int? {
+        take(count).map(\.littleEndianNumber)
+    }
+
+    /// A signed number of 4 bytes, least significant first.
+    mutating func signed() -> Int32? {
+        take(4).map { Int32(truncatingIfNeeded: $0.littleEndianNumber) }
     }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -146,5 +147,143 @@ package final class CallWatch: Sendable {
             defer { state.waiters = [:] }
             return .giveUp(error, Array(state.waiters.values))
         }
+    }
+}
+
+/// Counts the threads that hang in a call that does not return.
+///
+/// Each holds its stack and its connection to the service for as long as it hangs. At ``limit`` no more is started: the
+/// process had better be restarted by its supervisor.
+package final class AbandonedThreads: Sendable {
+    /// The threads of this process.
+    package static let ofProcess = AbandonedThreads()
+
+    /// The most threads that may hang at one time.
+    package let limit: Int
+
+    private let hanging = Mutex(0)
+
+    package init(limit: Int = 16) {
+        self.limit = limit
+    }
+
+    /// How many threads hang now.
+    package var count: Int { hanging.withLock { $0 } }
+
+    /// Whether as many threads hang as may.
+    package var isFull: Bool { count >= limit }
+
+    /// Notes that a thread hangs.
+    package func add() { hanging.withLock { $0 += 1 } }
+
+    /// Notes that a thread came back after all.
+    package func remove() { hanging.withLock { $0 -= 1 } }
+}
+
+/// An actor on a thread of its own, whose calls into a C library are watched.
+///
+/// A whole conversation is one hop and may block. When a call does not return, ``watch`` gives the thread up, everybody
+/// who waits is told, and the actor is never used again; whoever made it makes a new one.
+protocol CallThread: Actor {
+    /// The thread, which is the actor's executor.
+    nonisolated var executor: ThreadExecutor { get }
+
+    /// What gives up on a call that does not return.
+    nonisolated var watch: CallWatch { get }
+
+    /// Called on the thread after each piece of work: ends the thread if it is not wanted any more.
+    func tidyUp()
+}
+
+extension CallThread {
+    /// Runs code in this actor's isolation, and stops waiting for it when a call in it does not return.
+    ///
+    /// A cancelled task does not wait for code that has begun either: a call may be blocked for as long as another program
+    /// holds the card. The code ends by itself, at its next exchange, and nobody else is served by this thread before.
+    ///
+    /// - Parameters:
+    ///   - evenIfCancelled: whether a cancelled task waits all the same, as for cleaning up.
+    ///   - onCancel: called when the task is cancelled while it waits, from no particular thread.
+    nonisolated func run<Result: Sendable>(
+        evenIfCancelled: Bool = false,
+        onCancel: @escaping @Sendable () -> Void = {},
+        _ body: @escaping @Sendable (isolated Self, Cancellation) throws -> Result
+    ) async throws -> Result {
+        let cancellation = Cancellation()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let pending = PendingResult(continuation)
+                guard let waiter = watch.addWaiter({ pending.resume(with: .failure($0)) }) else { return }
+                cancellation.whenCancelled {
+                    pending.resume(with: .failure(ReaderError(.cancelled, attempting: "use the reader")))
+                }
+                submit { me in
+                    // Until then somebody waits, even if the task has left: a call that hangs must be noticed.
+                    defer { me.watch.removeWaiter(waiter) }
+                    // Given up or cancelled while this was in the queue: whoever waits was told.
+                    guard !me.watch.isAbandoned, !cancellation.isCancelled else { return }
+                    let result = Swift.Result { try body(me, cancellation) }
+                    pending.resume(with: result)
+                }
+            }
+        } onCancel: {
+            guard !evenIfCancelled else { return }
+            cancellation.cancel()
+            onCancel()
+        }
+    }
+
+    /// Runs code on the thread, after what was submitted before.
+    nonisolated func submit(
+        _ work: @escaping @Sendable (isolated Self) -> Void,
+        afterwards: @escaping @Sendable () -> Void = {}
+    ) {
+        executor.submit { [self] in
+            assumeIsolated { me in
+                work(me)
+                me.tidyUp()
+            }
+            afterwards()
+        }
+    }
+}
+
+/// Whether somebody has lost interest in work that waits in a queue, or is under way there.
+///
+/// Whoever waits for the work is told at once. The work itself is not begun any more, or looks between two calls.
+final class Cancellation: Sendable {
+    private struct State {
+        var isCancelled = false
+        var tell: (@Sendable () -> Void)?
+    }
+
+    private let state = Mutex(State())
+    private let signal = DispatchSemaphore(value: 0)
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    func cancel() {
+        let tell = state.withLock { state in
+            state.isCancelled = true
+            defer { state.tell = nil }
+            return state.tell
+        }
+        signal.signal()
+        tell?()
+    }
+
+    /// Sets whom to tell when the work is cancelled. Tells at once if that has happened already.
+    func whenCancelled(_ tell: @escaping @Sendable () -> Void) {
+        let isCancelled = state.withLock { state in
+            if !state.isCancelled { state.tell = tell }
+            return state.isCancelled
+        }
+        if isCancelled { tell() }
+    }
+
+    /// Blocks the thread for that many seconds, or until the work is cancelled.
+    func wait(atMost seconds: Double) {
+        guard !isCancelled else { return }
+        _ = signal.wait(timeout: .now() + seconds)
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A source of readers: PC/SC, libnfc, a recording.
 ///
 /// The two halves are independent: ``events()`` tells what is there, ``withCard(_:perform:)`` talks to a card that an
@@ -83,4 +85,85 @@ extension ReaderBackend {
 
     /// Nothing, for a backend that keeps nobody else from a reader.
     public func close() async {}
+}
+
+/// The readers that are there at one moment, and what kept others from being found.
+public struct ReaderSurvey: Sendable {
+    /// The readers.
+    public var readers: [ReaderStatus]
+
+    /// Why some way to readers could not be asked: one error for each. Empty when all could.
+    public var faults: [any Error]
+
+    /// What was found.
+    public init(readers: [ReaderStatus] = [], faults: [any Error] = []) {
+        self.readers = readers
+        self.faults = faults
+    }
+}
+
+/// A reader and the card on it, at one moment.
+public struct ReaderStatus: Sendable, Hashable {
+    /// The reader.
+    public var reader: ReaderInfo
+
+    /// The card on it, if there is one.
+    public var card: CardPresence?
+
+    /// The radio technologies that it reads, or `nil` where neither it nor its library tells.
+    public var technologies: [Technology]?
+
+    /// What the library tells of the device, for people, several lines: chip, firmware, protocols. `nil` where it tells
+    /// nothing.
+    public var details: String?
+
+    /// Why the reader cannot be used although it is there: another program holds it, say. `nil` for one that can be used,
+    /// or of which that shows only when it is watched.
+    public var trouble: ReaderError?
+
+    /// A reader.
+    public init(
+        reader: ReaderInfo,
+        card: CardPresence? = nil,
+        technologies: [Technology]? = nil,
+        details: String? = nil,
+        trouble: ReaderError? = nil
+    ) {
+        self.reader = reader
+        self.card = card
+        self.technologies = technologies
+        self.details = details
+        self.trouble = trouble
+    }
+}
+
+/// What a reader says that it read by itself, as one in Smart Reader mode does: a card that cannot be talked to.
+public struct ReaderReport: Sendable, Hashable {
+    /// The reader.
+    public var reader: ReaderInfo
+
+    /// Tells this report from the others of the same reader.
+    public var number: Int
+
+    /// When it came.
+    public var at: Date
+
+    /// The line that the reader sent, without its end. It is personal.
+    public var line: String
+
+    /// A report.
+    public init(reader: ReaderInfo, number: Int, at: Date, line: String) {
+        self.reader = reader
+        self.number = number
+        self.at = at
+        self.line = line
+    }
+}
+
+extension ReaderReport: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Which report of which reader it is. What the line says is left out, so that it does not end up in a log by accident.
+    public var description: String { "report \(number) of \(reader.name) at \(ISO8601.text(at))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
 }

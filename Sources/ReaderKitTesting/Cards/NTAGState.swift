@@ -250,3 +250,148 @@ struct NTAGState {
         return .acknowledgement
     }
 }
+
+/// Counters: the three of an Ultralight EV1, the one of an NTAG, and the one in a page of an Ultralight C.
+extension NTAGState {
+    private static let greatest = 0xFF_FFFF
+
+    func readCounter(_ number: Int) -> RawFrame {
+        switch model.family {
+        case .ultralightEV1 where counters.indices.contains(number): break
+        case .ntag
+        where number == 2 && configuration.countsReads && (isAuthenticated || !configuration.protectsCounter):
+            break
+        default: return .refusal(0)
+        }
+        let value = counters[number]
+        return RawFrame([UInt8(value & 0xFF), UInt8(value >> 8 & 0xFF), UInt8(value >> 16 & 0xFF)])
+    }
+
+    /// INCR_CNT: the value comes least significant byte first, and a byte follows that counts for nothing.
+    mutating func increment(_ number: Int, _ data: [UInt8]) -> RawFrame {
+        guard counters.indices.contains(number) else { return .refusal(0) }
+        let value = counters[number] + data.reversed().reduce(0) { $0 << 8 | Int($1) }
+        guard value <= Self.greatest else { return .refusal(4) }
+        counters[number] = value
+        tornCounters.remove(number)
+        return .acknowledgement
+    }
+
+    /// CHECK_TEARING_EVENT: `BD` if the last increment came to its end.
+    func checkTearing(_ number: Int) -> RawFrame {
+        guard counters.indices.contains(number) else { return .refusal(0) }
+        return RawFrame([tornCounters.contains(number) ? 0x00 : 0xBD])
+    }
+
+    /// What VCSL answers: the virtual card's type, from CFG1.
+    var virtualCardType: RawFrame {
+        guard let page = model.configurationPage else { return .refusal(0) }
+        return RawFrame([memory[page * 4 + 5]])
+    }
+
+    /// A write to the counter of an Ultralight C: the first sets it, each later one adds 1 to 15.
+    mutating func count(_ data: [UInt8]) -> RawFrame {
+        let place = 0x29 * 4
+        let (old, value) = (Int(memory[place]) | Int(memory[place + 1]) << 8, Int(data[0]) | Int(data[1]) << 8)
+        guard old == 0 || (value <= 0x0F && old + value <= 0xFFFF) else { return .refusal(0) }
+        let new = old + value
+        memory[place] = UInt8(new & 0xFF)
+        memory[place + 1] = UInt8(new >> 8)
+        return .acknowledgement
+    }
+}
+
+/// The lock bytes: bits that are only ever set, and not where a block-locking bit has frozen them.
+extension NTAGState {
+    mutating func writeStaticLocks(_ data: [UInt8]) {
+        let old = memory[10]
+        var frozen0: UInt8 = 0
+        var frozen1: UInt8 = 0
+        if old & 0x01 != 0 { frozen0 |= 0x08 }
+        if old & 0x02 != 0 { (frozen0, frozen1) = (frozen0 | 0xF0, frozen1 | 0x03) }
+        if old & 0x04 != 0 { frozen1 |= 0xFC }
+        memory[10] |= data[2] & ~frozen0
+        memory[11] |= data[3] & ~frozen1
+    }
+
+    mutating func writeDynamicLocks(_ data: [UInt8]) {
+        guard let page = model.dynamicLockPage else { return }
+        let old = bits(page)
+        let wanted = Int(data[0]) | Int(data[1]) << 8 | Int(data[2]) << 16
+        var new = old
+        for lock in model.lockBits {
+            if old >> lock.frozenBy & 1 == 0 { new |= wanted & 1 << lock.place }
+            new |= wanted & 1 << lock.frozenBy
+        }
+        for index in 0..<3 { memory[page * 4 + index] = UInt8(truncatingIfNeeded: new >> (8 * index)) }
+    }
+
+    private func bits(_ page: Int) -> Int {
+        (0..<3).reduce(0) { $0 | Int(memory[page * 4 + $1]) << (8 * $1) }
+    }
+
+    /// The pages that cannot be written, by the lock bytes as they stand in memory.
+    var lockedPagesOfMemory: Set<Int> {
+        var pages: Set<Int> = []
+        for page in 3...15 {
+            let byte = page < 8 ? memory[10] : memory[11]
+            if byte >> (page % 8) & 1 == 1 { pages.insert(page) }
+        }
+        guard let lockPage = model.dynamicLockPage else { return pages }
+        for lock in model.lockBits where bits(lockPage) >> lock.place & 1 == 1 { pages.formUnion(lock.locked) }
+        return pages
+    }
+}
+
+/// The ASCII mirror of an NTAG: identifier and counter, shown in place of what is in memory.
+struct NTAGMirror {
+    /// Where it begins, counted in bytes from page 0; `nil` is no mirror.
+    private(set) var place: Int?
+    private(set) var showsIdentifier = false
+    private(set) var showsCounter = false
+
+    /// No mirror.
+    init() {}
+
+    /// The mirror of CFG0: bits 7 and 6 say what, bits 5 and 4 from which byte of the page in the third byte.
+    init(_ model: SimulatedNTAG.Model, _ configuration: [UInt8]) {
+        guard model.family == .ntag, configuration.count == 4 else { return }
+        // Chips without a counter show the identifier wherever a page is named.
+        showsIdentifier = configuration[0] & 0x40 != 0 || !model.countsReads
+        showsCounter = configuration[0] & 0x80 != 0 && model.countsReads
+        let length = (showsIdentifier ? 14 : 0) + (showsIdentifier && showsCounter ? 1 : 0) + (showsCounter ? 6 : 0)
+        let place = Int(configuration[2]) * 4 + Int(configuration[0] >> 4 & 3)
+        // It is no mirror where it begins before user memory or does not end within it.
+        guard length > 0, configuration[2] > 3, place + length <= (model.lastUserPage + 1) * 4 else { return }
+        self.place = place
+    }
+}
+
+extension NTAGState {
+    /// What a mirror shows now.
+    struct ShownMirror {
+        var place = 0
+        var text: [UInt8] = []
+
+        /// A page with what is mirrored into it.
+        func over(_ bytes: ArraySlice<UInt8>, _ page: Int) -> [UInt8] {
+            bytes.enumerated().map { index, byte in
+                let place = page * 4 + index - place
+                return text.indices.contains(place) ? text[place] : byte
+            }
+        }
+    }
+
+    var mirror: ShownMirror {
+        let mirror = configuration.mirror
+        guard let place = mirror.place else { return ShownMirror() }
+        var text = mirror.showsIdentifier ? Array(uid.hex.utf8) : []
+        // A counter that is switched off, or that may not be read, is not shown; memory is.
+        if mirror.showsCounter, configuration.countsReads, isAuthenticated || !configuration.protectsCounter {
+            let value = counters[2]
+            let bytes = [UInt8(value >> 16 & 0xFF), UInt8(value >> 8 & 0xFF), UInt8(value & 0xFF)]
+            text += (mirror.showsIdentifier ? Array("x".utf8) : []) + Array(bytes.hex.utf8)
+        }
+        return ShownMirror(place: place, text: text)
+    }
+}

@@ -163,3 +163,185 @@ public final class SimulatedNTAG: SimulatedCard {
         return state.withLock { $0.answer(frame.bytes) }
     }
 }
+
+extension SimulatedNTAG {
+    /// A chip and its memory layout.
+    public struct Model: Sendable, Hashable {
+        /// The name on its data sheet.
+        public let name: String
+        /// The number of pages of 4 bytes.
+        public let pages: Int
+        /// The last page of user memory; the first is 4.
+        public let lastUserPage: Int
+        /// The capability container's size byte: the data area in units of 8 bytes.
+        public let sizeByte: UInt8
+        /// What GET_VERSION answers, or `nil` if the chip does not know the command.
+        public let version: [UInt8]?
+        /// How many pages one dynamic lock bit locks; 0 for a chip without them.
+        public let pagesPerLockBit: Int
+        /// What a formatted tag has from page 4 on.
+        public let factoryContent: [UInt8]
+        /// Whether it has four configuration pages: CFG0, CFG1, PWD, PACK.
+        let hasConfiguration: Bool
+        /// Whether it is an Ultralight C: a counter, authentication settings and a key in place of a configuration.
+        let isUltralightC: Bool
+
+        init(
+            _ name: String,
+            pages: Int,
+            lastUserPage: Int,
+            sizeByte: UInt8,
+            version: [UInt8]? = nil,
+            pagesPerLockBit: Int = 0,
+            factoryContent: [UInt8] = [0x03, 0x00, 0xFE, 0x00],
+            isUltralightC: Bool = false
+        ) {
+            self.name = name
+            self.pages = pages
+            self.lastUserPage = lastUserPage
+            self.sizeByte = sizeByte
+            self.version = version
+            self.pagesPerLockBit = pagesPerLockBit
+            self.factoryContent = factoryContent
+            hasConfiguration = version != nil
+            self.isUltralightC = isUltralightC
+        }
+
+        /// The families, which differ in their commands.
+        enum Family { case ultralight, ultralightC, ultralightEV1, ntag }
+
+        var family: Family {
+            if isUltralightC { return .ultralightC }
+            guard let version, version.count > 2 else { return .ultralight }
+            return version[2] == 0x03 ? .ultralightEV1 : .ntag
+        }
+
+        /// Whether it can count its activations, as an NTAG213, 215 or 216.
+        var countsReads: Bool { family == .ntag && version.map { $0.count > 3 && $0[3] == 0x02 } ?? false }
+
+        /// The page of the dynamic lock bytes, right behind user memory.
+        public var dynamicLockPage: Int? { pagesPerLockBit > 0 ? lastUserPage + 1 : nil }
+        /// The first of the four configuration pages: CFG0, CFG1, PWD, PACK.
+        public var configurationPage: Int? { hasConfiguration ? (dynamicLockPage ?? lastUserPage) + 1 : nil }
+        /// The first page that is never read.
+        var endOfReading: Int { isUltralightC ? 0x2C : pages }
+
+        /// NTAG210: 48 bytes of user memory.
+        public static let ntag210 = Model(
+            "NTAG210",
+            pages: 20,
+            lastUserPage: 0x0F,
+            sizeByte: 0x06,
+            version: [0x00, 0x04, 0x04, 0x01, 0x01, 0x00, 0x0B, 0x03]
+        )
+        /// NTAG212: 128 bytes of user memory.
+        public static let ntag212 = Model(
+            "NTAG212",
+            pages: 41,
+            lastUserPage: 0x23,
+            sizeByte: 0x10,
+            version: [0x00, 0x04, 0x04, 0x01, 0x01, 0x00, 0x0E, 0x03],
+            pagesPerLockBit: 2,
+            factoryContent: [0x01, 0x03, 0x90, 0x0A, 0x34, 0x03, 0x00, 0xFE]
+        )
+        /// NTAG213: 144 bytes of user memory.
+        public static let ntag213 = Model(
+            "NTAG213",
+            pages: 45,
+            lastUserPage: 0x27,
+            sizeByte: 0x12,
+            version: [0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x0F, 0x03],
+            pagesPerLockBit: 2,
+            factoryContent: [0x01, 0x03, 0xA0, 0x0C, 0x34, 0x03, 0x00, 0xFE]
+        )
+        /// NTAG215: 504 bytes of user memory, of which the capability container counts 496.
+        public static let ntag215 = Model(
+            "NTAG215",
+            pages: 135,
+            lastUserPage: 0x81,
+            sizeByte: 0x3E,
+            version: [0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x11, 0x03],
+            pagesPerLockBit: 16
+        )
+        /// NTAG216: 888 bytes of user memory, of which the capability container counts 872.
+        public static let ntag216 = Model(
+            "NTAG216",
+            pages: 231,
+            lastUserPage: 0xE1,
+            sizeByte: 0x6D,
+            version: [0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x13, 0x03],
+            pagesPerLockBit: 16
+        )
+        /// MIFARE Ultralight (MF0ICU1): 48 bytes of user memory, no version, no password; formatted here.
+        public static let ultralight = Model("MIFARE Ultralight", pages: 16, lastUserPage: 0x0F, sizeByte: 0x06)
+        /// MIFARE Ultralight C (MF0ICU2): 144 bytes of user memory, no version, a 3DES key; formatted here.
+        public static let ultralightC = Model(
+            "MIFARE Ultralight C",
+            pages: 48,
+            lastUserPage: 0x27,
+            sizeByte: 0x12,
+            pagesPerLockBit: 4,
+            factoryContent: [0x01, 0x03, 0xA0, 0x10, 0x44, 0x03, 0x00, 0xFE],
+            isUltralightC: true
+        )
+        /// MIFARE Ultralight EV1 with 48 bytes of user memory (MF0UL11); formatted here.
+        public static let ultralightEV1Small = Model(
+            "MIFARE Ultralight EV1 (MF0UL11)",
+            pages: 20,
+            lastUserPage: 0x0F,
+            sizeByte: 0x06,
+            version: [0x00, 0x04, 0x03, 0x01, 0x01, 0x00, 0x0B, 0x03]
+        )
+        /// MIFARE Ultralight EV1 with 128 bytes of user memory (MF0UL21); formatted here.
+        public static let ultralightEV1Large = Model(
+            "MIFARE Ultralight EV1 (MF0UL21)",
+            pages: 41,
+            lastUserPage: 0x23,
+            sizeByte: 0x10,
+            version: [0x00, 0x04, 0x03, 0x01, 0x01, 0x00, 0x0E, 0x03],
+            pagesPerLockBit: 2,
+            factoryContent: [0x01, 0x03, 0x90, 0x0A, 0x34, 0x03, 0x00, 0xFE]
+        )
+
+        /// All chips that are simulated.
+        public static let all: [Model] = [
+            .ultralight, .ultralightC, .ultralightEV1Small, .ultralightEV1Large, .ntag210, .ntag212, .ntag213, .ntag215,
+            .ntag216,
+        ]
+    }
+}
+
+extension SimulatedNTAG.Model {
+    /// A bit in the page of the dynamic lock bytes.
+    struct LockBit {
+        /// Its place, counted from the lowest bit of the first byte.
+        var place: Int
+        /// The pages that it locks.
+        var locked: ClosedRange<Int>
+        /// The place of the bit that makes it unchangeable.
+        var frozenBy: Int
+    }
+
+    /// The dynamic lock bits, as the data sheets have them.
+    var lockBits: [LockBit] {
+        guard pagesPerLockBit > 0 else { return [] }
+        if isUltralightC {
+            return [
+                LockBit(place: 1, locked: 16...19, frozenBy: 0), LockBit(place: 2, locked: 20...23, frozenBy: 0),
+                LockBit(place: 3, locked: 24...27, frozenBy: 0), LockBit(place: 5, locked: 28...31, frozenBy: 4),
+                LockBit(place: 6, locked: 32...35, frozenBy: 4), LockBit(place: 7, locked: 36...39, frozenBy: 4),
+                LockBit(place: 12, locked: 41...41, frozenBy: 8), LockBit(place: 13, locked: 42...42, frozenBy: 9),
+                LockBit(place: 14, locked: 43...43, frozenBy: 10), LockBit(place: 15, locked: 44...47, frozenBy: 11),
+            ]
+        }
+        return (0..<16).compactMap { bit in
+            let first = 16 + bit * pagesPerLockBit
+            guard first <= lastUserPage else { return nil }
+            return LockBit(
+                place: bit,
+                locked: first...min(first + pagesPerLockBit - 1, lastUserPage),
+                frozenBy: 16 + bit / 2
+            )
+        }
+    }
+}

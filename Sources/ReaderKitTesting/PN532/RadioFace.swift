@@ -128,3 +128,90 @@ struct RadioFace: Sendable, Hashable {
         }
     }
 }
+
+/// The checksums of the radio protocols, as they follow a frame on air.
+enum RadioChecksum {
+    /// CRC_A of ISO/IEC 14443-3, least significant byte first.
+    case typeA
+    /// CRC_B of ISO/IEC 14443-3, also of Type 1 tags, least significant byte first.
+    case typeB
+    /// FeliCa's, most significant byte first.
+    case feliCa
+
+    /// The two bytes that follow the frame.
+    func bytes(of frame: some Sequence<UInt8>) -> [UInt8] {
+        switch self {
+        case .typeA:
+            let sum = RadioChecksum.reflected(frame, from: 0x6363)
+            return [UInt8(sum & 0xFF), UInt8(sum >> 8)]
+        case .typeB:
+            let sum = ~RadioChecksum.reflected(frame, from: 0xFFFF)
+            return [UInt8(sum & 0xFF), UInt8(sum >> 8)]
+        case .feliCa:
+            let sum = frame.reduce(UInt16(0)) { sum, byte in
+                (0..<8).reduce(sum ^ UInt16(byte) << 8) { value, _ in
+                    value & 0x8000 != 0 ? value << 1 ^ 0x1021 : value << 1
+                }
+            }
+            return [UInt8(sum >> 8), UInt8(sum & 0xFF)]
+        }
+    }
+
+    /// The frame without its checksum, or `nil` if that is wrong.
+    func strip(_ frame: [UInt8]) -> [UInt8]? {
+        guard frame.count > 2 else { return nil }
+        let content = frame.dropLast(2)
+        return bytes(of: content).elementsEqual(frame.suffix(2)) ? Array(content) : nil
+    }
+
+    private static func reflected(_ frame: some Sequence<UInt8>, from start: UInt16) -> UInt16 {
+        frame.reduce(start) { sum, byte in
+            (0..<8).reduce(sum ^ UInt16(byte)) { value, _ in
+                value & 1 != 0 ? value >> 1 ^ 0x8408 : value >> 1
+            }
+        }
+    }
+}
+
+/// A card of ISO/IEC 14443-4 that is reached by type B in place of type A, as many identity and bank cards are.
+///
+/// It hands all APDUs to the card that it is made of. A PC/SC reader shows hardly any difference; to a PN532 it is another
+/// modulation with other commands.
+public final class SimulatedTypeB: SimulatedCard {
+    /// The card that answers.
+    public let card: any SimulatedCard
+
+    /// The four bytes of application data in the card's answer to a request.
+    public let applicationData: [UInt8]
+
+    /// Presents a card by type B.
+    ///
+    /// - Parameters:
+    ///   - card: a card of ``SimulatedCardKind/isoDEP(historicalBytes:)``. Of its identifier the first four bytes are
+    ///     shown, as PUPI.
+    ///   - applicationData: the four bytes of application data; missing ones are zero.
+    public init(_ card: any SimulatedCard, applicationData: [UInt8] = []) {
+        self.card = card
+        self.applicationData = Array((applicationData + [0, 0, 0, 0]).prefix(4))
+    }
+
+    /// The PUPI, four bytes.
+    public var uid: [UInt8] { Array((card.uid + [0, 0, 0, 0]).prefix(4)) }
+
+    /// The card's.
+    public var kind: SimulatedCardKind { card.kind }
+
+    /// The card's.
+    public func powerOn() { card.powerOn() }
+
+    /// The card's.
+    public func powerOff() { card.powerOff() }
+
+    /// The card's.
+    public func receive(apdu: [UInt8]) -> [UInt8]? { card.receive(apdu: apdu) }
+
+    /// ATQB: 106 kbit/s only, blocks of 256 bytes, ISO/IEC 14443-4 with CID, a waiting time of 39 ms.
+    func atqb(uid: [UInt8]) -> [UInt8] {
+        [0x50] + (uid + [0, 0, 0, 0]).prefix(4) + applicationData + [0x00, 0x81, 0x71]
+    }
+}

@@ -176,16 +176,3 @@ extension DatabaseOptions {
         }
     }
 }
-
-/// There is no member with that userId or card.
-struct MissingMember: ExitCoded, CustomStringConvertible {
-    var key: String
-
-    var exitCode: ExitCode { ToolExit.failure }
-
-    var errorCode: String { ClubError.Kind.noSuchMember.rawValue }
-
-    var description: String {
-        "there is no member with the userId or card '\(key)'; 'clubctl members search' finds members."
-    }
-}

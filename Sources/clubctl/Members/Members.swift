@@ -1,4 +1,7 @@
 import ArgumentParser
+import ClubKit
+import Foundation
+import ToolSupport
 
 /// `clubctl members`
 struct Members: AsyncParsableCommand {
@@ -33,4 +36,88 @@ struct Members: AsyncParsableCommand {
             CommandGroup(name: "Privacy", subcommands: [MembersDisclose.self, MembersErase.self]),
         ]
     )
+}
+
+/// `clubctl members duplicates`
+struct MembersDuplicates: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "duplicates",
+        abstract: "Finds members who may be one person, the most telling pairs first.",
+        discussion: """
+            Nothing is changed: 'members merge' makes one member of two, 'members distinct' says that they are two \
+            persons.
+
+            JSON keys of a pair: first (who has been a member for longer), second (both with the keys of 'members \
+            list'), reasons (card, identifier, field:NAME for the same value of a custom field, name).
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @Option(help: "How many pairs at most.")
+    var limit = 100
+
+    func validate() throws {
+        if limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
+    }
+
+    func perform() async throws {
+        let out = output.output
+        try await out.tellingErrors {
+            try await database.withClub { club in
+                let pairs = try await club.duplicates(limit: limit)
+                for pair in pairs {
+                    let reasons = pair.reasons.map(\.text).joined(separator: ", ")
+                    try out.result(
+                        pair,
+                        text: """
+                            \(pair.first.caption), \(Count.text(pair.first.numVisits, "visit"))
+                            \(pair.second.caption), \(Count.text(pair.second.numVisits, "visit"))
+                              the same: \(reasons)
+                              clubctl members merge \(pair.first.userId.shellWord) \(pair.second.userId.shellWord)
+
+                            """
+                    )
+                }
+                if pairs.isEmpty { out.message("No two members look like one person.") }
+            }
+        }
+    }
+}
+
+/// `clubctl members distinct`
+struct MembersDistinct: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "distinct",
+        abstract: "Says that two members are two persons, so that 'duplicates' names them no more.",
+        discussion: "JSON keys: distinct (the two identifiers)."
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var action: ActionOptions
+    @Argument(help: "One member: the userId, or any of their cards.")
+    var member: String
+    @Argument(help: "The other.")
+    var other: String
+
+    private struct Line: Encodable {
+        var distinct: [String]
+    }
+
+    func perform() async throws {
+        let out = output.output
+        try await out.tellingErrors {
+            try await database.withClub { club in
+                guard let first = try await club.member(withUserID: member) else { throw MissingMember(key: member) }
+                guard let second = try await club.member(withUserID: other) else { throw MissingMember(key: other) }
+                let isNews = try await club.dismissDuplicate(member, other, by: action.context)
+                let before = isNews ? "" : ", as was said before"
+                try out.result(
+                    Line(distinct: [first.userId, second.userId]),
+                    text: "\(first.caption) and \(second.caption) are two persons\(before)."
+                )
+            }
+        }
+    }
 }

@@ -58,7 +58,7 @@ final class Deliveries: Sendable {
     private func tell(_ result: ScenarioResult) throws {
         let id = result.execution.id
         guard told.withLock({ $0.insert(id).inserted }) else { return }
-        let time = FrontDesk.time(result.execution.at)
+        let time = LocalTime.ofDay(result.execution.at)
         try output.result(
             ClubEvent.scenario(result),
             text: "\(time)  scenario  \(result.words)"

@@ -1,5 +1,6 @@
 import Foundation
 import ReaderKit
+import Synchronization
 import ToolSupport
 
 /// Where a file that a person asked for goes: to a path, or to standard output.
@@ -72,5 +73,16 @@ struct Destination: Sendable {
                 written += part
             }
         }
+    }
+}
+
+/// Texts that come one after the other, from whatever thread.
+final class Collected: Sendable {
+    private let texts = Mutex<[String]>([])
+
+    var all: [String] { texts.withLock(\.self) }
+
+    func add(_ text: String) {
+        texts.withLock { $0.append(text) }
     }
 }

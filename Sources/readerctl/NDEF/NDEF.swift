@@ -3,7 +3,7 @@ import ReaderKit
 import ToolSupport
 
 /// `readerctl ndef`
-struct NDEF: AsyncParsableCommand {
+struct NDEFCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ndef",
         abstract: "Reads, writes, decodes and encodes NDEF messages.",
@@ -80,6 +80,79 @@ struct NDEF: AsyncParsableCommand {
             let message = try message.message()
             let bytes = try message.encoded()
             try output.output.result(Line(ndef: bytes.hex, records: message.records), text: bytes.hex)
+        }
+    }
+}
+
+extension TagAccess {
+    /// What is done to a tag that must not be left half done.
+    enum Work {
+        case write, format, lock
+
+        /// What the tag may be now, and what a person can do.
+        var advice: String {
+            switch self {
+            case .write:
+                "The tag may hold the old message, or be empty now. Present it and write it again; "
+                    + "'readerctl ndef repair' makes it a clean empty one."
+            case .format: "The tag may be half formatted now. Present it and format it again."
+            case .lock: "The tag may be half locked now. Present it and lock it again, to bring that to its end."
+            }
+        }
+    }
+
+    /// Does the work, and says in what state the tag may be if it failed after the tag was touched.
+    static func telling(_ output: Output, _ work: Work, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as TagError {
+            switch error {
+            case .link, .refused, .protected, .notWritten: output.message(work.advice)
+            default: break
+            }
+            throw error
+        }
+    }
+}
+
+/// The message that a command is to encode or write.
+struct NDEFMessageOptions: ParsableArguments, Sendable {
+    @Option(help: "A URI record. May be given several times.")
+    var uri: [String] = []
+    @Option(help: "A text record. May be given several times.")
+    var text: [String] = []
+    @Option(help: "The language of the texts, as in BCP 47.")
+    var language = "en"
+    @Argument(help: "A whole message in hexadecimal.")
+    var hex: [String] = []
+
+    /// Whether there is one, and not two.
+    var isGiven: Bool { hex.isEmpty != (uri.isEmpty && text.isEmpty) }
+
+    func message() throws -> NDEFMessage {
+        if !hex.isEmpty {
+            let bytes = try bytes()
+            do {
+                return try NDEFMessage(decoding: bytes)
+            } catch {
+                throw InputMessageError(in: "HEX", error, advice: "Correct the argument.")
+            }
+        }
+        var records: [NDEFRecord] = []
+        guard uri.allSatisfy({ !$0.isEmpty }) else {
+            throw ToolFailure("--uri needs a URI that is not empty.", exit: ToolExit.malformed)
+        }
+        for uri in uri { records.append(try .uri(uri)) }
+        for text in text { records.append(try .text(text, language: language)) }
+        return NDEFMessage(records)
+    }
+
+    /// The bytes of ``hex``.
+    func bytes() throws -> [UInt8] {
+        do {
+            return try Hex.decode(hex.joined(separator: " "))
+        } catch {
+            throw ToolFailure("could not read HEX: \(error)", exit: ToolExit.malformed)
         }
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-extension NDEF {
+extension NDEFCommands {
     /// `readerctl ndef read`
     struct Read: ToolCommand {
         static let configuration = CommandConfiguration(

@@ -3,7 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-extension NDEF {
+extension NDEFCommands {
     /// `readerctl ndef write`
     struct Write: ToolCommand {
         static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A folder in which serial lines of readers get a name when they are plugged in, and lose it when they are pulled out.
 ///
@@ -35,5 +36,80 @@ public struct SmartReaderFolder: Sendable, Hashable {
         return known.sorted { ($0 == Self.name ? 1 : 0, $0) < ($1 == Self.name ? 1 : 0, $1) }
             .map { "\(path)/\($0)" }
             .filter { path in DeviceNode.resolve(path).map { seen.insert($0).inserted } ?? false }
+    }
+}
+
+/// Looks now and then which lines have a name in a folder, while that is wanted.
+final class SmartReaderLookout: Sendable {
+    private struct State {
+        var look: (@Sendable () -> Void)?
+        var isScheduled = false
+    }
+
+    private let interval: Duration
+    private let state = Mutex(State())
+
+    init(every interval: Duration) {
+        self.interval = interval
+    }
+
+    /// Begins to look so, or ends it (`nil`).
+    func want(_ look: (@Sendable () -> Void)?) {
+        state.withLock { $0.look = look }
+        schedule()
+    }
+
+    private func schedule() {
+        let isNew = state.withLock { state in
+            guard state.look != nil, !state.isScheduled else { return false }
+            state.isScheduled = true
+            return true
+        }
+        guard isNew else { return }
+        DispatchQueue.global().asyncAfter(deadline: .now() + interval.seconds) { [weak self] in
+            guard let self else { return }
+            let look = state.withLock { state in
+                state.isScheduled = false
+                return state.look
+            }
+            look?()
+            schedule()
+        }
+    }
+}
+
+/// Where the lines of a reader in Smart Reader mode come from.
+public enum SmartReaderSource: Sendable, Hashable {
+    /// A serial line, such as `/dev/ttyACM0`.
+    case serial(String)
+    /// The keyboard as which a reader types, such as `/dev/input/event5`. It is taken for this program alone, so that
+    /// nothing is typed into another one.
+    case keyboard(String)
+    /// Standard input, with a line of plain text for each tag.
+    case standardInput
+
+    /// The source at a path: `-` is standard input, what lies under `/dev/input` a keyboard, anything else a serial line.
+    public init(_ path: String) {
+        if path == "-" {
+            self = .standardInput
+        } else if path.hasPrefix("/dev/input/") {
+            self = .keyboard(path)
+        } else {
+            self = .serial(path)
+        }
+    }
+
+    /// The name of the reader: its path, or `-`.
+    public var name: String {
+        switch self {
+        case .serial(let path), .keyboard(let path): path
+        case .standardInput: "-"
+        }
+    }
+
+    /// The reader. Its serial number stands in the name that the udev rules give it
+    /// (`/dev/clubkit/smart-reader-000A1B2C`).
+    var reader: ReaderInfo {
+        ReaderInfo(name: name, backend: .smartReader, serial: SmartReaderFolder.serial(inName: name))
     }
 }

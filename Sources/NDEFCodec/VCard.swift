@@ -1,0 +1,257 @@
+import CardCore
+
+/// A person's or a club's card (vCard 2.1, 3.0 of RFC 2426, 4.0 of RFC 6350), as some membership cards carry it.
+///
+/// It describes itself without what it says of the person.
+public struct VCard: Sendable, Hashable {
+    /// The version of the standard that the card follows.
+    public var version: Version
+
+    /// The properties in the order in which they are written, without `BEGIN`, `VERSION` and `END`.
+    public var properties: [Property]
+
+    /// A version of the standard.
+    public enum Version: String, Sendable, Hashable, CaseIterable, Codable {
+        /// Of the versit Consortium, with quoted-printable values.
+        case v2_1 = "2.1"
+        /// RFC 2426.
+        case v3_0 = "3.0"
+        /// RFC 6350.
+        case v4_0 = "4.0"
+    }
+
+    /// A line of a card.
+    public struct Property: Sendable, Hashable {
+        /// The word before the name that joins properties which belong together, if there is one.
+        public var group: String?
+        /// The name in upper case, such as `FN`.
+        public let name: String
+        /// The parameters, without `ENCODING=QUOTED-PRINTABLE` and `CHARSET`, which are undone.
+        public var parameters: [Parameter]
+        /// The value as it is written, in one line: `\n` for a line break, and a backslash before `,`, `;` and `\`
+        /// that are part of a text.
+        public let rawValue: String
+
+        init(group: String? = nil, name: String, parameters: [Parameter] = [], rawValue: String) {
+            self.group = group
+            self.name = name.uppercased()
+            self.parameters = parameters
+            self.rawValue = VCardText.oneLine(rawValue)
+        }
+
+        /// A property with a text as its value.
+        public init(_ name: String, text: String, parameters: [Parameter] = [], group: String? = nil) {
+            self.init(group: group, name: name, parameters: parameters, rawValue: VCardText.escape(text))
+        }
+
+        /// A property whose value has components, such as `N` and `ORG`.
+        public init(_ name: String, components: [String], parameters: [Parameter] = [], group: String? = nil) {
+            let value = components.map(VCardText.escape).joined(separator: ";")
+            self.init(group: group, name: name, parameters: parameters, rawValue: value)
+        }
+
+        /// The value as one text.
+        public var text: String { VCardText.unescape(rawValue) }
+
+        /// The components of a value such as that of `N`, each as a text.
+        public var components: [String] { VCardText.split(rawValue).map(VCardText.unescape) }
+    }
+
+    /// A parameter of a property.
+    public struct Parameter: Sendable, Hashable {
+        /// The name in upper case, such as `TYPE`. Empty where version 2.1 has a bare word.
+        public let name: String
+        /// The value, without quotes, as it is written; several values are separated by commas.
+        public var value: String
+
+        /// A parameter.
+        public init(_ name: String, _ value: String) {
+            self.name = name.uppercased()
+            self.value = value
+        }
+    }
+
+    /// A card.
+    public init(version: Version = .v3_0, properties: [Property]) {
+        self.version = version
+        self.properties = properties
+    }
+
+    /// The most properties that a card may have.
+    public static let mostProperties = 256
+
+    // MARK: - What is usual
+
+    /// The properties of a name, compared without regard to case.
+    public func all(_ name: String) -> [Property] {
+        let name = name.uppercased()
+        return properties.filter { $0.name == name }
+    }
+
+    /// The first property of a name whose text is not empty, without white space round it.
+    public func first(_ name: String) -> String? {
+        let name = name.uppercased()
+        for property in properties where property.name == name {
+            let text = property.text.trimmed
+            if !text.isEmpty { return text }
+        }
+        return nil
+    }
+
+    /// The name as it is shown (`FN`).
+    public var formattedName: String? { first("FN") }
+
+    /// The parts of the name (`N`): family name, given name, further names, titles before and after.
+    public var nameComponents: [String] { all("N").first?.components ?? [] }
+
+    /// The name: `FN`, or else title, given name, further names, family name and suffix of `N`.
+    public var name: String? {
+        if let formattedName { return formattedName }
+        let parts = nameComponents.map(\.trimmed)
+        let order = [3, 1, 2, 0, 4].compactMap { parts.indices.contains($0) && !parts[$0].isEmpty ? parts[$0] : nil }
+        return order.isEmpty ? nil : order.joined(separator: " ")
+    }
+
+    /// The identifier of the person or card (`UID`).
+    public var uid: String? { first("UID") }
+
+    /// The organisation and its units (`ORG`).
+    public var organization: [String] { all("ORG").first?.components ?? [] }
+
+    /// The addresses of electronic mail (`EMAIL`).
+    public var emails: [String] { all("EMAIL").map(\.text.trimmed).filter { !$0.isEmpty } }
+
+    /// The telephone numbers (`TEL`), without the `tel:` that version 4.0 writes.
+    public var phones: [String] {
+        all("TEL").map(\.text.trimmed).filter { !$0.isEmpty }
+            .map { $0.lowercased().hasPrefix("tel:") ? String($0.dropFirst(4)) : $0 }
+    }
+
+    /// The remark (`NOTE`).
+    public var note: String? { first("NOTE") }
+
+    /// The names under which clubs write a member's number; the first that the card has counts.
+    public static let memberNumberNames = [
+        "X-MEMBER-NUMBER", "X-MEMBER-ID", "X-MEMBER-NO", "X-MEMBERNUMBER", "X-MEMBERID", "X-MEMBERSHIP-NUMBER",
+        "X-MEMBERSHIP-ID", "X-MEMBER",
+    ]
+
+    /// The member's number, from the first of ``memberNumberNames`` that the card has.
+    public var memberNumber: String? {
+        for name in Self.memberNumberNames {
+            if let number = first(name) { return number }
+        }
+        return nil
+    }
+}
+
+extension VCard: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The version and the number of properties. What they say is left out, so that it does not end up in a log.
+    public var description: String { "vCard \(version.rawValue) (\(properties.count) properties)" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+}
+
+extension VCard.Property: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The name of the property, without its value.
+    public var description: String { "\(name) (\(rawValue.utf8.count) bytes)" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+}
+
+/// The escapes of a vCard's values.
+enum VCardText {
+    /// Whether a scalar ends a line where a value is written, so that it has to be escaped.
+    private static func isLineBreak(_ scalar: Unicode.Scalar) -> Bool { scalar == "\n" || scalar == "\r" }
+
+    /// A value in one line: every line break as `\n`.
+    static func oneLine(_ value: String) -> String {
+        guard value.unicodeScalars.contains(where: { isLineBreak($0) || $0 == "\\" }) else { return value }
+        var result = String.UnicodeScalarView()
+        var isEscaped = false
+        var isAfterReturn = false
+        for scalar in value.unicodeScalars {
+            defer { isAfterReturn = scalar == "\r" }
+            if isLineBreak(scalar) {
+                if scalar == "\n", isAfterReturn { continue }
+                // A backslash at the end of a line would escape the one that is written for the break.
+                if isEscaped { result.append("\\") }
+                isEscaped = false
+                result.append(contentsOf: "\\n".unicodeScalars)
+            } else if isEscaped {
+                isEscaped = false
+                result.append(scalar == "N" ? "n" : scalar)
+            } else {
+                isEscaped = scalar == "\\"
+                result.append(scalar)
+            }
+        }
+        if isEscaped { result.append("\\") }
+        return String(result)
+    }
+
+    static func escape(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar == "\\" || scalar == "," || scalar == ";" { result.append("\\") }
+            result.append(scalar)
+        }
+        return oneLine(String(result))
+    }
+
+    /// The text that a value in one line stands for. A backslash before another character than those that are escaped
+    /// stands for itself.
+    static func unescape(_ value: String) -> String {
+        guard value.utf8.contains(UInt8(ascii: "\\")) else { return value }
+        var result = String.UnicodeScalarView()
+        var isEscaped = false
+        for scalar in value.unicodeScalars {
+            if isEscaped {
+                isEscaped = false
+                switch scalar {
+                case "n", "N": result.append("\n")
+                case "\\", ",", ";", ":": result.append(scalar)
+                default:
+                    result.append("\\")
+                    result.append(scalar)
+                }
+            } else if scalar == "\\" {
+                isEscaped = true
+            } else {
+                result.append(scalar)
+            }
+        }
+        if isEscaped { result.append("\\") }
+        return String(result)
+    }
+
+    /// The components of a value, still escaped.
+    static func split(_ value: String) -> [String] {
+        var parts: [String] = []
+        var part = String.UnicodeScalarView()
+        var isEscaped = false
+        for scalar in value.unicodeScalars {
+            if scalar == ";", !isEscaped {
+                parts.append(String(part))
+                part = String.UnicodeScalarView()
+                continue
+            }
+            isEscaped = scalar == "\\" && !isEscaped
+            part.append(scalar)
+        }
+        parts.append(String(part))
+        return parts
+    }
+
+    /// Whether a text can be the name of a property, a group or a parameter: letters, digits and hyphens of ASCII.
+    /// Underscores, which no standard allows, are found on cards.
+    static func isName(_ text: some StringProtocol) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+            }
+    }
+}

@@ -1,0 +1,128 @@
+import ArgumentParser
+import ReaderKit
+import ToolSupport
+
+/// `readerctl atr`
+struct DescribeATR: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "atr",
+        abstract: "Explains an answer to reset.",
+        discussion: """
+            A wrong check byte (TCK) is a warning: some readers make one up.
+
+            EXAMPLES
+              readerctl atr 3B80800101
+              readerctl atr --json 3B 80 80 01 01
+
+            JSON keys: valid, card, technology, protocols, historicalBytes, tckValid; for a malformed one valid and \
+            error, with exit code 65.
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "The answer to reset in hexadecimal; spaces and colons are allowed.")
+    var hex: [String]
+
+    private struct Line: Encodable {
+        var valid = true
+        var card: String?
+        var technology: Technology?
+        var protocols: [String]?
+        var historicalBytes: String?
+        var tckValid: Bool?
+        var warnings: [String]?
+        var error: Fault?
+    }
+
+    private struct Fault: Encodable {
+        var offset: Int
+        var message: String
+    }
+
+    func perform() async throws {
+        let out = output.output
+        let bytes: [UInt8]
+        do {
+            bytes = try Hex.decode(hex.joined(separator: " "))
+        } catch {
+            try fail(offset: error.offset, "\(error)", out)
+        }
+        let atr: ATR
+        do {
+            atr = try ATR(bytes)
+        } catch {
+            try fail(offset: error.offset, "\(error)", out)
+        }
+        let line = Line(
+            card: atr.cardName,
+            technology: atr.technology,
+            protocols: atr.protocols.map { "T=\($0)" },
+            historicalBytes: atr.historicalBytes.hex,
+            tckValid: atr.isTCKValid,
+            warnings: atr.warnings.isEmpty ? nil : atr.warnings.map { "\($0)" }
+        )
+        try out.result(
+            line,
+            text: """
+                \(atr)
+                  card        \(atr.cardName)
+                  technology  \(atr.technology?.rawValue ?? "unknown")
+                  protocols   \((line.protocols ?? []).joined(separator: ", "))
+                  historical  \(atr.historicalBytes.isEmpty ? "none" : atr.historicalBytes.hex)
+                  check byte  \(atr.isTCKValid.map { $0 ? "right" : "wrong" } ?? "none")
+                """
+        )
+        for warning in atr.warnings { out.message("warning: \(warning)") }
+    }
+
+    private func fail(offset: Int, _ message: String, _ out: Output) throws -> Never {
+        if out.isJSON {
+            try out.result(Line(valid: false, error: Fault(offset: offset, message: message)), text: "")
+        }
+        throw ToolFailure(message, exit: ToolExit.malformed)
+    }
+}
+
+/// `readerctl uid`
+struct DescribeUID: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "uid",
+        abstract: "Shows a card's identifier in every form in which systems print it.",
+        discussion: """
+            The Wiegand forms take the last three and the last four bytes.
+
+            EXAMPLES
+              readerctl uid 04A1B2C3D4E580
+              readerctl uid --technology iso15693 E0 04 01 00 12 34 56 78
+
+            JSON keys: kind (fixed, random, nonUnique), manufacturer, hex, hexReversed, decimal, decimalReversed, \
+            wiegand26, wiegand34; null where a form does not apply.
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+    @Option(help: "The technology of the card: iso14443a, iso14443b, felica or iso15693.")
+    var technology: Technology?
+    @Argument(help: "The identifier in hexadecimal; spaces and colons are allowed.")
+    var hex: [String]
+
+    func perform() async throws {
+        let uid = try CardUID(text: hex.joined(separator: " "), technology: technology)
+        let summary = UIDSummary(uid)
+        try output.output.result(
+            summary,
+            text: """
+                kind              \(summary.kind.rawValue)
+                manufacturer      \(summary.manufacturer ?? "unknown")
+                hex               \(summary.hex)
+                hex reversed      \(summary.hexReversed)
+                decimal           \(summary.decimal)
+                decimal reversed  \(summary.decimalReversed)
+                Wiegand 26        \(summary.wiegand26 ?? "-")
+                Wiegand 34        \(summary.wiegand34 ?? "-")
+                """
+        )
+    }
+}
+
+extension Technology: ExpressibleByArgument {}
