@@ -58,9 +58,7 @@ extension MergeBatch {
         guard person.facts.claims.allSatisfy({ $0.isOfUnknownTime || Stamp.isBelieved(at: $0.at, upTo: limit) }) else {
             return .skipped(Self.aheadReason)
         }
-        guard var said = transaction.device.translated(person.facts) else { return .skipped(Self.otherKeyReason) }
-        // What is over here does not come back from a device that has not removed visits since.
-        said.forgetTallies(until: transaction.device.now)
+        guard let said = transaction.device.translated(person.facts) else { return .skipped(Self.otherKeyReason) }
         // In adding only, a member of somebody else's card would be joined to them.
         if mode == .addOnly, let holder = try target(of: userID), isKept(holder) { return .kept }
         guard let target = try db.members.row(userID: userID) else {

@@ -192,7 +192,7 @@ extension TransferRecord.Execution: JoinableRecord {
 
 extension TransferRecord.Settlement: JoinableRecord {
     /// Of two devices that said so, the first did.
-    package var precedence: Precedence { Precedence(rounding: stamp, [String(at), reason, actor]) }
+    package var precedence: Precedence { Precedence(rounding: stamp, [Precedence.latest(at), reason, actor]) }
 }
 
 extension TransferRecord.Erasure: JoinableRecord {

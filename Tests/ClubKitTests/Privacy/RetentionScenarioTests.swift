@@ -193,32 +193,6 @@ struct RetentionScenarioTests {
         }
     }
 
-    @Test("Numbers of a period that is over do not come back from another kiosk")
-    func forgotten() async throws {
-        let directory = try TemporaryDirectory()
-        let (first, second) = (try await Kiosk(1), try await Kiosk(2))
-        _ = try await first.come(1...3)
-        #expect(try await first.prune(before: 4) == 3)
-        second.clock.advance(by: first.clock.now.timeIntervalSince(second.clock.now))
-        try await merge(first, into: second, directory)
-        func ends(_ kiosk: Kiosk) async throws -> Int {
-            try await kiosk.club.openStore("test").read("test") { db in
-                let facts = try db.members.row(userID: "A")?.facts()
-                let now = Timestamp.microseconds(kiosk.clock.now) ?? 0
-                return facts?.removals.flatMap(\.tallies).count { $0.until <= now } ?? -1
-            }
-        }
-        _ = try await first.come(400...400)
-        second.clock.advance(by: first.clock.now.timeIntervalSince(second.clock.now))
-        #expect(try await ends(first) > 0)
-        _ = try await first.come(401...402)
-        #expect(try await first.prune(before: 402) == 2)
-        #expect(try await ends(first) == 0)
-        try await merge(second, into: first, directory)
-        #expect(try await ends(first) == 0)
-        for kiosk in [first, second] { try await kiosk.club.close() }
-    }
-
     @Test("Who asks gets the numbers that are kept, and nothing is left of them after an erasure")
     func disclosed() async throws {
         let directory = try TemporaryDirectory()
