@@ -31,7 +31,7 @@ extension Club {
     }
 
     /// All members in that order.
-    public func members(sortedBy order: MemberOrder = .added) async throws(ClubError) -> [Member] {
+    public func members(sortedBy order: MemberOrder = .insertion) async throws(ClubError) -> [Member] {
         try await openStore("list the members").members(sortedBy: order)
     }
 
@@ -131,12 +131,12 @@ extension Club {
     ///
     /// - Parameter visits: 1 to 1 000 000.
     @discardableResult
-    public func addVisits(
+    public func sellVisits(
         _ visits: Int,
         to key: String,
         by context: ActionContext = ActionContext()
     ) async throws(ClubError) -> Member {
-        try await openStore("sell visits").addVisits(visits, to: key, context, committed: updated(.edit))
+        try await openStore("sell visits").sellVisits(visits, to: key, context, committed: updated(.edit))
     }
 
     /// Lets a member visit without a limit again.
@@ -145,7 +145,7 @@ extension Club {
         of key: String,
         by context: ActionContext = ActionContext()
     ) async throws(ClubError) -> Member {
-        try await openStore("sell visits").addVisits(nil, to: key, context, committed: updated(.edit))
+        try await openStore("sell visits").sellVisits(nil, to: key, context, committed: updated(.edit))
     }
 
     /// Replaces the notes on a member; they may have several lines.
@@ -251,12 +251,12 @@ extension Club {
     /// does not hold for the one who remains, and two kiosks that join the same two before they exchange records both
     /// add the visits left.
     @discardableResult
-    public func join(
+    public func mergeMember(
         _ key: String,
-        to target: String,
+        into target: String,
         by context: ActionContext = ActionContext()
     ) async throws(ClubError) -> JoinReport {
-        try await openStore("join two members").join(key, to: target, context, committed: updated(.merge))
+        try await openStore("merge two members").mergeMember(key, into: target, context, committed: updated(.merge))
     }
 }
 
@@ -332,7 +332,7 @@ extension Club {
     // MARK: Duplicates
 
     /// Pairs of members who may be one person, the most telling first: for a person to look at, and to
-    /// ``join(_:to:by:)`` or ``dismissDuplicate(_:_:by:)``. It reads all members.
+    /// ``mergeMember(_:into:by:)`` or ``dismissDuplicate(_:_:by:)``. It reads all members.
     ///
     /// - Parameter limit: how many at most.
     public func duplicates(limit: Int = 1000) async throws(ClubError) -> [DuplicatePair] {

@@ -24,7 +24,7 @@ public struct ClubConfiguration: Sendable {
     public var visitsLeftWarning = 2
 
     /// How long visits are kept. Older ones are removed when the club is opened and once a day after that; members keep
-    /// their totals (see ``Club/removeVisits(before:by:)``). `nil`, the default, keeps them for ever.
+    /// their totals (see ``Club/pruneVisits(before:by:)``). `nil`, the default, keeps them for ever.
     public var visitRetention: Duration?
 
     /// Hides the identifiers of members and cards in the store, if it is set when the store is made. A store that was

@@ -107,7 +107,7 @@ package struct CardOptions: ParsableArguments, Sendable {
     private func firstCard(of backend: any ReaderBackend, _ output: Output) async throws -> CardPresence? {
         guard !backend.isRecording else { return try await watch(backend, [], output) }
         // Without a service there is nothing to wait for.
-        let chosen = try await readers.present(of: backend).filter { $0.trouble == nil }.map(\.reader)
+        let chosen = try await readers.present(of: backend).filter { $0.unavailability == nil }.map(\.reader)
         if readers.isChoice, let reader = chosen.first, chosen.allSatisfy({ $0.backend == .smartReader }) {
             throw Self.noConversation(reader)
         }

@@ -63,7 +63,7 @@ package struct ReaderEventLine: Encodable {
         take(presence.reader)
         if event == "cardInserted" { at = ISO8601.text(presence.at) }
         atr = presence.facts.atr?.hex
-        card = presence.facts.standingATR.flatMap { try? ATR($0) }?.cardName
+        card = presence.facts.effectiveATR.flatMap { try? ATR($0) }?.cardName
     }
 
     /// The line for people.

@@ -84,17 +84,19 @@ package struct ReaderOptions: ParsableArguments, Sendable {
         of backend: any ReaderBackend,
         telling told: (any Error) -> Void = { _ in }
     ) async throws -> [ReaderStatus] {
-        let survey = await backend.survey()
+        let listing = await backend.listing()
         try Task.checkCancellation()
-        let present = survey.readers.filter { matches($0.reader) }
-        let missing = missing(in: survey.readers)
-        if !missing.isEmpty { throw survey.faults.first ?? absence(of: missing) }
+        let present = listing.readers.filter { matches($0.reader) }
+        let missing = missing(in: listing.readers)
+        if !missing.isEmpty { throw listing.faults.first ?? absence(of: missing) }
         for selector in chosen {
             let meant = present.filter { selector.matches($0.reader) }
-            if let trouble = meant.first?.trouble, meant.allSatisfy({ $0.trouble != nil }) { throw trouble }
+            if let trouble = meant.first?.unavailability, meant.allSatisfy({ $0.unavailability != nil }) {
+                throw trouble
+            }
         }
-        if present.isEmpty, let fault = survey.faults.first { throw fault }
-        if !isChoice { survey.faults.forEach(told) }
+        if present.isEmpty, let fault = listing.faults.first { throw fault }
+        if !isChoice { listing.faults.forEach(told) }
         return present
     }
 

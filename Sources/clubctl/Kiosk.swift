@@ -226,7 +226,7 @@ struct Kiosk: ToolCommand {
     /// Says which readers are not there to be served. Beside the work, since a service that hangs must not keep the kiosk
     /// closed.
     private func tellReaders(of backend: any ReaderBackend, _ output: Output) async {
-        let all = await backend.survey().readers
+        let all = await backend.listing().readers
         let missing = readers.missing(in: all)
         if !missing.isEmpty {
             let others = all.isEmpty ? "" : " (there are: \(all.map(\.reader.name).joined(separator: ", ")))"

@@ -376,7 +376,7 @@ struct ReceivingTests {
         }
         #expect(try await keys(.userId) == "abc")
         #expect(try await keys(.username) == "acb")
-        #expect(try await keys(.added) == "cab")
+        #expect(try await keys(.insertion) == "cab")
         #expect(try await keys(.visits) == "abc")
         #expect(try await keys(.lastVisit) == "abc")
     }

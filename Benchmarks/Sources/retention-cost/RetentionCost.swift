@@ -60,7 +60,7 @@ struct RetentionCost {
             let over = Flag()
             let removal = Task {
                 defer { over.set() }
-                return try await club.removeVisits(before: limit)
+                return try await club.pruneVisits(before: limit)
             }
             var taps: [Double] = []
             while !over.isSet { taps.append(try await tap()) }

@@ -3,7 +3,7 @@ import CardPasses
 
 /// Apple VAS: GET VAS DATA, and what a phone answers to it and to its SELECT.
 struct AppleVASExplainer: ExchangeExplainer {
-    func explain(_ exchange: SaidExchange, _ state: inout ConversationState) -> ExplainedExchange? {
+    func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         guard let apdu = exchange.apdu, apdu.cla == 0x80, apdu.ins == 0xCA else { return nil }
         // GET DATA of class 80 is many applications'; VAS asks with its own tags.
         let objects = BERTLV.decodePrefix(apdu.data).objects
@@ -12,7 +12,7 @@ struct AppleVASExplainer: ExchangeExplainer {
         return ExplainedExchange(command(apdu, objects), answer(apdu))
     }
 
-    private func command(_ apdu: SaidExchange.Parts, _ objects: [BERTLV]) -> ExplainedExchange.Message {
+    private func command(_ apdu: RecordedExchange.Parts, _ objects: [BERTLV]) -> ExplainedExchange.Message {
         var fields = TLVFields.make(apdu.data, at: apdu.dataOffset, Self.request) + apdu.faults
         if apdu.p1 != 0x01 || apdu.p2 > 0x01 {
             fields.insert(
@@ -37,7 +37,7 @@ struct AppleVASExplainer: ExchangeExplainer {
         return .init("GET VAS DATA: " + title, fields)
     }
 
-    private func answer(_ apdu: SaidExchange.Parts) -> ExplainedExchange.Message {
+    private func answer(_ apdu: RecordedExchange.Parts) -> ExplainedExchange.Message {
         guard let status = apdu.status else { return .init(StatusText.title(apdu, "")) }
         let fields = TLVFields.make(apdu.body, at: 0, Self.answer)
         let meaning: String

@@ -7,7 +7,7 @@ struct DESFireExplainer: ExchangeExplainer {
     /// The command that `AF` goes on with, and how many answers it has had.
     private var chain: (instruction: UInt8, answers: Int)?
 
-    mutating func explain(_ exchange: SaidExchange, _ state: inout ConversationState) -> ExplainedExchange? {
+    mutating func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         guard let apdu = exchange.apdu, apdu.cla == 0x90, !state.isSmartTap else { return nil }
         let isMore = apdu.ins == 0xAF
         let instruction = isMore ? chain?.instruction ?? apdu.ins : apdu.ins
@@ -25,18 +25,18 @@ struct DESFireExplainer: ExchangeExplainer {
 
     // MARK: Status
 
-    private static func title(_ apdu: SaidExchange.Parts, _ status: DESFireStatus?) -> String {
+    private static func title(_ apdu: RecordedExchange.Parts, _ status: DESFireStatus?) -> String {
         guard let word = apdu.status else { return StatusText.title(apdu, "") }
         return StatusText.title(word, status?.name ?? StatusText.name(word))
     }
 
-    private static func field(_ apdu: SaidExchange.Parts, _ status: DESFireStatus?) -> [ExplainedField] {
+    private static func field(_ apdu: RecordedExchange.Parts, _ status: DESFireStatus?) -> [ExplainedField] {
         StatusText.field(apdu, status?.name)
     }
 
     // MARK: Commands
 
-    private static func command(_ instruction: UInt8, _ apdu: SaidExchange.Parts) -> [ExplainedField] {
+    private static func command(_ instruction: UInt8, _ apdu: RecordedExchange.Parts) -> [ExplainedField] {
         var reader = FieldReader(apdu.data, at: apdu.dataOffset)
         switch instruction {
         case 0x5A: reader.take("application", 3) { DESFireApplicationID(wire: $0)?.description }
@@ -63,7 +63,7 @@ struct DESFireExplainer: ExchangeExplainer {
     private static func answer(
         _ instruction: UInt8,
         _ part: Int,
-        _ apdu: SaidExchange.Parts,
+        _ apdu: RecordedExchange.Parts,
         _ status: DESFireStatus?
     ) -> [ExplainedField] {
         guard status == .done || status == .additionalFrame else { return apdu.body.isEmpty ? [] : data(apdu) }
@@ -108,7 +108,7 @@ struct DESFireExplainer: ExchangeExplainer {
         if let kind = body.first, kind <= 0x01 { reader.take("size", 3) { "\($0.littleEndianNumber) bytes" } }
     }
 
-    private static func data(_ apdu: SaidExchange.Parts) -> [ExplainedField] {
+    private static func data(_ apdu: RecordedExchange.Parts) -> [ExplainedField] {
         [ExplainedField("data", offset: 0, length: apdu.body.count, bytes: apdu.body)]
     }
 

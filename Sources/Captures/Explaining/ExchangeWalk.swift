@@ -22,12 +22,12 @@ struct ExchangeWalk {
 
     /// What there is to say of the next exchange.
     mutating func explain(_ exchange: Capture.Exchange) -> ExplainedExchange {
-        let explained = explain(SaidExchange(exchange), depth: 0)
+        let explained = explain(RecordedExchange(exchange), depth: 0)
         if case .fault = exchange.answer { state.forgetSelection() }
         return explained
     }
 
-    private mutating func explain(_ exchange: SaidExchange, depth: Int) -> ExplainedExchange {
+    private mutating func explain(_ exchange: RecordedExchange, depth: Int) -> ExplainedExchange {
         if depth < Self.depthLimit, let wrapping = FrameWrapping(exchange, state) {
             let inner = explain(wrapping.inner, depth: depth + 1)
             return Self.outer(exchange, wrapping, inner)
@@ -41,7 +41,7 @@ struct ExchangeWalk {
 
     /// What is said of a command that carries another one.
     private static func outer(
-        _ exchange: SaidExchange,
+        _ exchange: RecordedExchange,
         _ wrapping: FrameWrapping,
         _ inner: ExplainedExchange
     ) -> ExplainedExchange {
@@ -75,7 +75,7 @@ struct ExchangeWalk {
 /// A frame or command for the card that stands within a command to the reader, or an APDU that stands within a frame.
 struct FrameWrapping {
     /// What stands within, as if it stood alone.
-    let inner: SaidExchange
+    let inner: RecordedExchange
     /// Where the inner command begins in the command, and the inner answer in the answer.
     let commandOffset: Int
     let answerOffset: Int
@@ -83,7 +83,7 @@ struct FrameWrapping {
     let carrier: String
 
     /// The wrappings of ``FrameEncapsulation``, ISO-DEP blocks, and APDUs in raw frames; `nil` for all else.
-    init?(_ exchange: SaidExchange, _ state: ConversationState) {
+    init?(_ exchange: RecordedExchange, _ state: ConversationState) {
         switch exchange.carrier {
         case .apdu:
             guard let apdu = exchange.apdu, apdu.cla == 0xFF, let found = Self.withinCommand(apdu, exchange) else {
@@ -97,18 +97,18 @@ struct FrameWrapping {
             guard exchange.command.first == 0xFF, exchange.command.count >= CaptureLimits.shortestCommand else {
                 return nil
             }
-            self.init(SaidExchange(.apdu, exchange.command, exchange.answer), 0, 0, "escape")
+            self.init(RecordedExchange(.apdu, exchange.command, exchange.answer), 0, 0, "escape")
         }
     }
 
-    private init(_ inner: SaidExchange, _ commandOffset: Int, _ answerOffset: Int, _ carrier: String) {
+    private init(_ inner: RecordedExchange, _ commandOffset: Int, _ answerOffset: Int, _ carrier: String) {
         self.inner = inner
         self.commandOffset = commandOffset
         self.answerOffset = answerOffset
         self.carrier = carrier
     }
 
-    private static func withinCommand(_ apdu: SaidExchange.Parts, _ exchange: SaidExchange) -> FrameWrapping? {
+    private static func withinCommand(_ apdu: RecordedExchange.Parts, _ exchange: RecordedExchange) -> FrameWrapping? {
         /// A frame in the data from `skip` on, answered from `answerSkip` on.
         func frame(_ skip: Int, _ answerSkip: Int, _ carrier: String) -> FrameWrapping? {
             guard apdu.data.count > skip else { return nil }
@@ -143,9 +143,9 @@ struct FrameWrapping {
     }
 
     /// A single byte of at most 0F is an acknowledgement of four bits.
-    private static func bits(_ command: [UInt8], _ answer: [UInt8]?) -> SaidExchange {
+    private static func bits(_ command: [UInt8], _ answer: [UInt8]?) -> RecordedExchange {
         let isAcknowledgement = answer.map { $0.count == 1 && $0[0] <= 0x0F } ?? false
-        return SaidExchange(.frame, command, answer, answerBits: isAcknowledgement ? 4 : 8)
+        return RecordedExchange(.frame, command, answer, answerBits: isAcknowledgement ? 4 : 8)
     }
 
     private static func object(_ tag: String, _ fields: [ExplainedField]) -> (content: [UInt8], offset: Int)? {
@@ -156,7 +156,7 @@ struct FrameWrapping {
     }
 
     /// An APDU as a frame, or as the content of an ISO-DEP block.
-    private static func withinFrame(_ exchange: SaidExchange, _ state: ConversationState) -> FrameWrapping? {
+    private static func withinFrame(_ exchange: RecordedExchange, _ state: ConversationState) -> FrameWrapping? {
         guard state.tagType == .type4 || state.tagType == nil, exchange.commandBits == 8, exchange.answerBits == 8,
             let first = exchange.command.first
         else { return nil }
@@ -172,11 +172,11 @@ struct FrameWrapping {
         let command = Array(exchange.command[skip...])
         guard (try? APDULayout(command)) != nil else { return nil }
         guard let answer = exchange.answer else {
-            return FrameWrapping(SaidExchange(.apdu, command, nil), skip, skip, skip == 0 ? "" : "ISO-DEP block")
+            return FrameWrapping(RecordedExchange(.apdu, command, nil), skip, skip, skip == 0 ? "" : "ISO-DEP block")
         }
         guard answer.count >= skip + 2, let high = answer.dropLast().last, high >= 0x61, high < 0xA0 else { return nil }
         return FrameWrapping(
-            SaidExchange(.apdu, command, Array(answer[skip...])),
+            RecordedExchange(.apdu, command, Array(answer[skip...])),
             skip,
             skip,
             skip == 0 ? "" : "ISO-DEP block"
@@ -185,7 +185,7 @@ struct FrameWrapping {
 }
 
 /// A command and its answer as those who explain it see them.
-struct SaidExchange: Sendable {
+struct RecordedExchange: Sendable {
     /// By what it was carried.
     enum Carrier: Sendable, Hashable {
         case apdu
@@ -250,7 +250,7 @@ struct SaidExchange: Sendable {
     }
 }
 
-extension SaidExchange.Parts {
+extension RecordedExchange.Parts {
     /// `nil` for what is shorter than a command's header.
     init?(_ command: [UInt8], _ answer: [UInt8]?) {
         guard command.count >= CaptureLimits.shortestCommand else { return nil }
@@ -300,20 +300,20 @@ struct ConversationState: Sendable {
     /// What the reader took the card for.
     let tagType: TagType?
     /// The memory of a tag as far as it was read or written.
-    var memory: RememberedMemory?
+    var memory: ObservedMemory?
 
     init(_ facts: CardFacts) {
         let atr = facts.atr.flatMap { try? ATR($0) }
         technology = facts.technology ?? atr?.technology
         tagType = TagReader.type(of: facts)
-        memory = tagType.flatMap(RememberedMemory.init)
+        memory = tagType.flatMap(ObservedMemory.init)
     }
 
     /// Whether Smart Tap's commands are Smart Tap's, and not another application's with the same class.
     var isSmartTap: Bool { selection == .smartTap || selection == .wallet(.google) }
 
     /// Notes what an exchange has changed.
-    mutating func note(_ exchange: SaidExchange) {
+    mutating func note(_ exchange: RecordedExchange) {
         guard let apdu = exchange.apdu, let name = apdu.selectedName, apdu.isSuccess else { return }
         switch KnownApplication(named: name)?.kind {
         case .wallet:

@@ -129,7 +129,7 @@ protocol ExchangeExplainer: Sendable {
     /// What is said of an exchange, or `nil` if it is none of this protocol's.
     ///
     /// - Parameter state: what is known of the card so far; what the exchange itself changes in it is noted afterwards.
-    mutating func explain(_ exchange: SaidExchange, _ state: inout ConversationState) -> ExplainedExchange?
+    mutating func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange?
 }
 
 /// A part of a command, an answer or a frame that is explained: a data object, a record, or a field of one.

@@ -32,7 +32,7 @@ struct FileExplainer: ExchangeExplainer {
     /// Where the next part of an answer that was announced belongs.
     private var following: Int?
 
-    mutating func explain(_ exchange: SaidExchange, _ state: inout ConversationState) -> ExplainedExchange? {
+    mutating func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         guard let apdu = exchange.apdu, apdu.cla & 0xF0 == 0x00 else { return nil }
         switch apdu.ins {
         case 0xA4 where apdu.p1 != 0x04 && state.selection == .ndef: return select(apdu)
@@ -59,7 +59,7 @@ struct FileExplainer: ExchangeExplainer {
 
     // MARK: Commands
 
-    private mutating func select(_ apdu: SaidExchange.Parts) -> ExplainedExchange {
+    private mutating func select(_ apdu: RecordedExchange.Parts) -> ExplainedExchange {
         let name = Self.name(of: apdu.data, container: files[Self.container])
         let field = apdu.dataFields("file", name)
         if apdu.isSuccess {
@@ -77,7 +77,7 @@ struct FileExplainer: ExchangeExplainer {
     }
 
     private mutating func read(
-        _ apdu: SaidExchange.Parts,
+        _ apdu: RecordedExchange.Parts,
         at offset: Int?,
         _ state: ConversationState
     ) -> ExplainedExchange {
@@ -93,7 +93,7 @@ struct FileExplainer: ExchangeExplainer {
         )
     }
 
-    private mutating func readMore(_ apdu: SaidExchange.Parts, _ state: ConversationState) -> ExplainedExchange {
+    private mutating func readMore(_ apdu: RecordedExchange.Parts, _ state: ConversationState) -> ExplainedExchange {
         let offset = following
         following = apdu.status?.sw1 == 0x61 ? offset.map { $0 + apdu.body.count } : nil
         return ExplainedExchange(
@@ -106,7 +106,7 @@ struct FileExplainer: ExchangeExplainer {
     }
 
     private mutating func write(
-        _ apdu: SaidExchange.Parts,
+        _ apdu: RecordedExchange.Parts,
         at offset: Int?,
         _ content: [UInt8],
         _ place: Int,
@@ -134,7 +134,7 @@ struct FileExplainer: ExchangeExplainer {
         _ content: [UInt8],
         at offset: Int?,
         standingAt place: Int,
-        _ apdu: SaidExchange.Parts,
+        _ apdu: RecordedExchange.Parts,
         _ state: ConversationState
     ) -> [ExplainedField] {
         guard apdu.isSuccess || apdu.status?.sw1 == 0x61 || apdu.status == .endReached else {
@@ -279,7 +279,7 @@ struct FileExplainer: ExchangeExplainer {
 
 /// All that no protocol claims: commands by their names in ISO/IEC 7816-4, and what is not known, told as such.
 struct StandardExplainer: ExchangeExplainer {
-    func explain(_ exchange: SaidExchange, _ state: inout ConversationState) -> ExplainedExchange? {
+    func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         guard let apdu = exchange.apdu else { return raw(exchange) }
         return ExplainedExchange(
             .init(title(exchange, apdu), apdu.dataFields()),
@@ -287,14 +287,14 @@ struct StandardExplainer: ExchangeExplainer {
         )
     }
 
-    private func title(_ exchange: SaidExchange, _ apdu: SaidExchange.Parts) -> String {
+    private func title(_ exchange: RecordedExchange, _ apdu: RecordedExchange.Parts) -> String {
         let header = try? CommandAPDU(bytes: [apdu.cla, apdu.ins, apdu.p1, apdu.p2])
         if let title = header?.title { return title }
         let parameters = [apdu.p1, apdu.p2].hex
         return "class \([apdu.cla].hex), instruction \([apdu.ins].hex), parameters \(parameters): not known here"
     }
 
-    private func raw(_ exchange: SaidExchange) -> ExplainedExchange {
+    private func raw(_ exchange: RecordedExchange) -> ExplainedExchange {
         let what: String
         if case .control(let code) = exchange.carrier {
             what = "escape command \(String(code, radix: 16, uppercase: true)): not known here"

@@ -2,7 +2,7 @@ import CardPasses
 
 /// Frames by which a reader looks for cards and chooses one, and those by which it tells phones what it wants.
 struct PollingExplainer: ExchangeExplainer {
-    func explain(_ exchange: SaidExchange, _ state: inout ConversationState) -> ExplainedExchange? {
+    func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         guard exchange.carrier == .frame else { return nil }
         let command = exchange.command
         if let annotation = PollingAnnotation(frame: command) {
@@ -57,7 +57,7 @@ struct PollingExplainer: ExchangeExplainer {
 
     // MARK: Type A
 
-    private func typeA(_ exchange: SaidExchange) -> ExplainedExchange? {
+    private func typeA(_ exchange: RecordedExchange) -> ExplainedExchange? {
         let command = exchange.command
         let title: String
         var answer = "an answer"
@@ -83,7 +83,7 @@ struct PollingExplainer: ExchangeExplainer {
 
     private static func level(_ byte: UInt8) -> Int { [0x93: 1, 0x95: 2][byte] ?? 3 }
 
-    private func typeB(_ title: String, _ exchange: SaidExchange) -> ExplainedExchange {
+    private func typeB(_ title: String, _ exchange: RecordedExchange) -> ExplainedExchange {
         ExplainedExchange(.init(title, Self.data(exchange.command)), .init("an answer", Self.data(exchange.answer)))
     }
 

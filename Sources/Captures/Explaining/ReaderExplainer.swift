@@ -3,7 +3,7 @@ import CardPasses
 
 /// Pseudo-APDUs of class FF, which the reader answers itself (PC/SC part 3 and the makers' own).
 struct ReaderExplainer: ExchangeExplainer {
-    func explain(_ exchange: SaidExchange, _ state: inout ConversationState) -> ExplainedExchange? {
+    func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         guard let apdu = exchange.apdu, apdu.cla == 0xFF else { return nil }
         switch apdu.ins {
         case 0xCA: return getData(apdu, state)
@@ -28,7 +28,7 @@ struct ReaderExplainer: ExchangeExplainer {
     }
 
     /// A command that is known by its name alone.
-    private static func plain(_ exchange: SaidExchange, _ apdu: SaidExchange.Parts) -> ExplainedExchange {
+    private static func plain(_ exchange: RecordedExchange, _ apdu: RecordedExchange.Parts) -> ExplainedExchange {
         let name = (try? CommandAPDU(bytes: exchange.command))?.title ?? "reader: instruction \([apdu.ins].hex)"
         return ExplainedExchange(
             .init(name, apdu.dataFields()),
@@ -37,7 +37,7 @@ struct ReaderExplainer: ExchangeExplainer {
     }
 
     static func title(
-        _ apdu: SaidExchange.Parts,
+        _ apdu: RecordedExchange.Parts,
         _ success: String,
         _ meanings: [StatusWord: String] = [:]
     ) -> String {
@@ -50,18 +50,18 @@ struct ReaderExplainer: ExchangeExplainer {
         return meaning.prefix(1).lowercased() + meaning.dropFirst().prefix { $0 != "." }
     }
 
-    private static func status(_ apdu: SaidExchange.Parts) -> [ExplainedField] {
+    private static func status(_ apdu: RecordedExchange.Parts) -> [ExplainedField] {
         StatusText.field(apdu, apdu.status.map { $0.isSuccess ? $0.name : meaning(of: $0) })
     }
 
-    private static func answer(_ apdu: SaidExchange.Parts, _ meaning: String? = nil) -> [ExplainedField] {
+    private static func answer(_ apdu: RecordedExchange.Parts, _ meaning: String? = nil) -> [ExplainedField] {
         let data = apdu.answerFields("data", meaning).filter { $0.name == "data" }
         return data + status(apdu)
     }
 
     // MARK: Standard commands
 
-    private func getData(_ apdu: SaidExchange.Parts, _ state: ConversationState) -> ExplainedExchange {
+    private func getData(_ apdu: RecordedExchange.Parts, _ state: ConversationState) -> ExplainedExchange {
         switch apdu.parameter {
         case 0x0000:
             var fields: [ExplainedField] = []
@@ -104,7 +104,7 @@ struct ReaderExplainer: ExchangeExplainer {
         }
     }
 
-    private func read(_ apdu: SaidExchange.Parts, _ state: inout ConversationState) -> ExplainedExchange {
+    private func read(_ apdu: RecordedExchange.Parts, _ state: inout ConversationState) -> ExplainedExchange {
         let name = BlockFields.name(of: state.tagType, apdu.parameter, apdu.expectedLength ?? 1)
         let done = apdu.isSuccess || apdu.status == .endReached
         let fields = done ? BlockFields.make(apdu.body, fromBlock: apdu.parameter, at: 0, &state) : []
@@ -117,7 +117,7 @@ struct ReaderExplainer: ExchangeExplainer {
         )
     }
 
-    private func write(_ apdu: SaidExchange.Parts, _ state: inout ConversationState) -> ExplainedExchange {
+    private func write(_ apdu: RecordedExchange.Parts, _ state: inout ConversationState) -> ExplainedExchange {
         let name = BlockFields.name(of: state.tagType, apdu.parameter, apdu.data.count)
         let fields =
             apdu.isSuccess
@@ -131,14 +131,14 @@ struct ReaderExplainer: ExchangeExplainer {
 
     // MARK: Keys
 
-    private func loadKey(_ apdu: SaidExchange.Parts) -> ExplainedExchange {
+    private func loadKey(_ apdu: RecordedExchange.Parts) -> ExplainedExchange {
         ExplainedExchange(
             .init("reader: takes a key into place \(apdu.p2)", keyFields(apdu)),
             .init(Self.title(apdu, "the reader has the key"), Self.answer(apdu))
         )
     }
 
-    private func keyFields(_ apdu: SaidExchange.Parts) -> [ExplainedField] {
+    private func keyFields(_ apdu: RecordedExchange.Parts) -> [ExplainedField] {
         apdu.dataFields("key", Self.publicKeys[apdu.data] ?? "a key")
     }
 
@@ -149,7 +149,7 @@ struct ReaderExplainer: ExchangeExplainer {
         [0xD3, 0xF7, 0xD3, 0xF7, 0xD3, 0xF7]: "the public key of NDEF sectors",
     ]
 
-    private func authenticate(_ apdu: SaidExchange.Parts) -> ExplainedExchange {
+    private func authenticate(_ apdu: RecordedExchange.Parts) -> ExplainedExchange {
         var reader = FieldReader(apdu.data, at: apdu.dataOffset)
         var block = apdu.parameter
         if apdu.ins == 0x86 {
@@ -172,7 +172,7 @@ struct ReaderExplainer: ExchangeExplainer {
     // MARK: The makers' own
 
     /// `FF 00`: an ACR122's own functions; what is for the chip within it.
-    private func direct(_ apdu: SaidExchange.Parts) -> ExplainedExchange {
+    private func direct(_ apdu: RecordedExchange.Parts) -> ExplainedExchange {
         let title: String
         switch (apdu.p1, apdu.p2) {
         case (0x40, _): title = "reader: lights and sound"
@@ -199,7 +199,7 @@ struct ReaderExplainer: ExchangeExplainer {
     ]
 
     /// `FF C2`: a transparent session of PC/SC part 3.
-    private func session(_ apdu: SaidExchange.Parts) -> ExplainedExchange {
+    private func session(_ apdu: RecordedExchange.Parts) -> ExplainedExchange {
         let what =
             switch apdu.p2 {
             case 0x00: "manages a transparent session"

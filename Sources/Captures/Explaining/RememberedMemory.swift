@@ -3,7 +3,7 @@ import CardTags
 import NDEFCodec
 
 /// The memory of a tag without files as far as a conversation has shown it, and whether a whole message is in it.
-struct RememberedMemory: TagMemory, Sendable {
+struct ObservedMemory: TagMemory, Sendable {
     let tagType: TagType
     let unit: Int
     private var bytes: [Int: UInt8] = [:]

@@ -24,7 +24,7 @@ struct SelectionExplainer: ExchangeExplainer {
         0x5F2D: .init("languages") { value, _ in .init(text: ExplanationText.ascii(value)) },
     ])
 
-    func explain(_ exchange: SaidExchange, _ state: inout ConversationState) -> ExplainedExchange? {
+    func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         guard let apdu = exchange.apdu, apdu.ins == 0xA4, apdu.cla != 0xFF, apdu.cla & 0xF0 != 0x90 else { return nil }
         if apdu.p1 == 0x04 { return byName(apdu) }
         guard state.selection != .ndef else { return nil }
@@ -40,7 +40,7 @@ struct SelectionExplainer: ExchangeExplainer {
         )
     }
 
-    private func byName(_ apdu: SaidExchange.Parts) -> ExplainedExchange {
+    private func byName(_ apdu: RecordedExchange.Parts) -> ExplainedExchange {
         let known = KnownApplication(named: apdu.data)
         let name = known?.name ?? ExplanationText.ascii(apdu.data) ?? ExplanationText.hex(apdu.data, longest: 32)
         let field = ExplainedField(
@@ -58,7 +58,7 @@ struct SelectionExplainer: ExchangeExplainer {
         return ExplainedExchange(command, answer(to: known, apdu))
     }
 
-    private func answer(to known: KnownApplication?, _ apdu: SaidExchange.Parts) -> ExplainedExchange.Message {
+    private func answer(to known: KnownApplication?, _ apdu: RecordedExchange.Parts) -> ExplainedExchange.Message {
         let status = StatusText.field(apdu)
         switch known?.kind {
         case .wallet: return walletAnswer(apdu, status)
@@ -82,7 +82,7 @@ struct SelectionExplainer: ExchangeExplainer {
     }
 
     private func walletAnswer(
-        _ apdu: SaidExchange.Parts,
+        _ apdu: RecordedExchange.Parts,
         _ status: [ExplainedField]
     ) -> ExplainedExchange.Message {
         guard let word = apdu.status else { return .init(StatusText.title(apdu, ""), status) }
@@ -130,7 +130,7 @@ struct SelectionExplainer: ExchangeExplainer {
     }
 
     private func smartTapAnswer(
-        _ apdu: SaidExchange.Parts,
+        _ apdu: RecordedExchange.Parts,
         _ status: [ExplainedField]
     ) -> ExplainedExchange.Message {
         var reader = FieldReader(apdu.body, at: 0)

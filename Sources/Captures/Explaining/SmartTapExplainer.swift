@@ -13,7 +13,7 @@ struct SmartTapExplainer: ExchangeExplainer {
         static let getMore: UInt8 = 0xC0
     }
 
-    mutating func explain(_ exchange: SaidExchange, _ state: inout ConversationState) -> ExplainedExchange? {
+    mutating func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         guard let apdu = exchange.apdu, apdu.cla == 0x90, state.isSmartTap || Self.isMeant(apdu) else { return nil }
         let records = SmartTapFields.leniently(apdu.data)
         switch apdu.ins {
@@ -54,7 +54,7 @@ struct SmartTapExplainer: ExchangeExplainer {
     }
 
     /// Whether the data are Smart Tap's although nothing of it was selected.
-    private static func isMeant(_ apdu: SaidExchange.Parts) -> Bool {
+    private static func isMeant(_ apdu: RecordedExchange.Parts) -> Bool {
         let name: String
         switch apdu.ins {
         case Instruction.negotiate: name = "ngr"
@@ -65,12 +65,12 @@ struct SmartTapExplainer: ExchangeExplainer {
         return SmartTapFields.leniently(apdu.data).first(named: name) != nil
     }
 
-    private func command(_ title: String, _ apdu: SaidExchange.Parts) -> ExplainedExchange.Message {
+    private func command(_ title: String, _ apdu: RecordedExchange.Parts) -> ExplainedExchange.Message {
         .init(title, SmartTapFields.message(apdu.data, at: apdu.dataOffset) + apdu.faults)
     }
 
     /// A phone that accepts the terminal gives its key; without it no session can follow, whatever the status word.
-    private func negotiated(_ apdu: SaidExchange.Parts) -> ExplainedExchange.Message {
+    private func negotiated(_ apdu: RecordedExchange.Parts) -> ExplainedExchange.Message {
         let session = SmartTapFields.leniently(apdu.body).first(named: "nrs").map(\.payload) ?? []
         let hasKey = SmartTapFields.leniently(session).first(named: "dpk") != nil
         var message = answer(apdu, apdu.body, "the phone accepts it, and gives its key for this tap")
@@ -81,7 +81,7 @@ struct SmartTapExplainer: ExchangeExplainer {
     }
 
     /// Joins the parts of an answer, and explains them at the last one.
-    private mutating func dataAnswer(_ apdu: SaidExchange.Parts) -> ExplainedExchange.Message {
+    private mutating func dataAnswer(_ apdu: RecordedExchange.Parts) -> ExplainedExchange.Message {
         guard let status = apdu.status else { return .init(StatusText.title(apdu, "")) }
         var (data, count) = parts ?? ([], 0)
         // As much as a reader would fetch.
@@ -127,7 +127,7 @@ struct SmartTapExplainer: ExchangeExplainer {
     }
 
     private func answer(
-        _ apdu: SaidExchange.Parts,
+        _ apdu: RecordedExchange.Parts,
         _ data: [UInt8],
         _ success: String
     ) -> ExplainedExchange.Message {

@@ -4,7 +4,7 @@ import CardCore
 enum StatusText {
     /// `status 9000: done`, with what it means here where somebody knows better than the standard.
     static func title(
-        _ apdu: SaidExchange.Parts,
+        _ apdu: RecordedExchange.Parts,
         _ success: String,
         _ meanings: [StatusWord: String] = [:]
     ) -> String {
@@ -20,7 +20,7 @@ enum StatusText {
     static func name(_ status: StatusWord) -> String { status.name }
 
     /// The status word as a field, with what it means here.
-    static func field(_ apdu: SaidExchange.Parts, _ meaning: String? = nil) -> [ExplainedField] {
+    static func field(_ apdu: RecordedExchange.Parts, _ meaning: String? = nil) -> [ExplainedField] {
         guard let status = apdu.status else { return [] }
         return [
             ExplainedField(
@@ -34,7 +34,7 @@ enum StatusText {
     }
 }
 
-extension SaidExchange.Parts {
+extension RecordedExchange.Parts {
     /// The command's data as one field, and what is wrong with its lengths.
     func dataFields(_ name: String = "data", _ meaning: String? = nil) -> [ExplainedField] {
         guard !data.isEmpty else { return faults }

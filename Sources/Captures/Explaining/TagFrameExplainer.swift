@@ -7,7 +7,7 @@ struct TagFrameExplainer: ExchangeExplainer {
     /// The page or block that the next frame of sixteen bytes is written to.
     private var wanted: Int?
 
-    mutating func explain(_ exchange: SaidExchange, _ state: inout ConversationState) -> ExplainedExchange? {
+    mutating func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         guard exchange.carrier == .frame, !exchange.command.isEmpty else { return nil }
         switch state.technology {
         case .felica: return feliCa(exchange, &state)
@@ -20,7 +20,7 @@ struct TagFrameExplainer: ExchangeExplainer {
     // MARK: Type A
 
     private mutating func typeA(
-        _ exchange: SaidExchange,
+        _ exchange: RecordedExchange,
         _ state: inout ConversationState
     ) -> ExplainedExchange? {
         let command = exchange.command
@@ -77,7 +77,7 @@ struct TagFrameExplainer: ExchangeExplainer {
         _ block: Int,
         _ name: String,
         _ count: Int,
-        _ exchange: SaidExchange,
+        _ exchange: RecordedExchange,
         _ state: inout ConversationState
     ) -> ExplainedExchange {
         let type = state.tagType ?? .type2
@@ -104,7 +104,7 @@ struct TagFrameExplainer: ExchangeExplainer {
     private func written(
         _ block: Int,
         _ skip: Int,
-        _ exchange: SaidExchange,
+        _ exchange: RecordedExchange,
         _ state: inout ConversationState,
         _ verb: String,
         isPage: Bool
@@ -121,7 +121,7 @@ struct TagFrameExplainer: ExchangeExplainer {
         )
     }
 
-    private func version(_ exchange: SaidExchange) -> ExplainedExchange {
+    private func version(_ exchange: RecordedExchange) -> ExplainedExchange {
         guard let answer = exchange.answer, answer.count == 8 else {
             return plain("GET VERSION: what is the tag?", exchange, "what the tag is")
         }
@@ -144,7 +144,7 @@ struct TagFrameExplainer: ExchangeExplainer {
 
     private func plain(
         _ title: String,
-        _ exchange: SaidExchange,
+        _ exchange: RecordedExchange,
         _ success: String = "done",
         _ meaning: ([UInt8]) -> String? = { _ in nil }
     ) -> ExplainedExchange {
@@ -155,7 +155,7 @@ struct TagFrameExplainer: ExchangeExplainer {
 
     /// An acknowledgement of four bits, a refusal, or data.
     static func answer(
-        _ exchange: SaidExchange,
+        _ exchange: RecordedExchange,
         _ success: String,
         _ meaning: ([UInt8]) -> String? = { _ in nil }
     ) -> ExplainedExchange.Message {
@@ -187,7 +187,7 @@ struct TagFrameExplainer: ExchangeExplainer {
     // MARK: FeliCa
 
     private func feliCa(
-        _ exchange: SaidExchange,
+        _ exchange: RecordedExchange,
         _ state: inout ConversationState
     ) -> ExplainedExchange? {
         // With the length byte or without it.
@@ -251,7 +251,7 @@ struct TagFrameExplainer: ExchangeExplainer {
     // MARK: ISO 15693
 
     private func vicinity(
-        _ exchange: SaidExchange,
+        _ exchange: RecordedExchange,
         _ state: inout ConversationState
     ) -> ExplainedExchange? {
         let command = exchange.command

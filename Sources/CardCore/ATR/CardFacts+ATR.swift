@@ -4,7 +4,7 @@ extension CardFacts {
     /// A contactless card has no answer to reset. PC/SC part 3 (sections 3.1.3.2.3.1 and .2) says which one a reader
     /// makes of what anticollision showed, so that it can be said through any other library as well, and a card is
     /// reported alike whatever the way in. `nil` without any facts.
-    package var standingATR: [UInt8]? { atr ?? historicalBytes.map(Self.madeUp) }
+    package var effectiveATR: [UInt8]? { atr ?? historicalBytes.map(Self.madeUp) }
 
     /// `3B 8n 80 01`, the historical bytes and their check byte.
     private static func madeUp(_ historicalBytes: [UInt8]) -> [UInt8] {

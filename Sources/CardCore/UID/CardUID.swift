@@ -91,7 +91,7 @@ extension CardUID {
     }
 
     private init(readerBytes: [UInt8], facts: CardFacts) {
-        let technology = facts.technology ?? facts.standingATR.flatMap { try? ATR($0) }?.technology
+        let technology = facts.technology ?? facts.effectiveATR.flatMap { try? ATR($0) }?.technology
         self.init(readerBytes: readerBytes, technology: technology)
     }
 

@@ -18,7 +18,7 @@ extension Club {
     /// - Parameters:
     ///   - query: which part of which list.
     ///   - interval: how often to look for changes by other processes. Those of this process are seen at once.
-    public func members(in query: MemberQuery, lookEvery interval: Duration = .milliseconds(250)) -> MemberWindows {
+    public func members(in query: MemberQuery, pollInterval interval: Duration = .milliseconds(250)) -> MemberWindows {
         MemberWindows(club: self, query: query, interval: interval)
     }
 
@@ -28,12 +28,12 @@ extension Club {
     /// let ended = try await club.members(matching: MemberFilter(isExpired: true, tag: "gold"))
     /// ```
     ///
-    /// All of them are in memory; ``forEachMember(in:_:)`` holds few at a time, and ``members(in:lookEvery:)`` follows a part.
+    /// All of them are in memory; ``forEachMember(in:_:)`` holds few at a time, and ``members(in:pollInterval:)`` follows a part.
     ///
     /// - Parameter limit: how many at most; all by default.
     public func members(
         matching filter: MemberFilter,
-        sortedBy order: MemberOrder = .added,
+        sortedBy order: MemberOrder = .insertion,
         limit: Int = .max
     ) async throws(ClubError) -> [Member] {
         let found = Mutex<[Member]>([])
@@ -51,7 +51,7 @@ extension Club {
     /// Upper and lower case count as the same; an empty text finds everybody.
     public func members(
         matching text: String,
-        sortedBy order: MemberOrder = .added,
+        sortedBy order: MemberOrder = .insertion,
         limit: Int = .max
     ) async throws(ClubError) -> [Member] {
         try await members(matching: MemberFilter(text: text), sortedBy: order, limit: limit)

@@ -57,7 +57,7 @@ struct MemberKey: Sendable, Hashable {
         case .creation: self.init(id: id)
         case .userId: self.init(id: id, userID: userID)
         case .username: self.init(id: id, username: image.username, userID: userID)
-        case .added: self.init(id: id, addedAt: image.addedAt, userID: userID)
+        case .insertion: self.init(id: id, addedAt: image.addedAt, userID: userID)
         case .visits: self.init(id: id, visits: image.visits, userID: userID)
         case .lastVisit: self.init(id: id, lastVisitAt: image.lastVisitAt, userID: userID)
         }

@@ -196,7 +196,7 @@ extension MemberKey {
         case .creation: self.init(id: id)
         case .userId: self.init(id: id, userID: try row.value(2))
         case .username: self.init(id: id, username: try row.optional(1), userID: try row.value(2))
-        case .added: self.init(id: id, addedAt: try row.value(1), userID: try row.value(2))
+        case .insertion: self.init(id: id, addedAt: try row.value(1), userID: try row.value(2))
         case .visits: self.init(id: id, visits: try row.value(1), userID: try row.value(2))
         case .lastVisit: self.init(id: id, lastVisitAt: try row.optional(1), userID: try row.value(2))
         }
@@ -220,7 +220,7 @@ extension MemberOrder {
         switch self {
         case .creation, .userId: nil
         case .username: Primary(column: "username", collation: " COLLATE NOCASE")
-        case .added: Primary(column: "added_at")
+        case .insertion: Primary(column: "added_at")
         case .visits: Primary(column: "num_visits", isDescending: true)
         case .lastVisit: Primary(column: "last_visit_at", isDescending: true)
         }
@@ -298,7 +298,7 @@ extension MemberListing {
         case .creation: image.id.databaseValue
         case .userId: image.userID.databaseValue
         case .username: image.username.databaseValue
-        case .added: image.addedAt.databaseValue
+        case .insertion: image.addedAt.databaseValue
         case .visits: image.visits.databaseValue
         case .lastVisit: image.lastVisitAt.databaseValue
         }

@@ -19,7 +19,7 @@ import Synchronization
 /// The list holds each member's place and no values, which ``user(at:)`` reads from the store when they are asked for.
 /// It sees what other processes do with the same database. Following a tap takes as long in a list of a million members
 /// as in a short one, apart from a logarithm. For a list of which only a part is looked at,
-/// ``Club/members(in:lookEvery:)`` holds nothing but that part.
+/// ``Club/members(in:pollInterval:)`` holds nothing but that part.
 ///
 /// A collection is not `Sendable`: use it where its callbacks come, which is the queue of
 /// ``Club/setDispatchQueue(_:)``, by default the main one. Keep it as long as it is to follow
@@ -80,7 +80,7 @@ public final class MembershipUserCollection<T: MembershipUser> {
         club: Club,
         order: MemberOrder = .creation,
         filter: MemberFilter = .all,
-        lookEvery interval: Duration = .milliseconds(250)
+        pollInterval interval: Duration = .milliseconds(250)
     ) {
         self.club = club
         listing = MemberListing(order: order, filter: filter)

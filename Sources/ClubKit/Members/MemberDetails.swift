@@ -41,7 +41,7 @@ public enum MemberOrder: String, Sendable, Hashable, CaseIterable {
     /// By ``Member/username``; members without a name first.
     case username
     /// The oldest membership first.
-    case added
+    case insertion = "added"
     /// The most visits first.
     case visits
     /// The latest visitor first.

@@ -87,10 +87,10 @@ extension Club {
     ///
     /// - Returns: how many visits were removed.
     @discardableResult
-    public func removeVisits(
+    public func pruneVisits(
         before date: Date,
         by context: ActionContext = ActionContext()
     ) async throws(ClubError) -> Int {
-        try await removeVisits(before: date, context, in: openStore("remove old visits"))
+        try await pruneVisits(before: date, context, in: openStore("remove old visits"))
     }
 }

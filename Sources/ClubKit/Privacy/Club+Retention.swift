@@ -13,7 +13,7 @@ extension Club {
                 let limit = max(clock().addingTimeInterval(-seconds), Date(timeIntervalSince1970: 0))
                 do throws(ClubError) {
                     let context = ActionContext(reason: "retention period")
-                    guard let count = try await self?.removeVisits(before: limit, context, in: store) else { return }
+                    guard let count = try await self?.pruneVisits(before: limit, context, in: store) else { return }
                     if count > 0 { logger.info("Old visits were removed.", metadata: ["visits": "\(count)"]) }
                 } catch {
                     if error.kind == .notOpen || error.kind == .cancelled { return }
@@ -48,7 +48,7 @@ extension Club {
     ///
     /// - Parameter warns: whether the log reports that scenarios look at days of which visits are removed, and that old
     ///   visits stay.
-    package func removeVisits(
+    package func pruneVisits(
         before limit: Date,
         _ context: ActionContext,
         in store: MemberStore? = nil,
@@ -61,7 +61,7 @@ extension Club {
                 metadata: ["days": "\(days)"]
             )
         }
-        let removed = try await store.removeVisits(before: limit, context)
+        let removed = try await store.pruneVisits(before: limit, context)
         if warns, case let left = try await oldVisits(before: limit).count, left > 0 {
             configuration.logger.warning(
                 "Old visits stay: the clock was ahead when the first that is kept of the member was recorded.",

@@ -192,7 +192,7 @@ extension MemberStore {
     }
 
     /// Adds visits that were bought, or ends the limit.
-    package func addVisits(
+    package func sellVisits(
         _ visits: Int?,
         to key: String,
         _ context: ActionContext,
@@ -327,13 +327,13 @@ extension MemberStore {
 
     /// Makes one member of two: everything that the second is known by leads to the first, whose visits are those of
     /// both, and who is held to what was said of either.
-    package func join(
+    package func mergeMember(
         _ key: String,
-        to target: String,
+        into target: String,
         _ context: ActionContext,
         committed: @escaping @Sendable (Changed) -> Void
     ) async throws(ClubError) -> JoinReport {
-        let attempt = "join two members"
+        let attempt = "merge two members"
         let (key, target) = (device.identifiers(key), device.identifiers(target))
         let told: @Sendable ((Changed, JoinReport)) -> Void = { committed($0.0) }
         return try await write(attempt, committed: told) { transaction -> (Changed, JoinReport) in

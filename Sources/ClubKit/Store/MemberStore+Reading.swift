@@ -191,7 +191,7 @@ extension MemberOrder {
         case .creation: "id"
         case .userId: "user_id"
         case .username: "username COLLATE NOCASE, user_id"
-        case .added: "added_at, user_id"
+        case .insertion: "added_at, user_id"
         case .visits: "num_visits DESC, user_id"
         case .lastVisit: "last_visit_at DESC, user_id"
         }

@@ -20,14 +20,14 @@ public protocol ReaderBackend: Sendable {
     func events() -> AsyncStream<ReaderEvent>
 
     /// The readers that are there now, each with its card. No reader is no error, and one that is there and cannot be used
-    /// says why (``ReaderStatus/trouble``).
+    /// says why (``ReaderStatus/unavailability``).
     ///
     /// - Throws: ``ReaderError`` when the service behind the readers cannot be reached.
     func readers() async throws -> [ReaderStatus]
 
     /// The readers that are there now, and what kept others from being found. For one backend that is its ``readers()``
     /// or their error; several as one (``CombinedBackend``) may have both.
-    func survey() async -> ReaderSurvey
+    func listing() async -> ReaderListing
 
     /// Runs a conversation with the card of that presentation, in the isolation of its reader.
     ///
@@ -60,11 +60,11 @@ extension ReaderBackend {
     public var isRecording: Bool { false }
 
     /// What ``readers()`` gives, or throws.
-    public func survey() async -> ReaderSurvey {
+    public func listing() async -> ReaderListing {
         do {
-            return ReaderSurvey(readers: try await readers())
+            return ReaderListing(readers: try await readers())
         } catch {
-            return ReaderSurvey(faults: [error])
+            return ReaderListing(faults: [error])
         }
     }
 
@@ -88,7 +88,7 @@ extension ReaderBackend {
 }
 
 /// The readers that are there at one moment, and what kept others from being found.
-public struct ReaderSurvey: Sendable {
+public struct ReaderListing: Sendable {
     /// The readers.
     public var readers: [ReaderStatus]
 
@@ -119,7 +119,7 @@ public struct ReaderStatus: Sendable, Hashable {
 
     /// Why the reader cannot be used although it is there: another program holds it, say. `nil` for one that can be used,
     /// or of which that shows only when it is watched.
-    public var trouble: ReaderError?
+    public var unavailability: ReaderError?
 
     /// A reader.
     public init(
@@ -127,13 +127,13 @@ public struct ReaderStatus: Sendable, Hashable {
         card: CardPresence? = nil,
         technologies: [Technology]? = nil,
         details: String? = nil,
-        trouble: ReaderError? = nil
+        unavailability: ReaderError? = nil
     ) {
         self.reader = reader
         self.card = card
         self.technologies = technologies
         self.details = details
-        self.trouble = trouble
+        self.unavailability = unavailability
     }
 }
 

@@ -42,7 +42,7 @@ public struct RecordingBackend: ReaderBackend {
     public func readers() async throws -> [ReaderStatus] { try await base.readers() }
 
     /// What the recorded backend finds.
-    public func survey() async -> ReaderSurvey { await base.survey() }
+    public func listing() async -> ReaderListing { await base.listing() }
 
     /// Lets go of the recorded backend's readers.
     public func close() async { await base.close() }

@@ -20,7 +20,7 @@ package struct CardReading: Sendable {
 
     /// What is known before the card was asked anything.
     package init(facts: CardFacts) {
-        let atr = facts.standingATR.flatMap { try? ATR($0) }
+        let atr = facts.effectiveATR.flatMap { try? ATR($0) }
         technology = facts.technology ?? atr?.technology
         if let atr { card = atr.cardName }
         if let identifier = CardUID(facts: facts) { take(identifier) }

@@ -68,7 +68,7 @@ public struct CardScanner: Sendable {
             reading = await read(presence, within: left)
         }
         if presence.reader.backend == .replay { reading.explainRecording() }
-        return event(of: reading, at: presence.at, on: presence.reader, atr: presence.facts.standingATR)
+        return event(of: reading, at: presence.at, on: presence.reader, atr: presence.facts.effectiveATR)
     }
 
     /// Reads what a reader reported.

@@ -34,7 +34,7 @@ public final class RecordedCard: SimulatedCard {
     /// - Throws: ``RecordedCardError`` if there is nothing that a card could be made of.
     public init(_ presentation: Capture.Presentation) throws(RecordedCardError) {
         guard presentation.connectFault == nil else { throw .unreadable }
-        guard let atr = presentation.facts.standingATR, let kind = RecordedCard.kind(atr) else { throw .unknownCard }
+        guard let atr = presentation.facts.effectiveATR, let kind = RecordedCard.kind(atr) else { throw .unknownCard }
         self.presentation = presentation
         self.kind = kind
         self.atr = atr

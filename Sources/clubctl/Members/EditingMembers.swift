@@ -314,7 +314,7 @@ struct MembersMerge: ToolCommand {
                     """,
                     out
                 )
-                let report = try await club.join(other, to: member, by: action.context)
+                let report = try await club.mergeMember(other, into: member, by: action.context)
                 guard let details = try await club.details(of: report.member.userId) else { return }
                 try out.result(MemberLine(details: details, joined: report), text: report.text)
             }

@@ -147,7 +147,7 @@ struct MembersPack: ToolCommand {
             guard let count = Int(visits) else {
                 return try await club.removeVisitLimit(of: member, by: action.context)
             }
-            return try await club.addVisits(count, to: member, by: action.context)
+            return try await club.sellVisits(count, to: member, by: action.context)
         }
     }
 

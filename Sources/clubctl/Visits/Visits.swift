@@ -123,7 +123,7 @@ struct VisitsPrune: ToolCommand {
                     )
                 }
                 try await confirmation.ask("Remove \(Count.text(count, "visit")) before \(time)?", out)
-                let removed = try await club.removeVisits(before: before.start, action.context, warns: false)
+                let removed = try await club.pruneVisits(before: before.start, action.context, warns: false)
                 let kept = try await club.oldVisits(before: before.start).count
                 try out.result(
                     Line(removed: removed, kept: kept > 0 ? kept : nil, before: ISO8601.text(before.start)),

@@ -42,7 +42,7 @@ struct List: ToolCommand {
             if present.isEmpty { out.message("There is no reader.") }
             for status in present {
                 let (reader, facts) = (status.reader, status.card?.facts)
-                let name = facts?.standingATR.flatMap { try? ATR($0) }?.cardName
+                let name = facts?.effectiveATR.flatMap { try? ATR($0) }?.cardName
                 let line = Line(
                     reader: reader.name,
                     backend: reader.backend,
@@ -51,11 +51,11 @@ struct List: ToolCommand {
                     atr: facts?.atr?.hex,
                     card: name,
                     technologies: status.technologies,
-                    error: status.trouble.map { ErrorLine($0) }
+                    error: status.unavailability.map { ErrorLine($0) }
                 )
                 let card = facts == nil ? "" : "  [\(name ?? "a card that does not answer")]"
                 try out.result(line, text: reader.label + card)
-                if let trouble = status.trouble { out.message("\(trouble)") }
+                if let trouble = status.unavailability { out.message("\(trouble)") }
             }
         }
     }

@@ -32,7 +32,7 @@ import TestSupport
 
     @Test func explanationFindsTheMessage() throws {
         let (capture, message) = try Self.recorded()
-        var memory = try #require(RememberedMemory(.mifareClassic))
+        var memory = try #require(ObservedMemory(.mifareClassic))
         var found: [[UInt8]] = []
         for exchange in capture.presentations[0].exchanges {
             guard case .apdu(let command) = exchange.request, command[1] == 0xB0,

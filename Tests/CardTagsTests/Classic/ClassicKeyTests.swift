@@ -57,7 +57,7 @@ import TestSupport
     @Test(arguments: UInt8.min...UInt8.max)
     func tablesAgree(sak: UInt8) {
         let facts = CardFacts(technology: .iso14443a, values: [.init("sak", [sak])])
-        let standing = CardFacts(atr: facts.standingATR)
+        let standing = CardFacts(atr: facts.effectiveATR)
         let isClassic = TagReader.type(of: facts) == .mifareClassic
         #expect(TagReader.type(of: standing) == TagReader.type(of: facts))
         #expect(ClassicSize(facts: standing) == (sak & 0x20 == 0 ? ClassicSize(sak: sak) : nil))

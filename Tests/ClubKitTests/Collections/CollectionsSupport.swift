@@ -156,14 +156,14 @@ struct ListBench {
             try await club.setExpiry(of: key, to: end)
         case 12:
             if random.chance(70) {
-                try await club.addVisits(1, to: key)
+                try await club.sellVisits(1, to: key)
             } else {
                 try await club.removeVisitLimit(of: key)
             }
         case 13: if mayErase, random.chance(30) { try await club.erase(key) }
         case 14: try await club.setTags(random.pick([[], ["vip"], ["VIP", "x"], ["vip", "x"]]), of: key)
         default:
-            if let other = try await anybody(), other != key { try await club.join(key, to: other) }
+            if let other = try await anybody(), other != key { try await club.mergeMember(key, into: other) }
         }
     }
 
@@ -261,7 +261,7 @@ enum ListOracle {
         switch order {
         case .creation: return left.id < right.id
         case .userId: return byID()
-        case .added: return left.addedAt == right.addedAt ? byID() : left.addedAt < right.addedAt
+        case .insertion: return left.addedAt == right.addedAt ? byID() : left.addedAt < right.addedAt
         case .visits: return left.visits == right.visits ? byID() : left.visits > right.visits
         case .lastVisit:
             let (one, other) = (left.lastVisitAt ?? -1, right.lastVisitAt ?? -1)

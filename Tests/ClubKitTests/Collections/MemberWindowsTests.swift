@@ -13,7 +13,7 @@ struct MemberWindowsTests {
         let club = try await openClub(.test(cooldown: .zero))
         for (number, key) in ["A", "B", "C"].enumerated() { _ = try await club.receive(tap(key, at: Double(number))) }
         let query = MemberQuery(order: .lastVisit, limit: 2)
-        var windows = club.members(in: query, lookEvery: quiet).makeAsyncIterator()
+        var windows = club.members(in: query, pollInterval: quiet).makeAsyncIterator()
         var window = try #require(try await windows.next())
         #expect(window.members.map(\.userId) == ["C", "B"] && window.total == 3 && window.changes == nil)
 
@@ -48,7 +48,7 @@ struct MemberWindowsTests {
     func outside() async throws {
         let club = try await openClub(.test(cooldown: .zero))
         for key in ["A", "B", "C", "D"] { _ = try await club.receive(tap(key)) }
-        var windows = club.members(in: MemberQuery(order: .userId, offset: 1, limit: 1), lookEvery: quiet)
+        var windows = club.members(in: MemberQuery(order: .userId, offset: 1, limit: 1), pollInterval: quiet)
             .makeAsyncIterator()
         _ = try await windows.next()
         _ = try await club.receive(tap("D", at: 60))
@@ -67,7 +67,7 @@ struct MemberWindowsTests {
         let club = try await openClub()
         _ = try await club.receive(tap("A"))
         let query = MemberQuery(offset: offset, limit: limit)
-        var windows = club.members(in: query, lookEvery: quiet).makeAsyncIterator()
+        var windows = club.members(in: query, pollInterval: quiet).makeAsyncIterator()
         var window = try #require(try await windows.next())
         #expect(window.members.isEmpty && window.total == 1)
         _ = try await club.receive(tap("B"))
@@ -79,7 +79,7 @@ struct MemberWindowsTests {
     func closing() async throws {
         let directory = try TemporaryDirectory()
         let club = Club(configuration: .test(.file(path: directory.file())))
-        var early = club.members(in: MemberQuery(), lookEvery: quiet).makeAsyncIterator()
+        var early = club.members(in: MemberQuery(), pollInterval: quiet).makeAsyncIterator()
         do {
             _ = try await early.next()
             Issue.record("The club is not open.")
@@ -89,7 +89,7 @@ struct MemberWindowsTests {
         let nothing = try await early.next()
         #expect(nothing == nil)
         try await club.open()
-        var windows = club.members(in: MemberQuery(), lookEvery: .milliseconds(2)).makeAsyncIterator()
+        var windows = club.members(in: MemberQuery(), pollInterval: .milliseconds(2)).makeAsyncIterator()
         _ = try await windows.next()
         try await club.close()
         do {
@@ -122,7 +122,7 @@ struct MemberWindowsTests {
         let begun = AsyncStream.makeStream(of: Void.self)
         let task = Task {
             var count = 0
-            for try await _ in club.members(in: MemberQuery(), lookEvery: quiet) {
+            for try await _ in club.members(in: MemberQuery(), pollInterval: quiet) {
                 count += 1
                 begun.continuation.yield()
             }
@@ -139,7 +139,7 @@ struct MemberWindowsTests {
         let configuration = ClubConfiguration.test(.file(path: directory.file()), cooldown: .zero)
         let club = try await openClub(configuration)
         let other = try await openClub(configuration)
-        var windows = club.members(in: MemberQuery(), lookEvery: .milliseconds(2)).makeAsyncIterator()
+        var windows = club.members(in: MemberQuery(), pollInterval: .milliseconds(2)).makeAsyncIterator()
         var window = try await windows.next()
         #expect(window?.total == 0)
         _ = try await other.receive(tap("A"))
@@ -158,7 +158,7 @@ struct MemberWindowsTests {
         for key in ["A", "B"] { _ = try await club.receive(tap(key)) }
         try await club.setExpiry(of: "B", to: start.addingTimeInterval(100))
         let query = MemberQuery(filter: MemberFilter(isExpired: true))
-        var windows = club.members(in: query, lookEvery: .milliseconds(2)).makeAsyncIterator()
+        var windows = club.members(in: query, pollInterval: .milliseconds(2)).makeAsyncIterator()
         let before = try await windows.next()
         #expect(before?.total == 0)
         clock.advance(by: 100)

@@ -22,10 +22,10 @@ private final class Screen<User: MembershipUser>: @unchecked Sendable {
         _ club: Club,
         order: MemberOrder = .creation,
         filter: MemberFilter = .all,
-        lookEvery interval: Duration = .seconds(3600)
+        pollInterval interval: Duration = .seconds(3600)
     ) {
         club.setDispatchQueue(queue)
-        collection = MembershipUserCollection(club: club, order: order, filter: filter, lookEvery: interval)
+        collection = MembershipUserCollection(club: club, order: order, filter: filter, pollInterval: interval)
     }
 
     private static func text(_ user: User?) -> String { user.map { "\($0.userId ?? "") \($0.numVisits)" } ?? "-" }
@@ -278,7 +278,7 @@ struct MembershipUserCollectionTests {
     func opening() async throws {
         let directory = try TemporaryDirectory()
         let club = Club(configuration: .test(.file(path: directory.file())))
-        let screen = Screen<MembershipUser>(club, lookEvery: .milliseconds(2))
+        let screen = Screen<MembershipUser>(club, pollInterval: .milliseconds(2))
         screen.observe()
         await screen.wait { $0.told == ["error notOpen"] }
         try await club.open()
@@ -350,7 +350,7 @@ struct MembershipUserCollectionTests {
         let configuration = ClubConfiguration.test(.file(path: directory.file()), cooldown: .zero)
         let club = try await openClub(configuration)
         let other = try await openClub(configuration)
-        let screen = Screen<MembershipUser>(club, order: .lastVisit, lookEvery: .milliseconds(2))
+        let screen = Screen<MembershipUser>(club, order: .lastVisit, pollInterval: .milliseconds(2))
         screen.observe()
         await screen.wait { $0.told == ["initial 0"] }
         _ = try await other.receive(tap("A"))
@@ -432,7 +432,12 @@ struct MembershipUserCollectionTests {
         let other = try await bench.other()
         for order in MemberOrder.allCases {
             let filter = bench.random.pick(ListBench.filters.filter { $0.isExpired == nil })
-            let screen = Screen<MembershipUser>(bench.club, order: order, filter: filter, lookEvery: .milliseconds(2))
+            let screen = Screen<MembershipUser>(
+                bench.club,
+                order: order,
+                filter: filter,
+                pollInterval: .milliseconds(2)
+            )
             screen.observe()
             for _ in 0..<25 { try await bench.change(on: bench.random.chance(40) ? other : nil) }
             let store = try bench.store

@@ -57,7 +57,7 @@ struct DuplicatesTests {
         )
         #expect(pairs.map { $0.reasons.map(\.text) } == [["identifier", "field:mail", "name"], ["name"]])
         #expect(try await club.duplicates(limit: 1).count == 1)
-        try await club.join("04A1B2C3", to: "C3B2A104")
+        try await club.mergeMember("04A1B2C3", into: "C3B2A104")
         try await club.dismissDuplicate("M-2001", "M-1001", by: ActionContext(actor: "desk"))
         #expect(try await club.duplicates().isEmpty)
         // As it is printed on a card.

@@ -129,7 +129,7 @@ struct MergeAuditTests {
         try await first.tap("A", at: start)
         try await first.tap("B", at: start)
         try second.merge(await first.records())
-        _ = try await first.store.join("B", to: "A", ActionContext()) { _ in }
+        _ = try await first.store.mergeMember("B", into: "A", ActionContext()) { _ in }
         second.clock.advance(by: 60)
         _ = try await second.store.delete("A", ActionContext()) { _ in }
         let told = Mutex<[MergedMember]>([])

@@ -108,8 +108,8 @@ struct MergeConvergenceTests {
                 if let visit = visits.randomElement(using: &random) {
                     _ = try await store.undoVisit(visit, context) { _ in }
                 }
-            case 14: _ = try await store.addVisits(Int.random(in: 1...5, using: &random), to: key, context) { _ in }
-            case 15: _ = try await store.addVisits(nil, to: key, context) { _ in }
+            case 14: _ = try await store.sellVisits(Int.random(in: 1...5, using: &random), to: key, context) { _ in }
+            case 15: _ = try await store.sellVisits(nil, to: key, context) { _ in }
             case 16:
                 _ = try await store.set(
                     [random.pick(["$blocked", "$notes"]): random.pick([.null, .string("because")])],
@@ -117,7 +117,7 @@ struct MergeConvergenceTests {
                     .blocked,
                     context
                 ) { _ in }
-            case 17: _ = try await store.join(key, to: random.pick(cards), context) { _ in }
+            case 17: _ = try await store.mergeMember(key, into: random.pick(cards), context) { _ in }
             case 18:
                 _ = try await store.setCard(
                     random.pick(cards),
@@ -146,7 +146,7 @@ struct MergeConvergenceTests {
                     _ = try await store.erase(key, context) { _ in }
                 } else {
                     let limit = date.addingTimeInterval(-pace * Double(Int.random(in: 0...600, using: &random)))
-                    _ = try await store.removeVisits(before: limit, context)
+                    _ = try await store.pruneVisits(before: limit, context)
                 }
             }
         } catch {

@@ -190,7 +190,7 @@ struct MergeLimitTests {
     func changes() async throws {
         let device = try MergeDevice(1)
         for key in ["A", "B", "C"] { try await device.tap(key, at: start) }
-        _ = try await device.store.join("B", to: "A", ActionContext()) { _ in }
+        _ = try await device.store.mergeMember("B", into: "A", ActionContext()) { _ in }
         let told = Told()
         let sink = try StoreImportSink(device.store) { told.add($0) }
         _ = try sink.apply([

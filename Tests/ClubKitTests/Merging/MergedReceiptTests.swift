@@ -16,7 +16,7 @@ struct MergedReceiptTests {
         let device = try MergeDevice(1)
         try await device.tap("A", at: start, id: Self.first)
         try await device.tap("B", at: start.addingTimeInterval(100), id: Self.second)
-        _ = try await device.store.join("B", to: "A", ActionContext()) { _ in }
+        _ = try await device.store.mergeMember("B", into: "A", ActionContext()) { _ in }
         return device
     }
 
@@ -67,7 +67,7 @@ struct MergedReceiptTests {
         _ = try await device.store.delete("A", ActionContext()) { _ in }
         // The other device has not heard of the deletion.
         other.clock.advance(by: 60)
-        _ = try await other.store.join("A", to: "B", ActionContext()) { _ in }
+        _ = try await other.store.mergeMember("A", into: "B", ActionContext()) { _ in }
         try device.merge(await other.records())
         #expect(try await device.member("A") == nil)
         device.clock.advance(by: 120)

@@ -442,7 +442,7 @@ struct StoreImportSinkTests {
         for key in ["A", "B", "C", "D", "E", "F"] { try await device.tap(key, at: start) }
         try other.merge(await device.records())
         other.clock.advance(by: 60)
-        _ = try await other.store.join("B", to: "A", ActionContext()) { _ in }
+        _ = try await other.store.mergeMember("B", into: "A", ActionContext()) { _ in }
         _ = try await other.store.delete("C", ActionContext()) { _ in }
         _ = try await other.store.erase("D", ActionContext()) { _ in }
         // A card under which a member was made here.

@@ -17,7 +17,7 @@ struct HeldMemberTests {
         try await club.recordVisit(of: "CARD-0002", by: ActionContext(actor: "desk", reason: "Annabel forgot it"))
         try await club.setTags(["Annabel\u{2019}s"], of: "CARD-0002")
         try await club.addCard("CARD-0003", to: "CARD-0001")
-        try await club.join("CARD-0002", to: "CARD-0001", by: ActionContext(reason: "one Annabel"))
+        try await club.mergeMember("CARD-0002", into: "CARD-0001", by: ActionContext(reason: "one Annabel"))
         try await club.delete("CARD-0001", by: ActionContext(reason: "Annabel left"))
         return club
     }

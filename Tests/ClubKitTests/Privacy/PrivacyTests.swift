@@ -42,7 +42,7 @@ struct PrivacyTests {
         try await club.undoVisit(visit.id, by: ActionContext(reason: "Annabel was not here"))
         try await club.recordVisit(of: "CARD-0001", by: ActionContext(actor: "desk", reason: "Annabel forgot her card"))
         _ = try await club.add(Member(userId: "CARD-0004", username: "A. Quist"))
-        try await club.join("CARD-0004", to: "CARD-0001")
+        try await club.mergeMember("CARD-0004", into: "CARD-0001")
         try await club.erase("CARD-0003", by: desk)
 
         let store = try club.openStore("test")
@@ -159,9 +159,9 @@ struct PrivacyTests {
         let total = try #require(try await first.member("A"))
         #expect(total.numVisits == 10)
         let limit = start.addingTimeInterval(2.5 * 86_400)
-        let removed = try await first.store.removeVisits(before: limit, desk)
+        let removed = try await first.store.pruneVisits(before: limit, desk)
         #expect(removed > 0)
-        #expect(try await first.store.removeVisits(before: limit, desk) == 0)
+        #expect(try await first.store.pruneVisits(before: limit, desk) == 0)
         #expect(try await first.member("A") == total)
         // The other one still has them.
         try first.merge(await second.records())
@@ -169,7 +169,7 @@ struct PrivacyTests {
         #expect(try await first.store.visits(of: "A", limit: 99).count == 10 - removed)
         try second.merge(await first.records())
         #expect(try await second.member("A") == total)
-        _ = try await second.store.removeVisits(before: limit, desk)
+        _ = try await second.store.pruneVisits(before: limit, desk)
         try await second.tap("A", at: start.addingTimeInterval(20 * 86_400))
         try first.merge(await second.records())
         try second.merge(await first.records())
@@ -185,7 +185,7 @@ struct PrivacyTests {
         try device.importRows([
             ImportedMember(row: 1, userId: "A", addedAt: 1, numVisits: 40, lastVisitAt: 1_788_256_800_000_000)
         ])
-        _ = try await device.store.addVisits(10, to: "A", desk) { _ in }
+        _ = try await device.store.sellVisits(10, to: "A", desk) { _ in }
         for day in 1...5 {
             device.clock.advance(by: 86_400)
             try await device.tap("A", at: start.addingTimeInterval(Double(day) * 86_400))
@@ -195,9 +195,9 @@ struct PrivacyTests {
         let before = try #require(try await device.store.details(of: "A"))
         #expect(before.member.numVisits == 44)
         #expect(before.visitsLeft == 6)
-        #expect(try await device.store.removeVisits(before: start.addingTimeInterval(4.5 * 86_400), desk) == 4)
+        #expect(try await device.store.pruneVisits(before: start.addingTimeInterval(4.5 * 86_400), desk) == 4)
         #expect(try await device.store.details(of: "A") == before)
-        #expect(try await device.store.removeVisits(before: start.addingTimeInterval(99 * 86_400), desk) == 1)
+        #expect(try await device.store.pruneVisits(before: start.addingTimeInterval(99 * 86_400), desk) == 1)
         #expect(try await device.store.details(of: "A") == before)
         #expect(try await device.store.check() == [])
         try await device.tap("A", at: start.addingTimeInterval(100 * 86_400))
@@ -212,7 +212,7 @@ struct PrivacyTests {
         let id = UUID()
         try await device.tap("A", at: start, id: id)
         try await device.tap("A", at: start.addingTimeInterval(1))
-        _ = try await device.store.removeVisits(before: start.addingTimeInterval(86_400), desk)
+        _ = try await device.store.pruneVisits(before: start.addingTimeInterval(86_400), desk)
         let again = try await device.tap("A", at: start, id: id)
         #expect(again?.outcome.reason?.code == .erased)
         #expect(try await device.member("A")?.numVisits == 1)
@@ -303,7 +303,7 @@ struct PrivacyTests {
         try await device.tap("CARD-0001", at: start.addingTimeInterval(60))
         _ = try await device.store.add(Member(userId: "CARD-0002", username: "Bob"), desk) { _ in }
         _ = try await device.store.setCard("CARD-0003", of: "CARD-0002", blocked: nil, .addedCard, desk) { _ in }
-        _ = try await device.store.join("CARD-0003", to: "CARD-0001", desk) { _ in }
+        _ = try await device.store.mergeMember("CARD-0003", into: "CARD-0001", desk) { _ in }
         try device.importRows([ImportedMember(row: 1, userId: "CARD-0004", numVisits: 3, lastVisitAt: 9)])
         let held = try await text(device.store)
         #expect(!held.contains("CARD-000"))

@@ -41,7 +41,7 @@ struct RetentionCostTests {
             let device = try device(visits: count)
             costs.append(
                 try await steps(in: device.store) {
-                    let removed = try await device.store.removeVisits(before: Self.limit, ActionContext())
+                    let removed = try await device.store.pruneVisits(before: Self.limit, ActionContext())
                     #expect(removed == count)
                 }
             )
@@ -70,7 +70,7 @@ struct RetentionCostTests {
             }
             costs.append(
                 try await steps(in: device.store) {
-                    _ = try await device.store.removeVisits(before: Self.limit, ActionContext(), receiptsAtOnce: 20)
+                    _ = try await device.store.pruneVisits(before: Self.limit, ActionContext(), receiptsAtOnce: 20)
                 }
             )
             let linked = try await device.store.read("test") { db in

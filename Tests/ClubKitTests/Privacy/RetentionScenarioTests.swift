@@ -66,7 +66,7 @@ struct RetentionScenarioTests {
         }
 
         func prune(before number: Int) async throws -> Int {
-            try await club.removeVisits(before: start.addingTimeInterval(Self.seconds(number)))
+            try await club.pruneVisits(before: start.addingTimeInterval(Self.seconds(number)))
         }
     }
 
@@ -125,7 +125,7 @@ struct RetentionScenarioTests {
         try await kiosk.club.close()
         try await kiosk.club.open()
         let other = try await openClub(.test(.file(path: directory.file()), clock: { kiosk.clock.now }))
-        #expect(try await other.removeVisits(before: start.addingTimeInterval(Kiosk.seconds(36))) == 35)
+        #expect(try await other.pruneVisits(before: start.addingTimeInterval(Kiosk.seconds(36))) == 35)
         #expect(try await kiosk.come(36...60) == ["coffee": [40, 50, 60], "sixty": [60]])
         try await other.close()
         try await kiosk.club.close()
@@ -405,7 +405,7 @@ struct RetentionScenarioTests {
             let store = try kiosk.club.openStore("test")
             costs.append(
                 try await steps(in: store) {
-                    let removed = try await kiosk.club.removeVisits(before: start.addingTimeInterval(20 * Self.day))
+                    let removed = try await kiosk.club.pruneVisits(before: start.addingTimeInterval(20 * Self.day))
                     #expect(removed == 0)
                 }
             )
@@ -422,7 +422,7 @@ struct RetentionScenarioTests {
         let store = try kiosk.club.openStore("test")
         let deletions = Deletions()
         store.database.add(transactionObserver: deletions)
-        #expect(try await kiosk.club.removeVisits(before: start.addingTimeInterval(20 * Self.day)) == 2400)
+        #expect(try await kiosk.club.pruneVisits(before: start.addingTimeInterval(20 * Self.day)) == 2400)
         try await store.database.writeWithoutTransaction { $0.remove(transactionObserver: deletions) }
         #expect((1...500).contains(deletions.most), "\(deletions.most)")
         // Each portion is in the audit log with it: whoever ends the program hides nothing.

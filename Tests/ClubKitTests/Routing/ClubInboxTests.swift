@@ -220,7 +220,7 @@ struct ClubInboxTests {
         let (old, new) = (tap("A"), tap("A", at: 10 * 86_400))
         for event in [old, new] { _ = try await club.receive(event, keeping: [cardMessage(event)]) }
         try await club.inbox.settle(cardMessage(old).id, outcome: .failed("no paper"), at: start)
-        _ = try await club.removeVisits(before: start.addingTimeInterval(86_400))
+        _ = try await club.pruneVisits(before: start.addingTimeInterval(86_400))
         let entries = try await club.inbox.entries(nil, limit: 10)
         #expect(entries.map(\.message.payload) == [.object([:]), .object(["a": .int(1)])])
     }

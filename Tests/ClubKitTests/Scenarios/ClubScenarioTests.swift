@@ -194,7 +194,7 @@ struct ClubScenarioTests {
         club.setScenarios([Self.coffee(every: 4)])
         for number in 0..<3 { _ = try await club.receive(tap("A", at: Double(number) * 60)) }
         for number in 3..<5 { _ = try await club.receive(tap("B", at: Double(number) * 60)) }
-        _ = try await club.join("B", to: "A")
+        _ = try await club.mergeMember("B", into: "A")
         let receipt = try await club.receive(tap("B", at: 600))
         #expect(receipt.executions.map(\.number) == [1])
         #expect(receipt.executions.map(\.subject) == [.member("A")])
@@ -457,7 +457,7 @@ struct ClubScenarioTests {
         }
         try await club.trigger("purchase", for: .member("B"))
         #expect(try await club.tryToExecute(once, for: .member("B")).hasHappened)
-        _ = try await club.join("B", to: "A")
+        _ = try await club.mergeMember("B", into: "A")
         #expect(try await !club.tryToExecute(once, for: .member("A")).hasHappened)
         #expect(try await club.scenarioCounters(of: once, for: .member("A")).eventsCount == 1)
     }

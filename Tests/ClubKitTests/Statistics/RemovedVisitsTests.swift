@@ -25,7 +25,7 @@ import Testing
             case .retention:
                 let store = try club.openStore("test")
                 let limit = start.addingTimeInterval(RemovedVisitsTests.day)
-                #expect(try await store.removeVisits(before: limit, ActionContext()) == 3)
+                #expect(try await store.pruneVisits(before: limit, ActionContext()) == 3)
             case .erasure:
                 for key in ["anna", "ben"] { try await club.erase(key, by: ActionContext(actor: "desk")) }
             }
@@ -63,11 +63,11 @@ import Testing
         let undone = try await club.receive(tap("undone"))
         try await club.undoVisit(undone.eventID, by: desk)
         try await club.delete("leaves")
-        #expect(try await store.removeVisits(before: start.addingTimeInterval(Self.day), desk) == 4)
+        #expect(try await store.pruneVisits(before: start.addingTimeInterval(Self.day), desk) == 4)
         for key in ["regular", "leaves", "undone", "other", "new"] {
             _ = try await club.receive(tap(key, at: 30 * Self.day))
         }
-        try await club.join("joined", to: "other")
+        try await club.mergeMember("joined", into: "other")
         let day = try await club.statistics(ofDayAt: start.addingTimeInterval(30 * Self.day), in: .gmt)
         #expect(day.uniqueVisitors == 5)
         // The regular one, and the other one by what was joined.

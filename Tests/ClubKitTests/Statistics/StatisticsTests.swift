@@ -188,8 +188,8 @@ import Testing
             ("anna", "2026-11-20T10:00:00Z"), ("anna2", "2026-11-21T10:00:00Z"), ("anna3", "2026-11-21T11:00:00Z"),
             ("ben", "2026-11-21T12:00:00Z"),
         ])
-        try await club.join("anna2", to: "anna")
-        try await club.join("anna3", to: "anna2")
+        try await club.mergeMember("anna2", into: "anna")
+        try await club.mergeMember("anna3", into: "anna2")
         let day = try await club.statistics(ofDayAt: try Self.time("2026-11-21T10:00:00Z"), in: .gmt)
         #expect(day.visits == 3)
         #expect(day.uniqueVisitors == 2)

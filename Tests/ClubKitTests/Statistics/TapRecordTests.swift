@@ -27,7 +27,7 @@ import Testing
         try await club.block("ben", by: ActionContext(reason: "fees"))
         _ = try await club.receive(tap("ben", at: 300))
         _ = try await club.receive(tap("anna2", at: 360))
-        try await club.join("anna2", to: "anna")
+        try await club.mergeMember("anna2", into: "anna")
         return club
     }
 

@@ -29,11 +29,11 @@ struct DamagedFieldsTests {
         for index in 0..<4 {
             try await club.update("member \(index)") { $0.fields["mail"] = .string("\(index)@club.example") }
         }
-        try await club.addVisits(5, to: "member 2")
+        try await club.sellVisits(5, to: "member 2")
         try await club.setTags(["vip"], of: "member 2")
         try await club.block("member 6", by: ActionContext(reason: "test"))
         try await club.addCard("card", to: "member 2")
-        try await club.join("member 3", to: "member 4")
+        try await club.mergeMember("member 3", into: "member 4")
         _ = try await club.delete("member 5")
         try await club.undoVisit(club.visits(of: "member 0")[0].id, by: ActionContext(reason: "test"))
         let members = try await club.members(sortedBy: .userId)

@@ -29,7 +29,7 @@ struct DamagedSchemaTests {
         }
         try await club.update("member 1") { $0.fields["mail"] = "one@club.example" }
         try await club.addCard("card", to: "member 2")
-        try await club.join("member 3", to: "member 4")
+        try await club.mergeMember("member 3", into: "member 4")
         _ = try await club.delete("member 5")
         try await club.undoVisit(club.visits(of: "member 0")[0].id, by: ActionContext(reason: "test"))
         if erasing { try await club.erase("member 6") }

@@ -196,7 +196,7 @@ struct EditingTests {
     func packs() async throws {
         let club = try await club { $0.visitsLeftWarning = 1 }
         _ = try await club.receive(tap("A"))
-        try await club.addVisits(2, to: "A", by: desk)
+        try await club.sellVisits(2, to: "A", by: desk)
         #expect(try await club.details(of: "A")?.visitsLeft == 2)
         #expect(try await club.receive(tap("A", at: 60)).notices == [.visitsLeft(1)])
         #expect(try await club.receive(tap("A", at: 61)).outcome == .repeat)
@@ -205,16 +205,16 @@ struct EditingTests {
         #expect(reason(refused) == .noVisitsLeft)
         #expect(refused.member?.numVisits == 3)
         try await isClean(club)
-        try await club.addVisits(1, to: "A", by: desk)
+        try await club.sellVisits(1, to: "A", by: desk)
         #expect(try await club.receive(tap("A", at: 240)).outcome == .visit)
         #expect(try await club.details(of: "A")?.visitsLeft == 0)
         try await club.removeVisitLimit(of: "A", by: desk)
         #expect(try await club.details(of: "A")?.visitsLeft == nil)
         #expect(try await club.receive(tap("A", at: 300)).outcome == .visit)
-        try await club.addVisits(5, to: "A", by: desk)
+        try await club.sellVisits(5, to: "A", by: desk)
         #expect(try await club.details(of: "A")?.visitsLeft == 5)
         for number in [0, -1, 1_000_001] {
-            let error = await #expect(throws: ClubError.self) { try await club.addVisits(number, to: "A", by: desk) }
+            let error = await #expect(throws: ClubError.self) { try await club.sellVisits(number, to: "A", by: desk) }
             #expect(error?.kind == .invalidValue)
         }
         try await isClean(club)
@@ -288,7 +288,7 @@ struct EditingTests {
         for (key, at) in [("A", 0), ("A", 60), ("B", 30), ("B", 300)] as [(String, Double)] {
             _ = try await club.receive(tap(key, at: at))
         }
-        let one = try await club.join("A", to: "B", by: desk).member
+        let one = try await club.mergeMember("A", into: "B", by: desk).member
         #expect(one.userId == "B")
         #expect(one.numVisits == 4)
         #expect(one.timeStampOfLastVisit == start.timeIntervalSince1970 + 300)
@@ -298,7 +298,7 @@ struct EditingTests {
         let receipt = try await club.receive(tap("A", at: 400))
         #expect(receipt.member?.userId == "B")
         #expect(receipt.member?.numVisits == 5)
-        let error = await #expect(throws: ClubError.self) { try await club.join("A", to: "B", by: desk) }
+        let error = await #expect(throws: ClubError.self) { try await club.mergeMember("A", into: "B", by: desk) }
         #expect(error?.kind == .invalidValue)
         try await isClean(club)
     }
@@ -309,9 +309,9 @@ struct EditingTests {
         let first = tap("A")
         _ = try await club.receive(first)
         for key in ["B", "C", "D"] { _ = try await club.receive(tap(key, at: 60)) }
-        try await club.join("A", to: "B", by: desk)
-        try await club.join("C", to: "D", by: desk)
-        let one = try await club.join("B", to: "C", by: desk).member
+        try await club.mergeMember("A", into: "B", by: desk)
+        try await club.mergeMember("C", into: "D", by: desk)
+        let one = try await club.mergeMember("B", into: "C", by: desk).member
         #expect(one.userId == "D")
         #expect(one.numVisits == 4)
         for key in ["A", "B", "C", "D"] { #expect(try await club.member(withUserID: key) == one) }
@@ -381,7 +381,7 @@ struct EditingTests {
         let club = try await club()
         _ = try await club.receive(tap("A"))
         _ = try await club.receive(tap("B", at: 100))
-        try await club.join("B", to: "A", by: desk)
+        try await club.mergeMember("B", into: "A", by: desk)
         #expect(try await club.receive(tap("A", at: 110)).outcome == .repeat)
         #expect(try await club.receive(tap("B", at: 110)).outcome == .repeat)
         #expect(try await club.receive(tap("A", at: 131)).outcome == .visit)
@@ -408,7 +408,7 @@ struct EditingTests {
     func undo() async throws {
         let club = try await club()
         try await club.add(Member(userId: "A"), by: desk)
-        try await club.addVisits(1, to: "A", by: desk)
+        try await club.sellVisits(1, to: "A", by: desk)
         let event = tap("A", at: 60)
         _ = try await club.receive(event)
         #expect(try await club.details(of: "A")?.visitsLeft == 0)
@@ -444,7 +444,7 @@ struct EditingTests {
         try await club.block("A", by: desk)
         try await club.unblock("A", by: desk)
         try await club.setExpiry(of: "A", to: start, by: desk)
-        try await club.addVisits(3, to: "A", by: desk)
+        try await club.sellVisits(3, to: "A", by: desk)
         try await club.removeVisitLimit(of: "A", by: desk)
         try await club.setNotes("secret", on: "A", by: desk)
         try await club.setTags(["vip"], of: "A", by: desk)
@@ -456,7 +456,7 @@ struct EditingTests {
         let visit = try #require(try await club.visits(of: "A").first)
         try await club.undoVisit(visit.id, by: desk)
         try await club.add(Member(userId: "Z"), by: desk)
-        try await club.join("A", to: "Z", by: desk)
+        try await club.mergeMember("A", into: "Z", by: desk)
         try await club.delete("Z", by: desk)
         let all = try await club.auditLog().reversed()
         #expect(
@@ -483,9 +483,9 @@ struct EditingTests {
         let calls: [@Sendable () async throws -> Void] = [
             { try await club.block("X", by: ActionContext()) }, { try await club.unblock("X") },
             { try await club.setNotes("", on: "X") }, { try await club.setTags([], of: "X") },
-            { try await club.addVisits(1, to: "X") }, { try await club.removeVisitLimit(of: "X") },
+            { try await club.sellVisits(1, to: "X") }, { try await club.removeVisitLimit(of: "X") },
             { try await club.addCard("Y", to: "X") }, { try await club.blockCard("X", by: ActionContext()) },
-            { try await club.replaceCard("X", with: "Y") }, { try await club.join("X", to: "Y") },
+            { try await club.replaceCard("X", with: "Y") }, { try await club.mergeMember("X", into: "Y") },
             { try await club.recordVisit(of: "X", by: ActionContext()) },
             { try await club.setExpiry(of: "X", to: nil) }, { _ = try await club.visits(of: "X") },
         ]

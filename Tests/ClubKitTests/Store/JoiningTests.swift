@@ -107,7 +107,7 @@ struct JoiningTests {
 
     private func say(_ standing: Standing, of key: String, in club: Club) async throws {
         try await club.add(Member(userId: key, username: standing.name, fields: standing.fields))
-        if let visits = standing.pack { try await club.addVisits(visits, to: key) }
+        if let visits = standing.pack { try await club.sellVisits(visits, to: key) }
         _ = try await club.receive(tap(key))
         if let reason = standing.blocked { try await club.block(key, by: ActionContext(reason: reason)) }
         if let end = standing.expires { try await club.setExpiry(of: key, to: end) }
@@ -120,7 +120,7 @@ struct JoiningTests {
         let club = try await openClub()
         try await say(wanted.one, of: "A", in: club)
         try await say(wanted.other, of: "B", in: club)
-        let report = try await club.join("B", to: "A", by: ActionContext(actor: "desk"))
+        let report = try await club.mergeMember("B", into: "A", by: ActionContext(actor: "desk"))
         #expect(report.carried == wanted.carried)
         #expect(report.notCarried == wanted.notCarried)
         #expect(report.fieldsNotCarried == wanted.fields)
@@ -158,10 +158,10 @@ struct JoiningTests {
         let (one, two) = (try MergeDevice(1), try MergeDevice(2, skew: 7))
         for (key, seconds, visits) in [("A", 0, 10), ("B", 40, 5)] {
             try await one.tap(key, at: start.addingTimeInterval(Double(seconds)))
-            _ = try await one.store.addVisits(visits, to: key, ActionContext()) { _ in }
+            _ = try await one.store.sellVisits(visits, to: key, ActionContext()) { _ in }
         }
         try two.merge(await one.records())
-        for device in [one, two] { _ = try await device.store.join("B", to: "A", ActionContext()) { _ in } }
+        for device in [one, two] { _ = try await device.store.mergeMember("B", into: "A", ActionContext()) { _ in } }
         for _ in 0..<2 {
             try two.merge(await one.records())
             try one.merge(await two.records())
@@ -181,9 +181,9 @@ struct JoiningTests {
         }
         _ = try await one.store.set(["$blocked": .string("unpaid")], of: "B", .blocked, ActionContext()) { _ in }
         try two.merge(try await one.records())
-        _ = try await one.store.join("B", to: "A", ActionContext()) { _ in }
+        _ = try await one.store.mergeMember("B", into: "A", ActionContext()) { _ in }
         _ = try await two.store.setTags(.all(["gold"]), of: "B", ActionContext()) { _ in }
-        _ = try await two.store.join("B", to: "A", ActionContext()) { _ in }
+        _ = try await two.store.mergeMember("B", into: "A", ActionContext()) { _ in }
         let (first, second) = (try await one.records(), try await two.records())
         try one.merge(second)
         try two.merge(first)

@@ -43,7 +43,7 @@ struct LossyRepairTests {
         for index in 20..<30 {
             try await club.recordVisit(of: "member \(index)", by: ActionContext(actor: "desk", reason: "forgot"))
         }
-        try await club.join("member 11", to: "member 12")
+        try await club.mergeMember("member 11", into: "member 12")
         _ = try await club.delete("member 13")
         let members = try await club.members(sortedBy: .userId)
         #expect(try await club.check() == [])

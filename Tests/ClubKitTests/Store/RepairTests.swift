@@ -29,10 +29,10 @@ struct RepairTests {
             }
         }
         try await club.update("member 1") { $0.fields["mail"] = "one@club.example" }
-        try await club.addVisits(5, to: "member 2")
+        try await club.sellVisits(5, to: "member 2")
         try await club.setTags(["vip"], of: "member 2")
         try await club.addCard("card", to: "member 2")
-        try await club.join("member 3", to: "member 4")
+        try await club.mergeMember("member 3", into: "member 4")
         try await club.undoVisit(club.visits(of: "member 0")[0].id, by: ActionContext(reason: "test"))
         _ = try await club.receive(tap("card", at: 9000))
         #expect(try await club.check() == [])
@@ -143,7 +143,7 @@ struct RepairTests {
         #expect(try await club.member(withUserID: "recovered-6")?.numVisits == 3)
         // A person can say who it was.
         _ = try await club.receive(tap("member 5", at: 20_000))
-        #expect(try await club.join("recovered-6", to: "member 5").member.numVisits == 4)
+        #expect(try await club.mergeMember("recovered-6", into: "member 5").member.numVisits == 4)
         #expect(try await club.check() == [])
     }
 

@@ -68,7 +68,7 @@ struct RepairTimesTests {
         for key in ["A", "B"] {
             _ = try await club.receive(tap(key, at: 253_402_300_790.999_9 - start.timeIntervalSince1970))
         }
-        _ = try await club.join("B", to: "A")
+        _ = try await club.mergeMember("B", into: "A")
         #expect(try await club.check() == [])
     }
 

@@ -48,7 +48,7 @@ struct SavingTests {
     @Test("Whom a member was joined to before loses the visits again")
     func joinedElsewhere() async throws {
         let (club, store) = try await club(["A", "B", "C"])
-        try await club.join("A", to: "B")
+        try await club.mergeMember("A", into: "B")
         #expect(try await visits(club) == ["B": 3, "C": 3])
         try await say(store, of: "A") { $0.set("$mergedInto", .string("C"), $1) }
         #expect(try await visits(club) == ["B": 2, "C": 4])
@@ -60,8 +60,8 @@ struct SavingTests {
     @Test("Who is deleted elsewhere leaves those they were joined with")
     func deletedElsewhere() async throws {
         let (club, store) = try await club(["A", "B", "C"])
-        try await club.join("A", to: "B")
-        try await club.join("B", to: "C")
+        try await club.mergeMember("A", into: "B")
+        try await club.mergeMember("B", into: "C")
         try await say(store, of: "B") { $0.delete($1) }
         #expect(try await visits(club) == ["A": 1, "C": 3])
         #expect(try await club.check() == [])

@@ -20,7 +20,7 @@ import Testing
         try await club.add(Member(userId: "U3", username: "Zoë", fields: ["level": 3]))
         try await club.addCard("C3", to: "U3")
         try await club.replaceCard("U1", with: "C1")
-        try await club.addVisits(10, to: "U1")
+        try await club.sellVisits(10, to: "U1")
         try await club.update("U2") { $0.username = "Bob" }
         try await club.delete("U2")
         path = directory.file("all.clubkit")

@@ -25,8 +25,8 @@ import Testing
         for (key, seconds) in [("A", 0), ("A", 100.25), ("B", 200), ("C", 50), ("C", 150), ("C", 300), ("D", 400)] {
             _ = try await club.receive(tap(key, at: seconds))
         }
-        try await club.join("C", to: "B")
-        try await club.join("B", to: "A")
+        try await club.mergeMember("C", into: "B")
+        try await club.mergeMember("B", into: "A")
         return club
     }
 

@@ -42,10 +42,10 @@ import Testing
         try await club.addCard("second card", to: "U1")
         try await club.replaceCard("U2", with: "new card")
         try await club.block("U3", by: ActionContext(reason: "unpaid"))
-        try await club.addVisits(10, to: "U4")
+        try await club.sellVisits(10, to: "U4")
         try await club.setTags(["gold"], of: "U5")
         try await club.delete("U6")
-        try await club.join("U8", to: "U9")
+        try await club.mergeMember("U8", into: "U9")
         return club
     }
 

@@ -38,9 +38,9 @@ struct CombinedBackendTests {
         first.loseService()
         second.insert(SimulatedNTAG(.ntag213))
         try await until("the tap") { taps.all.count == 1 }
-        let survey = await CombinedBackend([first, second]).survey()
-        #expect(survey.readers.map(\.reader.name) == ["C"])
-        #expect(survey.faults.compactMap { ($0 as? ReaderError)?.kind } == [.serviceUnavailable])
+        let listing = await CombinedBackend([first, second]).listing()
+        #expect(listing.readers.map(\.reader.name) == ["C"])
+        #expect(listing.faults.compactMap { ($0 as? ReaderError)?.kind } == [.serviceUnavailable])
         #expect(try await CombinedBackend([first, second]).readers().map(\.reader.name) == ["C"])
         taps.stop()
     }
@@ -107,10 +107,10 @@ struct SharedReaderTests {
         let tried = nfc.count(.open)
         try await until("it is tried again") { nfc.count(.open) > tried + 3 }
         #expect(stuck() == ["pn53x_usb:001:006"])
-        let survey = await combined.survey()
-        #expect(survey.readers.map(\.reader.name) == [name, "pn53x_usb:001:006"])
-        #expect(survey.readers.map(\.trouble?.kind) == [nil, .sharingViolation])
-        #expect(survey.faults.isEmpty)
+        let listing = await combined.listing()
+        #expect(listing.readers.map(\.reader.name) == [name, "pn53x_usb:001:006"])
+        #expect(listing.readers.map(\.unavailability?.kind) == [nil, .sharingViolation])
+        #expect(listing.faults.isEmpty)
         nfc.heal()
         try await until("it is served") {
             taps.readers.contains(.readerAdded(ReaderInfo(name: "pn53x_usb:001:006", backend: .nfc)))

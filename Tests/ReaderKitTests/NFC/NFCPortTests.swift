@@ -122,7 +122,7 @@ import TestSupport
         )
         let watcher = Watcher(backend)
         try await watcher.until("stuck \(name)")
-        let error = try await backend.readers().first?.trouble
+        let error = try await backend.readers().first?.unavailability
         #expect(error?.kind == .sharingViolation)
         #expect(error?.hint.contains("sleep") == true)
         Self.end(holder)

@@ -420,10 +420,10 @@ import TestSupport
         let comm = "/proc/\(holder.processIdentifier)/comm"
         try await until("it is open") { try String(contentsOfFile: comm, encoding: .utf8) == "sleep\n" }
         let found = await SmartReaders.backend(path, file, "/dev/null", "/dev/no-such-line").readers()
-        #expect(found.map(\.trouble?.kind) == [.sharingViolation, .readerUnavailable, .readerUnavailable])
-        #expect(found.first?.trouble?.hint.contains("sleep (pid \(holder.processIdentifier))") == true)
+        #expect(found.map(\.unavailability?.kind) == [.sharingViolation, .readerUnavailable, .readerUnavailable])
+        #expect(found.first?.unavailability?.hint.contains("sleep (pid \(holder.processIdentifier))") == true)
         kill(holder.processIdentifier, SIGKILL)
-        try await until("it can be used") { await SmartReaders.backend(path).readers().first?.trouble == nil }
+        try await until("it can be used") { await SmartReaders.backend(path).readers().first?.unavailability == nil }
     }
 
     /// What was closed tells nothing more, and keeps nobody out.

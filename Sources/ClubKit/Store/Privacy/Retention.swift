@@ -7,7 +7,7 @@ extension MemberStore {
     ///
     /// - Parameter receiptsAtOnce: how many receipts are changed in one transaction.
     /// - Returns: how many.
-    package func removeVisits(
+    package func pruneVisits(
         before date: Date,
         _ context: ActionContext,
         receiptsAtOnce: Int = 400
@@ -26,7 +26,7 @@ extension MemberStore {
         while !rest.isEmpty {
             let part = rest
             let done = try await writePortion(attempt) { transaction in
-                let done = try transaction.retention.removeVisits(of: part, retention)
+                let done = try transaction.retention.pruneVisits(of: part, retention)
                 if done.visits > 0 {
                     // With what it tells of, so that nothing is gone without it, whenever the program ends.
                     try transaction.audit(
@@ -152,13 +152,12 @@ struct Retention {
     /// Removes old visits of members, as many as are dealt with at once.
     ///
     /// - Returns: how many visits, and of how many members there are no more to remove.
-    fileprivate func removeVisits(of ids: ArraySlice<Int64>, _ retention: Limits) throws -> (visits: Int, members: Int)
-    {
+    fileprivate func pruneVisits(of ids: ArraySlice<Int64>, _ retention: Limits) throws -> (visits: Int, members: Int) {
         var done = (visits: 0, members: 0)
         for id in ids.prefix(Self.membersAtOnce) {
             let left = Self.visitsAtOnce - done.visits
             guard left > 0 else { break }
-            let count = try removeVisits(of: id, retention, atMost: left)
+            let count = try pruneVisits(of: id, retention, atMost: left)
             done.visits += count
             if count < left { done.members += 1 }
         }
@@ -184,7 +183,7 @@ struct Retention {
     }
 
     /// Removes the first so many old visits of a member, and those of the same moments.
-    private func removeVisits(of id: Int64, _ retention: Limits, atMost most: Int) throws -> Int {
+    private func pruneVisits(of id: Int64, _ retention: Limits, atMost most: Int) throws -> Int {
         guard let row = try db.members.row(id: id) else { return 0 }
         // What is kept is looked at once for each device, not for each old visit.
         let old = try Row.fetchAll(

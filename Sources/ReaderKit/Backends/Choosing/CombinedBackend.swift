@@ -52,27 +52,27 @@ public final class CombinedBackend: ReaderBackend {
 
     /// The readers of all parts that are there now, those of the first part first.
     ///
-    /// - Throws: the error of the first part that cannot be asked, if no other part has a reader. ``survey()`` tells it in
+    /// - Throws: the error of the first part that cannot be asked, if no other part has a reader. ``listing()`` tells it in
     ///   any case.
     public func readers() async throws -> [ReaderStatus] {
-        let survey = await survey()
+        let listing = await listing()
         try Task.checkCancellation()
-        if survey.readers.isEmpty, let fault = survey.faults.first { throw fault }
-        return survey.readers
+        if listing.readers.isEmpty, let fault = listing.faults.first { throw fault }
+        return listing.readers
     }
 
     /// The readers of all parts, which are asked at the same time, and the error of each part that cannot be asked.
-    public func survey() async -> ReaderSurvey {
-        let found = await withTaskGroup(of: (Int, ReaderSurvey).self) { group in
-            for (index, part) in parts.enumerated() { group.addTask { (index, await part.survey()) } }
+    public func listing() async -> ReaderListing {
+        let found = await withTaskGroup(of: (Int, ReaderListing).self) { group in
+            for (index, part) in parts.enumerated() { group.addTask { (index, await part.listing()) } }
             return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
-        var all = ReaderSurvey()
+        var all = ReaderListing()
         for index in parts.indices {
-            guard let survey = found[index] else { continue }
-            for status in survey.readers { note(status.reader, of: index) }
-            all.readers += survey.readers
-            all.faults += survey.faults
+            guard let listing = found[index] else { continue }
+            for status in listing.readers { note(status.reader, of: index) }
+            all.readers += listing.readers
+            all.faults += listing.faults
         }
         return all
     }

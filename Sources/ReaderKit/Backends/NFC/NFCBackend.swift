@@ -134,13 +134,13 @@ public final class NFCBackend: ReaderBackend {
                 }
             } catch let error as ReaderError {
                 if error.kind == .serviceUnavailable || error.kind == .cancelled { throw error }
-                all.append(ReaderStatus(reader: reader.info, trouble: error))
+                all.append(ReaderStatus(reader: reader.info, unavailability: error))
             }
         }
         // What libnfc lists and cannot open a watch may have given up again meanwhile.
         for name in listed where !name.isEmpty && !isLeft(name) && !all.contains(where: { $0.reader.name == name }) {
             let reader = ReaderInfo(name: name, backend: .nfc)
-            all.append(ReaderStatus(reader: reader, trouble: Self.inaccessible(reader)))
+            all.append(ReaderStatus(reader: reader, unavailability: Self.inaccessible(reader)))
         }
         return all
     }

@@ -94,7 +94,7 @@ actor PCSCCardIO: CallThread {
     }
 
     /// What a look at the reader shows.
-    enum Look {
+    enum ReaderSnapshot {
         case noReader
         case unchanged
         case state(UInt32)
@@ -107,7 +107,7 @@ actor PCSCCardIO: CallThread {
     }
 
     /// The state of the reader now, or after it has changed from `current` within the time given.
-    func look(waiting: Duration = .zero, from current: UInt32 = 0) throws(ReaderError) -> Look {
+    func look(waiting: Duration = .zero, from current: UInt32 = 0) throws(ReaderError) -> ReaderSnapshot {
         let attempt = "ask for the state of the reader"
         let context = try establishedContext()
         // Rounded up: the rest of a millisecond must not become a wait that returns at once, again and again.
@@ -130,14 +130,14 @@ actor PCSCCardIO: CallThread {
     }
 
     /// What became of the card of a presentation.
-    enum Whereabouts {
+    enum CardState {
         case present
         case removed
         case noReader
     }
 
     /// Whether the card of that presentation is gone, or goes within the grace that polling drivers need.
-    func whereabouts(of presence: CardPresence) throws(ReaderError) -> Whereabouts {
+    func cardState(of presence: CardPresence) throws(ReaderError) -> CardState {
         let deadline = ContinuousClock.now + configuration.removalGrace
         var current: UInt32 = 0
         while true {

@@ -98,7 +98,7 @@ final class PCSCChannel: CardChannel {
         guard code.isSuccess else { throw failure(code, attempt) }
         guard count >= 2 else {
             // Some drivers answer so, and report success, when the card has left.
-            if let place = try? io.assumeIsolatedWhereabouts(of: presence), place == .removed {
+            if let place = try? io.assumeIsolatedCardState(of: presence), place == .removed {
                 throw ReaderError(.cardRemoved, attempting: attempt)
             }
             throw ReaderError(.invalidAnswer, attempting: attempt, detail: "\(count) bytes are no response APDU")
@@ -206,7 +206,7 @@ final class PCSCChannel: CardChannel {
             .noService, .serviceStopped:
             let code = error.code
             do throws(ReaderError) {
-                switch try io.assumeIsolatedWhereabouts(of: presence) {
+                switch try io.assumeIsolatedCardState(of: presence) {
                 case .present: break
                 case .removed: error = ReaderError(.cardRemoved, attempting: attempt, code: code)
                 case .noReader: error = ReaderError(.readerUnavailable, attempting: attempt, code: code)
@@ -235,11 +235,11 @@ final class PCSCChannel: CardChannel {
 }
 
 extension PCSCCardIO {
-    /// ``whereabouts(of:)`` for the channel, which runs on this actor's thread and nowhere else.
-    nonisolated func assumeIsolatedWhereabouts(of presence: CardPresence) throws(ReaderError) -> Whereabouts {
-        let result: Result<Whereabouts, ReaderError> = assumeIsolated { me in
+    /// ``cardState(of:)`` for the channel, which runs on this actor's thread and nowhere else.
+    nonisolated func assumeIsolatedCardState(of presence: CardPresence) throws(ReaderError) -> CardState {
+        let result: Result<CardState, ReaderError> = assumeIsolated { me in
             do throws(ReaderError) {
-                return .success(try me.whereabouts(of: presence))
+                return .success(try me.cardState(of: presence))
             } catch {
                 return .failure(error)
             }

@@ -24,7 +24,7 @@ package struct PCSCLibrary: Sendable {
     }
 
     /// `dwShareMode`
-    package enum Sharing: UInt32, Sendable {
+    package enum ShareMode: UInt32, Sendable {
         case exclusive = 1
         case shared = 2
         case direct = 3
@@ -48,11 +48,11 @@ package struct PCSCLibrary: Sendable {
     package var getStatusChange: @Sendable (Context, _ milliseconds: UInt32, inout [ReaderState]) -> PCSCCode
     package var cancel: @Sendable (Context) -> PCSCCode
     package var connect:
-        @Sendable (Context, _ reader: String, Sharing, _ protocols: UInt32) -> (
+        @Sendable (Context, _ reader: String, ShareMode, _ protocols: UInt32) -> (
             code: PCSCCode, handle: Handle, protocol: UInt32
         )
     package var reconnect:
-        @Sendable (Handle, Sharing, _ protocols: UInt32, Disposition) -> (code: PCSCCode, protocol: UInt32)
+        @Sendable (Handle, ShareMode, _ protocols: UInt32, Disposition) -> (code: PCSCCode, protocol: UInt32)
     package var disconnect: @Sendable (Handle, Disposition) -> PCSCCode
     package var beginTransaction: @Sendable (Handle) -> PCSCCode
     package var endTransaction: @Sendable (Handle, Disposition) -> PCSCCode

@@ -163,7 +163,7 @@ public final class SmartReaderBackend: ReaderBackend {
 
     private func status(_ reader: ReaderInfo, _ path: String, isKeyboard: Bool) -> ReaderStatus? {
         guard DeviceNode.exists(path) else { return nil }
-        return ReaderStatus(reader: reader, trouble: DeviceNode.obstacle(to: path, isKeyboard: isKeyboard))
+        return ReaderStatus(reader: reader, unavailability: DeviceNode.obstacle(to: path, isKeyboard: isKeyboard))
     }
 
     /// Ends all watches and closes the lines, which others can open then.
