@@ -112,19 +112,13 @@ import TestSupport
 
 /// Makes captures that the format can hold, the same ones from the same seed.
 struct CaptureMaker {
-    private var state: UInt64
+    private var numbers: SeededNumbers
 
-    init(seed: UInt64) {
-        state = seed
-    }
+    init(seed: UInt64) { numbers = SeededNumbers(seed: seed) }
 
-    /// A number from 0 to one below the limit (SplitMix64).
+    /// A number from 0 to one below the limit.
     mutating func number(_ limit: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int(truncatingIfNeeded: (value ^ (value >> 31)) >> 1) % max(1, limit)
+        Int(truncatingIfNeeded: numbers.next() >> 1) % max(1, limit)
     }
 
     mutating func bytes(_ range: ClosedRange<Int>) -> [UInt8] {

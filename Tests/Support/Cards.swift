@@ -1,4 +1,4 @@
-import CardCore
+public import CardCore
 
 /// A channel whose answers are whatever a closure says: for cards that no simulated card would be.
 package final class AnsweringChannel: CardChannel {

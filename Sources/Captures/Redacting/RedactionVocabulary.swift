@@ -1,3 +1,4 @@
+import CardCore
 import CardPasses
 
 /// The stand-ins of one redaction: the same original has the same one everywhere, two originals have two.
@@ -187,21 +188,16 @@ final class RedactionVocabulary {
 
 /// Numbers that depend on a seed and on what they are for (FNV-1a, then SplitMix64).
 struct RedactionRandom {
-    private var state: UInt64
+    private var numbers: SeededNumbers
 
     init(seed: UInt64, domain: UInt64, _ bytes: [UInt8]) {
-        state = Self.hash(bytes, from: seed ^ 0xCBF2_9CE4_8422_2325 ^ (domain &* 0x9E37_79B9_7F4A_7C15))
+        let start = seed ^ 0xCBF2_9CE4_8422_2325 ^ (domain &* 0x9E37_79B9_7F4A_7C15)
+        numbers = SeededNumbers(seed: Self.hash(bytes, from: start))
     }
 
     static func hash(_ bytes: some Sequence<UInt8>, from start: UInt64 = 0xCBF2_9CE4_8422_2325) -> UInt64 {
         bytes.reduce(start) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
+    mutating func next() -> UInt64 { numbers.next() }
 }

@@ -17,7 +17,7 @@ struct DESFireState {
 
     private var pending = Pending.nothing
     private var activations = 0
-    private var random: UInt64
+    private var random: SeededNumbers
 
     /// What the card waits for, or still has to say.
     private enum Pending {
@@ -39,7 +39,7 @@ struct DESFireState {
         self.configuration = configuration
         applications = configuration.applications
         shownUID = configuration.uid
-        random = configuration.seed
+        random = SeededNumbers(seed: configuration.seed)
     }
 
     var isLight: Bool { configuration.model == .light || configuration.model == .ntag424 }
@@ -50,7 +50,7 @@ struct DESFireState {
         forget()
         guard configuration.showsRandomUID else { return }
         activations += 1
-        shownUID = [0x08] + bytes(3)
+        shownUID = [0x08] + random.bytes(3)
     }
 
     mutating func forget() {
@@ -59,17 +59,6 @@ struct DESFireState {
         session = nil
         uncommitted = [:]
         pending = .nothing
-    }
-
-    /// SplitMix64: enough to look random, and the same in every run.
-    private mutating func bytes(_ count: Int) -> [UInt8] {
-        (0..<count).map { _ in
-            random &+= 0x9E37_79B9_7F4A_7C15
-            var value = random
-            value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-            return UInt8(truncatingIfNeeded: value ^ value >> 31)
-        }
     }
 
     // MARK: Frames
@@ -156,7 +145,7 @@ struct DESFireState {
             guard let master = configuration.masterKey else { return fail(0xAE) }
             key = master
         }
-        let challenge = bytes(16)
+        let challenge = random.bytes(16)
         guard let sent = try? AES128.encrypt(challenge, key) else { return fail(0x97) }
         pending = .proof(instruction: instruction, keyNumber: number, key, challenge: challenge, sent: sent)
         return sent + [0x91, 0xAF]
@@ -184,7 +173,7 @@ struct DESFireState {
             session = DESFireCardSession(keyNumber: number, readers: readers, cards: challenge)
             proof = try? AES128.encrypt(rotated, key, vector: Array(data.suffix(16)))
         } else {
-            let transaction = bytes(4)
+            let transaction = random.bytes(4)
             session = DESFireCardSession(
                 keyNumber: number,
                 key: key,

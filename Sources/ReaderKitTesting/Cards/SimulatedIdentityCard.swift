@@ -48,11 +48,8 @@ public final class SimulatedIdentityCard: SimulatedCard {
     /// - Parameter seed: the same seed gives the same identifiers.
     public static func phone(seed: UInt64 = 1) -> SimulatedIdentityCard {
         SimulatedIdentityCard(kind: .isoDEP(historicalBytes: [])) { activation in
-            // SplitMix64: enough to look random, and the same in every run.
-            var value = seed &+ UInt64(truncatingIfNeeded: activation + 1) &* 0x9E37_79B9_7F4A_7C15
-            value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-            value ^= value >> 31
+            var numbers = SeededNumbers(seed: seed &+ UInt64(truncatingIfNeeded: activation) &* 0x9E37_79B9_7F4A_7C15)
+            let value = numbers.next()
             return [0x08] + (0..<3).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
         }
     }

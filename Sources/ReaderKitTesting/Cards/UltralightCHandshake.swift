@@ -2,14 +2,14 @@ import ReaderKit
 
 /// The authentication of a MIFARE Ultralight C: each side proves by 3DES that it has the key.
 struct UltralightCHandshake {
-    private var random: UInt64
+    private var random: SeededNumbers
     /// The challenge that was sent, and as it was sent.
     private var challenge: (plain: [UInt8], cipher: [UInt8])?
 
     private static let zeros = [UInt8](repeating: 0, count: 8)
 
     /// - Parameter seed: where the challenges come from; the same seed gives the same ones.
-    init(seed: UInt64) { random = seed }
+    init(seed: UInt64) { random = SeededNumbers(seed: seed) }
 
     /// The key as it stands in pages 2C to 2F: each half with its last byte first.
     static func key(inMemory bytes: [UInt8]) -> [UInt8] { bytes[..<8].reversed() + bytes[8...].reversed() }
@@ -54,13 +54,8 @@ struct UltralightCHandshake {
         Array(bytes.dropFirst() + bytes.prefix(1))
     }
 
-    /// SplitMix64: enough to look random, and the same in every run.
     private mutating func next() -> [UInt8] {
-        random &+= 0x9E37_79B9_7F4A_7C15
-        var value = random
-        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-        value ^= value >> 31
+        let value = random.next()
         return (0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
     }
 }

@@ -1,3 +1,5 @@
+import ReaderKit
+
 /// A bad line: some of the bytes on it are changed, lost, or joined by others.
 ///
 /// The same seed spoils the same bytes of the same conversation.
@@ -5,7 +7,7 @@ public struct LineNoise: Sendable, Hashable {
     /// One of so many bytes is spoilt, on average; at least 1.
     public let oneIn: Int
 
-    private var state: UInt64
+    private var random: SeededNumbers
 
     /// Noise.
     ///
@@ -13,7 +15,7 @@ public struct LineNoise: Sendable, Hashable {
     ///   - seed: where its randomness begins.
     ///   - oneIn: one of so many bytes is spoilt, on average. What is below 1 counts as 1.
     public init(seed: UInt64, oneIn: Int) {
-        state = seed
+        random = SeededNumbers(seed: seed)
         self.oneIn = max(1, oneIn)
     }
 
@@ -22,26 +24,17 @@ public struct LineNoise: Sendable, Hashable {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
         for byte in bytes {
-            guard random() % UInt64(oneIn) == 0 else {
+            guard random.next() % UInt64(oneIn) == 0 else {
                 result.append(byte)
                 continue
             }
-            let other = UInt8(truncatingIfNeeded: random())
-            switch random() % 3 {
+            let other = UInt8(truncatingIfNeeded: random.next())
+            switch random.next() % 3 {
             case 0: result.append(byte ^ (other == 0 ? 0x01 : other))
             case 1: break
             default: result += [other, byte]
             }
         }
         return result
-    }
-
-    /// SplitMix64.
-    private mutating func random() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-        return value ^ value >> 31
     }
 }

@@ -2,24 +2,14 @@ import Foundation
 import GRDB
 import ReaderKit
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ClubKit
 
-/// Random numbers that are the same for the same seed everywhere (SplitMix64).
-struct ListRandom: RandomNumberGenerator {
-    private var state: UInt64
+typealias ListRandom = SeededNumbers
 
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
+extension SeededNumbers {
     /// A number from 0 to one below the limit.
     mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
 

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ClubKit
@@ -212,7 +213,7 @@ struct FaultTests {
     func flippedBytes() async throws {
         let original = try await bytes()
         for seed in 0..<100 {
-            var random = SplitMix(seed: UInt64(seed))
+            var random = SeededNumbers(seed: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)
             var damaged = original
             for _ in 0..<(1 + Int(random.next() % 40)) {
                 damaged[Int(random.next() % UInt64(damaged.count))] = UInt8(truncatingIfNeeded: random.next())
@@ -226,7 +227,7 @@ struct FaultTests {
     @Test("A file that ends early, at seeded places")
     func cutOff() async throws {
         let original = try await bytes()
-        var random = SplitMix(seed: 5)
+        var random = SeededNumbers(seed: 5 &* 0x9E37_79B9_7F4A_7C15)
         let lengths =
             [1, 15, 16, 99, 100, 512, 4095, 4096, 4097, 8192]
             + (0..<20).map { _ in Int(random.next() % UInt64(original.count)) }
@@ -247,7 +248,7 @@ struct FaultTests {
         try await club.close()
         #expect(log.count > 100_000)
         for seed in 0..<30 {
-            var random = SplitMix(seed: UInt64(seed))
+            var random = SeededNumbers(seed: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)
             var damaged = log
             damaged[Int(random.next() % UInt64(log.count))] ^= UInt8(truncatingIfNeeded: random.next() | 1)
             let file = directory.file("log \(seed)")

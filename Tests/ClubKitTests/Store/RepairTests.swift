@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ReaderKit
+import TestSupport
 import Testing
 
 @testable import ClubKit
@@ -230,7 +231,7 @@ struct RepairTests {
     )
     func pages(seed: Int) async throws {
         let (bytes, members) = try await closedFile(members: 300)
-        var random = SplitMix(seed: UInt64(seed))
+        var random = SeededNumbers(seed: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)
         var damaged = bytes
         let pages = bytes.count / 4096
         let count = 1 + Int(random.next() % 3)
@@ -405,20 +406,5 @@ struct RepairTests {
         #expect(try await club.memberCount() == 34)
         #expect(try await club.members().map(\.numVisits).reduce(0, +) == 84)
         #expect(try await club.check() == [])
-    }
-}
-
-/// Numbers from a seed.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }
