@@ -173,16 +173,13 @@ extension ScanEvent {
     public var memberPass: Pass? { passes.first { $0.id == memberKey } }
 }
 
-extension ScanEvent: CustomStringConvertible, CustomDebugStringConvertible {
+extension ScanEvent: Redacted {
     /// What was tapped where. Identifiers, names and what the card says are left out, so that they do not end up in a
     /// log by accident; its JSON has them.
     public var description: String {
         let problems = problems.map(\.code.rawValue).joined(separator: ", ")
         return "tap of \(card) on \(reader) at \(ISO8601.text(at))\(problems.isEmpty ? "" : " (\(problems))")"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }
 
 extension ScanEvent: Codable {

@@ -1,3 +1,4 @@
+import CardCore
 import ClubRecords
 import Foundation
 
@@ -51,15 +52,12 @@ public struct Message: Sendable, Hashable, Identifiable {
     }
 }
 
-extension Message: CustomStringConvertible, CustomDebugStringConvertible {
+extension Message: Redacted {
     /// The beginning of the identifier, the type and the source; never the payload.
     public var description: String {
         let kind = type.map { "of type \(PlainText.line($0))" } ?? "without a type"
         return "message \(PlainText.shortened(PlainText.line(id))) \(kind) from \(source)"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }
 
 extension Message: Codable {

@@ -145,20 +145,14 @@ public struct VCard: Sendable, Hashable {
     }
 }
 
-extension VCard: CustomStringConvertible, CustomDebugStringConvertible {
+extension VCard: Redacted {
     /// The version and the number of properties. What they say is left out, so that it does not end up in a log.
     public var description: String { "vCard \(version.rawValue) (\(properties.count) properties)" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }
 
-extension VCard.Property: CustomStringConvertible, CustomDebugStringConvertible {
+extension VCard.Property: Redacted {
     /// The name of the property, without its value.
     public var description: String { "\(name) (\(rawValue.utf8.count) bytes)" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }
 
 /// The escapes of a vCard's values.

@@ -39,15 +39,12 @@ public struct CardFacts: Sendable, Hashable {
     }
 }
 
-extension CardFacts: CustomStringConvertible, CustomDebugStringConvertible {
+extension CardFacts: Redacted {
     /// Which facts there are. Their bytes identify a card, and are left out.
     public var description: String {
         let names = (atr == nil ? [] : ["atr"]) + values.map(\.name)
         return "\(technology?.rawValue ?? "card") with \(names.joined(separator: ", "))"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }
 
 /// The radio technology through which a card talks.

@@ -63,15 +63,12 @@ public struct SmartReaderTag: Sendable, Hashable {
     }
 }
 
-extension SmartReaderTag: CustomStringConvertible, CustomDebugStringConvertible {
+extension SmartReaderTag: Redacted {
     /// The template and the move. What identifies a person is left out.
     public var description: String {
         let template = template.map { " by template \(Hex.encode([$0]))" } ?? ""
         return "tag\(template)\(move.map { " (\($0))" } ?? "")"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }
 
 extension SmartReaderTag {

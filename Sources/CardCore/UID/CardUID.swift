@@ -69,14 +69,11 @@ public struct CardUID: Sendable, Hashable {
     }
 }
 
-extension CardUID: CustomStringConvertible, CustomDebugStringConvertible {
+extension CardUID: Redacted {
     /// Its length and kind, without the identifier itself, so that logs and error texts do not show it.
     public var description: String {
         "\(kind.rawValue) UID of \(bytes.count) \(bytes.count == 1 ? "byte" : "bytes")"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }
 
 // MARK: - The card at hand

@@ -104,10 +104,7 @@ public struct AppleVASCryptogram: Sendable, Hashable {
     }
 }
 
-extension AppleVASCryptogram: CustomStringConvertible, CustomDebugStringConvertible {
+extension AppleVASCryptogram: Redacted {
     /// For which key it is; nothing of what it holds.
     public var description: String { "Apple VAS cryptogram for key \(Hex.encode(keyIdentifier))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }

@@ -67,13 +67,7 @@ public struct AppleVASKey: Sendable {
     }
 }
 
-extension AppleVASKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension AppleVASKey: Secret {
     /// Which key it is, without its bytes.
     public var description: String { "Apple VAS key \(Hex.encode(identifier))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing, so that `dump(_:)` and test frameworks do not print the key either.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

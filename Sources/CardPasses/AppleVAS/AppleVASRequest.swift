@@ -140,12 +140,9 @@ public struct AppleVASMessage: Sendable, Hashable {
     }
 }
 
-extension AppleVASMessage: CustomStringConvertible, CustomDebugStringConvertible {
+extension AppleVASMessage: Redacted {
     /// When it was made; what it says is personal and left out.
     public var description: String { "Apple VAS message of \(ISO8601.text(at))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }
 
 /// What a phone answers to one question for a pass.

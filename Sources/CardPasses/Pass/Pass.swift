@@ -1,3 +1,4 @@
+import CardCore
 import CardTags
 
 /// Something read from a card that says who the member is.
@@ -71,10 +72,7 @@ public struct Pass: Sendable, Hashable, Codable {
     }
 }
 
-extension Pass: CustomStringConvertible, CustomDebugStringConvertible {
+extension Pass: Redacted {
     /// The kind and the assurance. Who the member is is left out, so that it does not end up in a log by accident.
     public var description: String { "\(kind.rawValue) pass (\(assurance.rawValue))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }

@@ -1,3 +1,4 @@
+import CardCore
 import Crypto
 import Foundation
 
@@ -54,15 +55,9 @@ public struct SmartTapKey: Sendable {
     }
 }
 
-extension SmartTapKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SmartTapKey: Secret {
     /// Whose key it is, without its bytes.
     public var description: String { "Smart Tap key \(version) of collector \(collectorID)" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing, so that `dump(_:)` and test frameworks do not print the key either.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// By what a terminal shows a phone whose it is.

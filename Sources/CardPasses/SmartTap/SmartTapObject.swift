@@ -185,10 +185,7 @@ extension SmartTapObject: Codable {
     }
 }
 
-extension SmartTapObject: CustomStringConvertible, CustomDebugStringConvertible {
+extension SmartTapObject: Redacted {
     /// What it is; who it names is left out.
     public var description: String { "Smart Tap object: \(kind)" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }

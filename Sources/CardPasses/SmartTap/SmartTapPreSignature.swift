@@ -79,13 +79,7 @@ public struct SmartTapPreSignature: Sendable {
     }
 }
 
-extension SmartTapPreSignature: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SmartTapPreSignature: Secret {
     /// Whose signature it is.
     public var description: String { "Smart Tap signature of collector \(collectorID), key \(version)" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing, as for keys.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

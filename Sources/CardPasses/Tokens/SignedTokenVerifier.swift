@@ -269,12 +269,9 @@ public struct SignedToken: Sendable, Hashable {
     }
 }
 
-extension SignedToken: CustomStringConvertible, CustomDebugStringConvertible {
+extension SignedToken: Redacted {
     /// When it ends; whom it names is left out.
     public var description: String { "signed token" + (expires.map { ", until \(ISO8601.text($0))" } ?? "") }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }
 
 /// A signed token is not accepted.

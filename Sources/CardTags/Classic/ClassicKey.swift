@@ -1,3 +1,5 @@
+import CardCore
+
 /// A key of a MIFARE Classic sector: six bytes.
 ///
 /// Its text never shows them. Classic's cipher is broken, so a key keeps nobody out for long; it is a secret of its owner
@@ -39,15 +41,9 @@ public struct ClassicKey: Sendable, Hashable {
     }
 }
 
-extension ClassicKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ClassicKey: Secret {
     /// That it is a key, not which.
     public var description: String { "MIFARE Classic key" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Nothing, so that no dump shows the key.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// The keys with which the sectors of a MIFARE Classic are tried.
@@ -99,13 +95,7 @@ public struct ClassicKeys: Sendable, Hashable {
     }
 }
 
-extension ClassicKeys: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ClassicKeys: Secret {
     /// How many keys were given, not which.
     public var description: String { "public MIFARE Classic keys and \(given.count) others" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Nothing, so that no dump shows the keys.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

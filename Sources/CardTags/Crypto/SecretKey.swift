@@ -42,15 +42,9 @@ extension SecretKey: Equatable {
     }
 }
 
-extension SecretKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SecretKey: Secret {
     /// What it is, without its bytes.
     public var description: String { "secret key of \(Self.length) bytes" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing, so that `dump(_:)` and test frameworks do not print the key either.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Why bytes could not be encrypted, decrypted or trusted. Never what they were.

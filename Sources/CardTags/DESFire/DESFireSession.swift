@@ -1,3 +1,5 @@
+import CardCore
+
 /// What a card and a reader share after a key was shown. It ends with the first error, a reset, and the selection of
 /// another application.
 public struct DESFireSession: Sendable {
@@ -71,15 +73,9 @@ public struct DESFireSession: Sendable {
     }
 }
 
-extension DESFireSession: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension DESFireSession: Secret {
     /// The key's number and the generation, and nothing secret.
     public var description: String { "session of key \(keyNumber) (\(generation.rawValue))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing more than ``description``.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// The checksum that DESFire EV1 puts behind encrypted data: CRC-32 as in Ethernet, without the final inversion.

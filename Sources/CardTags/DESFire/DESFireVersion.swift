@@ -121,13 +121,10 @@ public struct DESFireVersion: Sendable, Hashable {
     }
 }
 
-extension DESFireVersion: CustomStringConvertible, CustomDebugStringConvertible {
+extension DESFireVersion: Redacted {
     /// The product and its versions, without the identifier, so that logs and error texts do not show it.
     public var description: String {
         let name = product?.rawValue ?? "unknown card of type \([hardware.type].hex)"
         return "\(name), hardware \(hardware.major).\(hardware.minor), software \(software.major).\(software.minor)"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }

@@ -90,12 +90,9 @@ public struct CaptureLayerDecodedData: Sendable, Hashable {
     }
 }
 
-extension CaptureLayerDecodedData: CustomStringConvertible, CustomDebugStringConvertible {
+extension CaptureLayerDecodedData: Redacted {
     /// The kind of card. What it says is left out, so that it does not end up in a log by accident.
     public var description: String { "data of \(dataSourceName ?? "the application")" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }
 
 /// What a scanned text says of a member.

@@ -165,7 +165,7 @@ extension ScenarioSubject: Codable {
     }
 }
 
-extension ScenarioSubject: CustomStringConvertible, CustomDebugStringConvertible {
+extension ScenarioSubject: Redacted {
     /// What kind of subject it is. Who it is is left out, so that it does not end up in a log by accident.
     public var description: String {
         switch self {
@@ -174,7 +174,4 @@ extension ScenarioSubject: CustomStringConvertible, CustomDebugStringConvertible
         case .kiosk: "the kiosk"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }

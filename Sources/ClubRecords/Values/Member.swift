@@ -1,3 +1,5 @@
+import CardCore
+
 /// A member as a value: what the store knew of them at one moment.
 ///
 /// The `Encodable` form is the JSON object that the tools print: the five base values under the names that
@@ -86,10 +88,7 @@ extension Member: Codable {
     }
 }
 
-extension Member: CustomStringConvertible, CustomDebugStringConvertible {
+extension Member: Redacted {
     /// How often a member came. Who it is is left out, so that it does not end up in a log by accident.
     public var description: String { "member with \(numVisits) visit\(numVisits == 1 ? "" : "s")" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }

@@ -160,10 +160,7 @@ public struct ReaderReport: Sendable, Hashable {
     }
 }
 
-extension ReaderReport: CustomStringConvertible, CustomDebugStringConvertible {
+extension ReaderReport: Redacted {
     /// Which report of which reader it is. What the line says is left out, so that it does not end up in a log by accident.
     public var description: String { "report \(number) of \(reader.name) at \(ISO8601.text(at))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 }
