@@ -19,85 +19,40 @@ enum Alignment {
         }
     }
 
-    /// The most cells of the table that is filled; longer sequences that differ all through are compared in order.
-    static let largestTable = 4_000_000
+    /// The most pairs of elements that are looked at; longer sequences that differ all through are compared in order.
+    static let mostPairs = 4_000_000
 
     /// A longest common subsequence.
     static func align<Element: Hashable>(_ left: [Element], _ right: [Element]) -> [Step] {
-        var (start, leftEnd, rightEnd) = (0, left.count, right.count)
-        while start < leftEnd, start < rightEnd, left[start] == right[start] { start += 1 }
-        while leftEnd > start, rightEnd > start, left[leftEnd - 1] == right[rightEnd - 1] {
-            leftEnd -= 1
-            rightEnd -= 1
-        }
-        var steps = (0..<start).map { Step.both($0, $0) }
-        steps += middle(left, start..<leftEnd, right, start..<rightEnd)
-        steps += (0..<(left.count - leftEnd)).map { Step.both(leftEnd + $0, rightEnd + $0) }
-        return steps
-    }
-
-    private static func middle<Element: Hashable>(
-        _ left: [Element],
-        _ lefts: Range<Int>,
-        _ right: [Element],
-        _ rights: Range<Int>
-    ) -> [Step] {
-        let (rows, columns) = (lefts.count, rights.count)
-        guard rows > 0, columns > 0, rows <= largestTable / columns else {
-            return inOrder(left, lefts, right, rights)
-        }
-        // Numbers are compared faster than elements.
-        var numbers: [Element: Int] = [:]
-        func number(_ element: Element) -> Int {
-            if let number = numbers[element] { return number }
-            numbers[element] = numbers.count
-            return numbers.count - 1
-        }
-        let (a, b) = (lefts.map { number(left[$0]) }, rights.map { number(right[$0]) })
-        let width = columns + 1
-        var table = [Int32](repeating: 0, count: (rows + 1) * width)
-        for row in stride(from: rows - 1, through: 0, by: -1) {
-            for column in stride(from: columns - 1, through: 0, by: -1) {
-                table[row * width + column] =
-                    a[row] == b[column]
-                    ? table[(row + 1) * width + column + 1] + 1
-                    : max(table[(row + 1) * width + column], table[row * width + column + 1])
+        let start = zip(left, right).prefix { $0 == $1 }.count
+        let end = zip(left[start...].reversed(), right[start...].reversed()).prefix { $0 == $1 }.count
+        let (lefts, rights) = (start..<(left.count - end), start..<(right.count - end))
+        var (removed, inserted): (Set<Int>, Set<Int>) = ([], [])
+        if lefts.isEmpty || rights.isEmpty || lefts.count <= mostPairs / rights.count {
+            for change in right[rights].difference(from: left[lefts]) {
+                switch change {
+                case .remove(let offset, _, _): removed.insert(start + offset)
+                case .insert(let offset, _, _): inserted.insert(start + offset)
+                }
             }
+        } else {
+            let common = min(lefts.count, rights.count)
+            removed = Set(lefts.filter { $0 >= start + common || left[$0] != right[$0] })
+            inserted = Set(rights.filter { $0 >= start + common || left[$0] != right[$0] })
         }
         var steps: [Step] = []
-        var (row, column) = (0, 0)
-        while row < rows, column < columns {
-            if a[row] == b[column] {
-                steps.append(.both(lefts.lowerBound + row, rights.lowerBound + column))
-                row += 1
-                column += 1
-            } else if table[(row + 1) * width + column] >= table[row * width + column + 1] {
-                steps.append(.left(lefts.lowerBound + row))
-                row += 1
+        var (l, r) = (0, 0)
+        while l < left.count || r < right.count {
+            if removed.contains(l) {
+                steps.append(.left(l))
+                l += 1
+            } else if inserted.contains(r) {
+                steps.append(.right(r))
+                r += 1
             } else {
-                steps.append(.right(rights.lowerBound + column))
-                column += 1
-            }
-        }
-        steps += (row..<rows).map { .left(lefts.lowerBound + $0) }
-        steps += (column..<columns).map { .right(rights.lowerBound + $0) }
-        return steps
-    }
-
-    private static func inOrder<Element: Hashable>(
-        _ left: [Element],
-        _ lefts: Range<Int>,
-        _ right: [Element],
-        _ rights: Range<Int>
-    ) -> [Step] {
-        var steps: [Step] = []
-        for offset in 0..<max(lefts.count, rights.count) {
-            let (l, r) = (lefts.lowerBound + offset, rights.lowerBound + offset)
-            if offset < lefts.count, offset < rights.count, left[l] == right[r] {
                 steps.append(.both(l, r))
-            } else {
-                if offset < lefts.count { steps.append(.left(l)) }
-                if offset < rights.count { steps.append(.right(r)) }
+                l += 1
+                r += 1
             }
         }
         return steps

@@ -199,9 +199,9 @@ enum LibNFCLog {
         private mutating func communicate(_ command: [UInt8], _ result: [UInt8]) {
             guard target != nil, !command.isEmpty, let status = result.first else { return }
             var (command, data) = (command, Array(result.dropFirst()))
-            if PN53xFrame.endsInCRC(command), command.count > 2 {
-                command.removeLast(2)
-                if PN53xFrame.endsInCRC(data), data.count > 2 { data.removeLast(2) }
+            if let plain = RadioChecksum.typeA.strip(command) {
+                command = plain
+                data = RadioChecksum.typeA.strip(data) ?? data
             }
             // A frame of a few bits stands in the low bits of its byte.
             if (1...7).contains(bits), let last = command.last { command[command.count - 1] = last & (1 << bits) - 1 }

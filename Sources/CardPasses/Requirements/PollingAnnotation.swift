@@ -42,11 +42,8 @@ public struct PollingAnnotation: Sendable, Hashable {
     /// - Returns: `nil` for a frame that is no annotation of version 1 or 2.
     public init?(frame: [UInt8]) {
         guard frame.count >= 5, frame[0] == Self.first, frame[1] == 0x01 || frame[1] == 0x02 else { return nil }
-        let content = Array(frame.dropLast(2))
-        let sum = Array(frame.suffix(2))
-        let technologies = [Technology.iso14443a, .iso14443b]
-        let hasChecksum = frame.count >= 7 && technologies.contains { Self.checksum(of: content, on: $0) == sum }
-        let bytes = hasChecksum ? content : frame
+        let plain = RadioChecksum.typeA.strip(frame) ?? RadioChecksum.typeB.strip(frame)
+        let bytes = plain.flatMap { $0.count >= 5 ? $0 : nil } ?? frame
         if bytes[1] == 0x01, bytes.count != 5 { return nil }
         self.init(bytes)
     }
@@ -89,23 +86,10 @@ public struct PollingAnnotation: Sendable, Hashable {
     ///
     /// - Returns: `nil` for another technology than type A and type B.
     public func frame(on technology: Technology) -> [UInt8]? {
-        Self.checksum(of: bytes, on: technology).map { bytes + $0 }
-    }
-
-    /// CRC_A and CRC_B of ISO/IEC 14443-3, low byte first.
-    private static func checksum(of bytes: [UInt8], on technology: Technology) -> [UInt8]? {
-        let sum: UInt16
         switch technology {
-        case .iso14443a: sum = reflected(bytes, from: 0x6363)
-        case .iso14443b: sum = ~reflected(bytes, from: 0xFFFF)
-        case .felica, .iso15693: return nil
-        }
-        return [UInt8(truncatingIfNeeded: sum), UInt8(truncatingIfNeeded: sum >> 8)]
-    }
-
-    private static func reflected(_ bytes: [UInt8], from start: UInt16) -> UInt16 {
-        bytes.reduce(start) { sum, byte in
-            (0..<8).reduce(sum ^ UInt16(byte)) { value, _ in value & 1 != 0 ? value >> 1 ^ 0x8408 : value >> 1 }
+        case .iso14443a: bytes + RadioChecksum.typeA.bytes(of: bytes)
+        case .iso14443b: bytes + RadioChecksum.typeB.bytes(of: bytes)
+        case .felica, .iso15693: nil
         }
     }
 }

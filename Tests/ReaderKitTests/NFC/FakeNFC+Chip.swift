@@ -48,10 +48,11 @@ extension FakeNFC.Chip {
     mutating func transceive(_ frame: [UInt8]) -> (code: NFCCode, answer: [UInt8]) {
         guard isSelected, let card, let target = Self.target(card) else { return (.radio, []) }
         guard isEasy else {
-            guard PN53xFrame.endsInCRC(frame), !addsChecksum else { return (.radio, []) }
-            guard let answer = card.receive(frame: RawFrame(Array(frame.dropLast(2)))) else { return (.radio, []) }
+            guard !addsChecksum, let plain = RadioChecksum.typeA.strip(frame),
+                let answer = card.receive(frame: RawFrame(plain))
+            else { return (.radio, []) }
             let isWhole = answer.bitsInLastByte == 8
-            return (.success, answer.bytes + (isWhole ? PN53xFrame.crc(answer.bytes) : []))
+            return (.success, answer.bytes + (isWhole ? RadioChecksum.typeA.bytes(of: answer.bytes) : []))
         }
         if target.isISODEP { return card.receive(apdu: frame).map { (.success, $0) } ?? (.radio, []) }
         guard let answer = card.receive(frame: RawFrame(frame)) else {

@@ -166,12 +166,12 @@ final class NFCChannel: CardChannel {
     private func exchangePlain(_ bytes: [UInt8], _ attempt: String) throws(ReaderError) -> RawFrame {
         // PWD_AUTH and AUTHENTICATE: what they open is closed again when the card is selected anew.
         if [0x1B, 0x1A, 0xAF].contains(bytes[0]) { isOpened = true }
-        let answer = try exchange(bytes + PN53xFrame.crc(bytes), .none, attempt)
+        let answer = try exchange(bytes + RadioChecksum.typeA.bytes(of: bytes), .none, attempt)
         if answer.count == 1 { return RawFrame([answer[0] & 0x0F], bitsInLastByte: 4) }
-        guard PN53xFrame.endsInCRC(answer) else {
+        guard let plain = RadioChecksum.typeA.strip(answer) else {
             throw ReaderError(.communication, attempting: attempt, detail: "the card's answer arrived damaged")
         }
-        return RawFrame(Array(answer.dropLast(2)))
+        return RawFrame(plain)
     }
 
     /// The answer of a Type 1 tag with the address that it begins with, which the chip keeps to itself.
