@@ -87,6 +87,11 @@ import TestSupport
             "00880000 04 11223344 00", "00870300 04 7C028100 00", "80D80000 03 112233",
             "901A0000010000", "900A0000010000", "90AA0000010000", "9071000002000000", "9077000001 00 00",
             "90C4000001 00 00",
+            // keys and personal data put into a card, passwords of ISO 15693 chips, a key of FeliCa Lite
+            "00DA0101 04 11223344", "00DB3FFF 04 11223344", "80E28000 04 11223344",
+            "FFFE0000 0B 02B904 1122334455667788", "FFFE0000 07 02BA04 11223344",
+            "FFFE0000 0C 02B302 00 1122334455667788",
+            "FFFE0000 1F 08 0102030405060708 01 0900 01 8087 00112233445566778899AABBCCDDEEFF",
         ]
     )
     func secretsAreNeverShown(_ command: String) throws {

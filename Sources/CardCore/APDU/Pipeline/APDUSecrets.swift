@@ -26,9 +26,10 @@ package struct APDUSecrets: Sendable {
     }
 
     /// VERIFY, CHANGE REFERENCE DATA, DISABLE and ENABLE VERIFICATION, RESET RETRY COUNTER, PERFORM SECURITY OPERATION,
-    /// EXTERNAL, GENERAL and INTERNAL AUTHENTICATE, GET CHALLENGE; PUT KEY of GlobalPlatform.
+    /// EXTERNAL, GENERAL and INTERNAL AUTHENTICATE, GET CHALLENGE; PUT DATA, with which keys are put into cards; PUT KEY and
+    /// STORE DATA of GlobalPlatform.
     private static let interindustry: Set<UInt8> = [
-        0x20, 0x21, 0x24, 0x26, 0x28, 0x2A, 0x2C, 0x82, 0x84, 0x86, 0x87, 0x88, 0xD8,
+        0x20, 0x21, 0x24, 0x26, 0x28, 0x2A, 0x2C, 0x82, 0x84, 0x86, 0x87, 0x88, 0xD8, 0xDA, 0xDB, 0xE2,
     ]
 
     /// Authenticate in its forms (legacy, ISO, AES, EV2 first and following, LRP and Plus), change and roll
@@ -93,9 +94,8 @@ package struct APDUSecrets: Sendable {
         guard let first = frame.first else { return false }
         // The second part of a compatible write, to a page that the first part told.
         if frame.count == 16 { return true }
-        // ISO 15693: set and write password of NXP's chips, from the maker's code on.
-        let vicinity = Array(frame.dropFirst().prefix(2))
-        if frame.count > 4, vicinity == [0xB3, 0x04] || vicinity == [0xB4, 0x04] { return true }
+        if frame.count > 4, isVicinityPassword(frame) { return true }
+        if isFeliCaKey(frame.dropFirst(Int(first) == frame.count ? 1 : 0)) { return true }
         switch first {
         case 0x1B: return frame.count == 5 || frame.count == 17
         case 0x1A: return frame.count == 2
@@ -103,6 +103,24 @@ package struct APDUSecrets: Sendable {
         case 0x60, 0x61: return frame.count > 2
         case 0xA2: return frame.count == 6 && Int(frame[frame.startIndex + 1]) >= firstOtherPage
         default: return isSecretCommand(frame)
+        }
+    }
+
+    /// ISO 15693, from the maker's code on: set and write password, destroy and enable privacy of NXP's chips; write and
+    /// present password of ST's.
+    private static func isVicinityPassword(_ frame: ArraySlice<UInt8>) -> Bool {
+        let command = frame.dropFirst().prefix(2)
+        guard let code = command.first, let maker = command.last else { return false }
+        return maker == 0x04 ? [0xB3, 0xB4, 0xB9, 0xBA].contains(code) : maker == 0x02 && (0xB1...0xB3).contains(code)
+    }
+
+    /// Write Without Encryption of FeliCa Lite's random challenge (block 80) or card key (block 87): the code, eight bytes of
+    /// identifier, a service, and the numbers of the blocks, one or two of them.
+    private static func isFeliCaKey(_ frame: ArraySlice<UInt8>) -> Bool {
+        let bytes = Array(frame)
+        guard bytes.count > 30, bytes[0] == 0x08, bytes[9] == 1, (1...2).contains(bytes[12]) else { return false }
+        return (0..<Int(bytes[12])).contains {
+            bytes[13 + 2 * $0] == 0x80 && [0x80, 0x87].contains(bytes[14 + 2 * $0])
         }
     }
 
