@@ -45,6 +45,12 @@ extension Database {
             let more = lines.count > 1 ? " (and \(lines.count - 1) more)" : ""
             findings.append(IntegrityFinding(.error, .damaged, (lines.first ?? "no answer") + more))
         }
+        let missing = try DatabaseSchema.missing(in: self)
+        for object in missing {
+            findings.append(IntegrityFinding(.error, .damaged, "the \(object.type) '\(object.name)' is missing"))
+        }
+        // Without a table nothing else can be asked.
+        if missing.contains(where: { $0.type == "table" }) { return findings }
         for row in try Row.fetchAll(self, sql: "PRAGMA foreign_key_check") {
             let table: String = row[0] ?? "?"
             let parent: String = row[2] ?? "?"

@@ -71,6 +71,33 @@ enum DatabaseSchema {
         return migrator
     }
 
+    /// A table, index or trigger, with what makes it.
+    struct Object: Hashable {
+        var type: String
+        var name: String
+        var sql: String
+    }
+
+    /// What a new database has.
+    private static let objects: [Object] = {
+        guard let queue = try? DatabaseQueue(), (try? migrator(deviceID: UUID()).migrate(queue)) != nil else {
+            return []
+        }
+        let sql = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid"
+        let rows = try? queue.read { try Row.fetchAll($0, sql: sql) }
+        return (rows ?? []).map { Object(type: $0[0], name: $0[1], sql: $0[2]) }
+    }()
+
+    /// What a database of the newest schema lacks; nothing of an older one, to which it is yet to be added.
+    static func missing(in db: Database) throws -> [Object] {
+        let newest = "SELECT EXISTS (SELECT 1 FROM grdb_migrations WHERE identifier = ?)"
+        guard try db.tableExists("grdb_migrations"),
+            try Bool.fetchOne(db, sql: newest, arguments: [countMigration]) ?? false
+        else { return [] }
+        let found = try Set(String.fetchAll(db, sql: "SELECT type || ' ' || name FROM sqlite_master"))
+        return objects.filter { !found.contains("\($0.type) \($0.name)") }
+    }
+
     private static let version1 = """
         CREATE TABLE meta (
             key TEXT NOT NULL PRIMARY KEY,

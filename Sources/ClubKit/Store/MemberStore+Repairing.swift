@@ -86,6 +86,7 @@ extension MemberStore {
 
     private static func damage(in db: Database) throws -> Damage? {
         let lines = try String.fetchAll(db, sql: "PRAGMA integrity_check")
+        if try DatabaseSchema.missing(in: db).contains(where: { $0.type == "table" }) { return .pages }
         if lines == ["ok"] { return nil }
         // SQLite's words for what REINDEX puts right, and for values that a constraint does not allow.
         let values = [

@@ -21,6 +21,10 @@ struct Mending {
     mutating func run(reindexing: Bool, named: [Int64] = [], visits: Int? = nil) throws {
         try note("permits to change the ledger were withdrawn", changing: "DELETE FROM ledger_permit")
         try db.execute(sql: "INSERT INTO ledger_permit (purpose) VALUES ('repair')")
+        for object in try DatabaseSchema.missing(in: db) {
+            try db.execute(sql: object.sql)
+            mended.append("the \(object.type) '\(object.name)' was missing")
+        }
         if reindexing {
             try db.execute(sql: "REINDEX")
             mended.append("the indexes were built again")

@@ -41,6 +41,35 @@ struct DamagedSchemaTests {
         return (members, try visits())
     }
 
+    @Test(
+        "A trigger, an index and a table that are missing are found, and made anew",
+        arguments: [
+            ("TRIGGER", "scenario_event_adds"), ("INDEX", "visit_by_member"), ("TABLE", "scenario_count"),
+            ("TABLE", "presented"),
+        ]
+    )
+    func missing(type: String, name: String) async throws {
+        let before = try await fill()
+        let queue = try DatabaseQueue(path: path)
+        try await queue.writeWithoutTransaction { try $0.execute(sql: "DROP \(type) \(name)") }
+        try queue.close()
+        let damaged = club()
+        try await damaged.open()
+        let findings = try await damaged.check()
+        #expect(
+            findings.map(\.code) == [.damaged] && findings[0].message.contains("'\(name)' is missing"),
+            "\(findings)"
+        )
+        try await damaged.close()
+        let report = try await club().repair()
+        #expect(report.remaining.isEmpty, "\(report)")
+        let mended = club()
+        try await mended.open()
+        #expect(try await mended.members(sortedBy: .userId) == before.members)
+        try await mended.close()
+        #expect(try visits() == before.visits)
+    }
+
     private func visits() throws -> Set<UUID> {
         let queue = try DatabaseQueue(path: path)
         defer { try? queue.close() }
