@@ -195,7 +195,7 @@ extension Receipts: Sendable where Taps: Sendable {}
 /// What a club remembers of the passes that were presented, in its database: a recorded tap is refused after a restart too.
 ///
 /// ```swift
-/// let site = try await configuration.site(folder: "/etc/club", memory: club.passMemory)
+/// let site = try configuration.site(folder: "/etc/club", memory: club.passMemory)
 /// ```
 ///
 /// While the club is closed nothing can be remembered, and passes that need it are not accepted.

@@ -275,9 +275,9 @@ package struct PassOptions: ParsableArguments, Sendable {
     /// What the place reads and accepts; `nil` without a configuration.
     ///
     /// - Throws: ``PassConfigurationError``.
-    package func site() async throws -> PassSite? {
+    package func site() throws -> PassSite? {
         guard let file else { return nil }
-        return try await PassConfiguration(path: file).site(folder: Self.folder(of: file))
+        return try PassConfiguration(path: file).site(folder: Self.folder(of: file))
     }
 
     /// Where the paths in a configuration begin.

@@ -173,7 +173,7 @@ struct Kiosk: ToolCommand {
 
     private func prepare() async throws -> Prepared {
         // Before the database is touched: a recording that cannot be read must not leave an empty club behind.
-        var site = try await passes.site()
+        var site = try passes.site()
         let configuration = try scenarioFile?.load(output.output)
         let messages = try messages.located()
         let captures = try recordings.map { try CaptureFiles.load($0) }

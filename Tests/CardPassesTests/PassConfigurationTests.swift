@@ -56,7 +56,7 @@ import TestSupport
         let folder = try Folder()
         try folder.writeKeys()
         try folder.write(Self.whole, to: "passes.json", mode: 0o644)
-        let site = try await PassConfiguration(path: folder.path + "/passes.json").site(folder: folder.path)
+        let site = try PassConfiguration(path: folder.path + "/passes.json").site(folder: folder.path)
         #expect(site.appleVAS?.merchants.map(\.passTypeIdentifier) == ["pass.com.example.club"])
         #expect(site.appleVAS?.allowsVariant == true && site.longestAge == .seconds(60))
         #expect(site.smartTap?.credential.collectorID == 20_180_608)
@@ -70,7 +70,7 @@ import TestSupport
         #expect(members.hasPrefix("the member is the first of loyalty, giftCard, issued by 20180608, 33880"))
         #expect(members.hasSuffix("nor does Google's number of the customer"))
         #expect(site.order == [.smartTap, .sdm] && site.lowestAssurance == .cryptographic)
-        let empty = try await PassConfiguration(json: Data("{}".utf8)).site(folder: "/")
+        let empty = try PassConfiguration(json: Data("{}".utf8)).site(folder: "/")
         #expect(empty.smartTapKinds == [.loyalty] && empty.smartTapIssuers == nil)
         #expect(empty.appleVAS == nil && empty.smartTap == nil && empty.signingTags.isEmpty)
     }
@@ -181,7 +181,7 @@ import TestSupport
         let configuration = try PassConfiguration(json: Data(Self.whole.utf8))
         func error() async -> PassConfigurationError? {
             do throws(PassConfigurationError) {
-                _ = try await configuration.site(folder: folder.path)
+                _ = try configuration.site(folder: folder.path)
                 return nil
             } catch let fault {
                 return fault
@@ -217,11 +217,11 @@ import TestSupport
         let path = folder.path + "/issuer.jwks"
         chmod(path, 0o664)
         await #expect(throws: PassConfigurationError.writableByOthers(path, mode: 0o664)) {
-            try await configuration.site(folder: folder.path)
+            try configuration.site(folder: folder.path)
         }
         try folder.write("{}", to: "issuer.jwks", mode: 0o644)
         await #expect(throws: PassConfigurationError.badPublicKeys(path, .malformed)) {
-            try await configuration.site(folder: folder.path)
+            try configuration.site(folder: folder.path)
         }
     }
 
@@ -249,7 +249,7 @@ import TestSupport
         ]
         for text in texts {
             let configuration = try PassConfiguration(json: Data(text.utf8))
-            await #expect(throws: PassConfigurationError.keyInPlaceOfFile) { try await configuration.site(folder: "/") }
+            #expect(throws: PassConfigurationError.keyInPlaceOfFile) { try configuration.site(folder: "/") }
         }
     }
 
@@ -286,7 +286,7 @@ import TestSupport
         try folder.write(try SmartTapPreSignature(key).text, to: "door.json")
         func site(_ collector: Int) async throws -> PassSite {
             let text = #"{"smartTap":{"collector":\#(collector),"keyVersion":2,"preSigned":"door.json"}}"#
-            return try await PassConfiguration(json: Data(text.utf8)).site(folder: folder.path)
+            return try PassConfiguration(json: Data(text.utf8)).site(folder: folder.path)
         }
         #expect(try await site(7).smartTap?.credential.version == 2)
         // A signature is of one collector.

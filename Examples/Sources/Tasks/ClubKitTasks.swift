@@ -83,7 +83,7 @@ func routeMessages(_ club: Club) async throws {
 }
 
 func rememberPasses(_ club: Club) async throws {
-    let passes = try await PassConfiguration(path: "/etc/club/passes.json")
+    let passes = try PassConfiguration(path: "/etc/club/passes.json")
         .site(folder: "/etc/club", memory: club.passMemory)
     let scanner = CardScanner(PCSCBackend(), configuration: ScannerConfiguration(site: passes))
     for await receipt in club.receipts(of: scanner.taps()) { print(receipt.outcome.name) }

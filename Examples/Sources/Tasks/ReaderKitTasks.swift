@@ -50,7 +50,7 @@ func writeMessage(to presence: CardPresence, on backend: PCSCBackend) async thro
 }
 
 func checkPasses() async throws {
-    let passes = try await PassConfiguration(path: "/etc/club/passes.json").site(folder: "/etc/club")
+    let passes = try PassConfiguration(path: "/etc/club/passes.json").site(folder: "/etc/club")
     let scanner = CardScanner(PCSCBackend(), configuration: ScannerConfiguration(site: passes))
     for await tap in scanner.taps() {
         for pass in tap.passes { print(pass.kind, pass.id, pass.assurance) }

@@ -312,7 +312,7 @@ extension PassConfiguration {
     public func site(
         folder: String,
         memory: any PassMemory = VolatilePassMemory()
-    ) async throws(PassConfigurationError) -> PassSite {
+    ) throws(PassConfigurationError) -> PassSite {
         // One that was made in a program was not checked when it was read.
         do throws(PassConfigurationError.Fault) { try check() } catch { throw .malformed(folder, error) }
         let files = PassKeyFiles(folder: folder)

@@ -59,7 +59,7 @@ extension Club {
         do throws(PassConfigurationError) {
             var scanner = configuration.scanner
             let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-            scanner.site = try await PassConfiguration(path: path).site(folder: folder, memory: passMemory)
+            scanner.site = try PassConfiguration(path: path).site(folder: folder, memory: passMemory)
             return scanner
         } catch {
             let attempt = "read the file of the passes"

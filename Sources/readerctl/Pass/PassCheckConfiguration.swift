@@ -28,7 +28,7 @@ struct PassCheckConfiguration: ToolCommand {
         let out = output.output
         try await out.tellingErrors {
             let configuration = try PassConfiguration(path: file)
-            let site = try await configuration.site(folder: PassOptions.folder(of: file))
+            let site = try configuration.site(folder: PassOptions.folder(of: file))
             let report = Report(configuration, site)
             try out.result(report, text: report.text)
         }

@@ -32,7 +32,7 @@ struct PassRead: ToolCommand {
     func perform() async throws {
         let out = output.output
         try await out.tellingErrors {
-            let site = try await passes.site() ?? PassSite()
+            let site = try passes.site() ?? PassSite()
             let report = try await card.withCard(out, replaying: source.replay) { try Report(of: $0, site) }
             try out.result(report, text: report.text)
             if !report.verdict.isAccepted { throw ToolExit.failure }

@@ -86,7 +86,7 @@ struct PassSDM: AsyncParsableCommand {
 
         private func verifier() async throws -> SDMVerifier {
             if let passes {
-                let site = try await PassConfiguration(path: passes).site(folder: PassOptions.folder(of: passes))
+                let site = try PassConfiguration(path: passes).site(folder: PassOptions.folder(of: passes))
                 guard let tags = site.signingTags.first(where: { $0.matches(url) }) else {
                     throw ToolFailure(
                         "could not check the address: the configuration has no signing tags with that host and path. Add "

@@ -49,7 +49,7 @@ struct PassVerify: ToolCommand {
     func perform() async throws {
         let out = output.output
         try await out.tellingErrors {
-            let site = try await PassConfiguration(path: passes).site(folder: PassOptions.folder(of: passes))
+            let site = try PassConfiguration(path: passes).site(folder: PassOptions.folder(of: passes))
             let isAccepted =
                 FileManager.default.fileExists(atPath: input) || input.hasSuffix(".capture")
                 ? try await verifyCapture(site, out) : try verifyText(site, out)

@@ -38,7 +38,7 @@ struct Record: ToolCommand {
 
     private func record(_ backend: any ReaderBackend) async throws {
         // Before there is a file.
-        let site = try await passes.site()
+        let site = try passes.site()
         let writer = try CaptureWriter(creating: file, overwrite: force)
         var headers: [Capture.Header] = []
         if let title { headers.append(Capture.Header("title", title)) }

@@ -39,7 +39,7 @@ struct Replay: ToolCommand {
     func perform() async throws {
         let out = Output(json: output.json, isWhole: true)
         try await out.tellingErrors {
-            let site = try await passes.site()
+            let site = try passes.site()
             if expect { return try await compare(out, site) }
             let backend = try replay.backend(CaptureFiles.load(files)) { $0.started ?? Date() }
             let scanner = CardScanner(backend, configuration: ScannerConfiguration(site: site, makeID: replay.makeID()))

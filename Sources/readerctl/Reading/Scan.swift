@@ -27,7 +27,7 @@ struct Scan: ToolCommand {
     func perform() async throws {
         // A recording waits for whoever reads, and loses no line to them.
         try await output.withLines(isLive: readers.recordings == nil) { out in
-            let site = try await passes.site()
+            let site = try passes.site()
             let loop = TapLoop(output: out, readers: readers, limit: limit, site: site)
             try await readers.withBackend { try await loop.run($0) }
         }

@@ -11,7 +11,7 @@ import TestSupport
 @Suite struct FixtureTests {
     @Test(arguments: Fixtures.captures(in: "cards") + Fixtures.captures(in: "day") + Fixtures.captures(in: "passes"))
     func givesWhatLiesBesideIt(capture: String) async throws {
-        let site = capture.hasPrefix("passes/") ? try await Self.site() : nil
+        let site = capture.hasPrefix("passes/") ? try Self.site() : nil
         let expectation = CaptureExpectation(file: Fixtures.directory + "/" + capture, site: site)
         #expect(try await expectation.firstDifference() == nil)
         // Nothing is remembered of it: a recording is the same presentation each time.
@@ -20,7 +20,7 @@ import TestSupport
 
     /// The place of `passes/passes.json`. Its keys are everybody's; a checkout leaves them open to others, which no place
     /// accepts.
-    static func site() async throws -> PassSite {
+    static func site() throws -> PassSite {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -33,7 +33,7 @@ import TestSupport
             )
             #expect(made)
         }
-        return try await PassConfiguration(path: folder + "/passes.json").site(folder: folder)
+        return try PassConfiguration(path: folder + "/passes.json").site(folder: folder)
     }
 
     /// Captures of wallets, signing tags and tokens name the member that whoever made them put there.
@@ -43,7 +43,7 @@ import TestSupport
     ])
     func passesNameTheirMember(name: String, member: String, kind: Pass.Kind) async throws {
         let file = Fixtures.directory + "/passes/\(name).capture"
-        let site = try await Self.site()
+        let site = try Self.site()
         let tap = try #require(try await CaptureExpectation(file: file, site: site).taps().first)
         #expect(tap.memberKey == member && tap.passes.first?.kind == kind && tap.problems.isEmpty)
         #expect(tap.at == ISO8601.date("2025-06-16T07:32:16Z"))
