@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The jobs of `Documentation/ci.md`, run as they stand there.
@@ -30,7 +31,7 @@ struct CIRecipeTests {
         process.environment = ["PATH": "/usr/bin:/bin", "HOME": scratch.path]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         return process.terminationStatus
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What the desk is told of cards, visits and values.
@@ -36,7 +37,7 @@ struct ClubDeskToolTests {
         let script = "clubctl() { '\(Tool.clubctl.path)' \"$@\" --yes --database '\(club.database)'; }; \(merge.1)"
         process.arguments = ["-c", script]
         process.standardOutput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
         let shown = try await club.json("members", "show", "04FF").first

@@ -46,7 +46,7 @@ struct ClubInputToolTests {
         ]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
         #expect(try await club.json("members", "list").first?["numVisits"] as? Int == 1)
@@ -79,7 +79,7 @@ struct ClubInputToolTests {
         ]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
         #expect(try await club.json("members", "list").compactMap { $0["userId"] as? String } == ["A"])
@@ -102,7 +102,7 @@ struct ClubInputToolTests {
         process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder]) { $1 }
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         try await until("it takes the signal") { try takes(signal, process.processIdentifier) }
         kill(process.processIdentifier, signal)
         process.waitUntilExit()

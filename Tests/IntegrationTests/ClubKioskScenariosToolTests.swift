@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Scenarios at the kiosk, on recordings.
@@ -100,7 +101,7 @@ struct ClubKioskScenariosToolTests {
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", command + " >/dev/full"]
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         #expect(process.terminationStatus == 74)
         let left = try await executions(database)

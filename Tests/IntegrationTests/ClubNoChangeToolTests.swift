@@ -99,7 +99,7 @@ struct ClubNoChangeToolTests {
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", script]
         process.standardOutput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
         #expect(try await club.json("members", "list").count == 2)

@@ -1,6 +1,7 @@
 import ClubKit
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 /// Files of members, by the tool.
@@ -176,7 +177,7 @@ struct ClubTransferToolTests {
             "-c", "echo before > \"$1\"; \"$0\" export --type csv - --database \"$2\" >> \"$1\" 2> /dev/null",
             Tool.clubctl.path, file, club.database,
         ]
-        try shell.run()
+        try shell.start()
         shell.waitUntilExit()
         #expect(shell.terminationStatus == 0)
         let text = try String(contentsOfFile: file, encoding: .utf8)
@@ -201,7 +202,7 @@ struct ClubTransferToolTests {
                 Tool.clubctl.path, club.database, file,
             ]
             shell.standardOutput = FileHandle.nullDevice
-            try shell.run()
+            try shell.start()
             shell.waitUntilExit()
             #expect(try String(contentsOfFile: file, encoding: .utf8) == expected + "\n", "\(command) \(end)")
         }

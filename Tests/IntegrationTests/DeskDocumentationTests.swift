@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The documentation's day at the desk, run as it stands there.
@@ -26,7 +27,7 @@ struct DeskDocumentationTests {
             process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
-            try process.run()
+            try process.start()
             process.waitUntilExit()
             #expect(process.terminationStatus == 0, "\(line)")
         }

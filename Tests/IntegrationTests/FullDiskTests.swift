@@ -1,6 +1,7 @@
 import ClubKit
 import Foundation
 import ReaderKitTesting
+import TestSupport
 import Testing
 
 /// A file system that is really full, and one that cannot be written: small ones of their own, in the memory.
@@ -23,7 +24,7 @@ struct FullDiskTests {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", arguments.joined(separator: " ")]
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0)
     }

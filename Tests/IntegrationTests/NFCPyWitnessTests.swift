@@ -1,6 +1,7 @@
 import Foundation
 import ReaderKit
 import ReaderKitTesting
+import TestSupport
 import Testing
 
 /// Where nfcpy is.
@@ -15,7 +16,7 @@ enum NFCPy {
             process.arguments = ["-c", "import nfc, ndef"]
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
-            guard (try? process.run()) != nil else { return false }
+            guard (try? process.start()) != nil else { return false }
             process.waitUntilExit()
             return process.terminationStatus == 0
         }

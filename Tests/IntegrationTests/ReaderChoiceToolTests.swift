@@ -240,7 +240,7 @@ struct ReaderChoiceToolTests {
         process.standardOutput = output
         process.standardError = messages
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         defer { kill(process.processIdentifier, SIGKILL) }
         try await until("the kiosk listens") { line.isOpenedByProgram }
         // Some times what a pipe holds.
@@ -262,7 +262,7 @@ struct ReaderChoiceToolTests {
         process.standardOutput = output
         process.standardError = messages
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         defer { kill(process.processIdentifier, SIGKILL) }
         try await until("it listens") { line.isOpenedByProgram }
         var (number, held, unchanged) = (0, Int32(0), 0)
@@ -295,7 +295,7 @@ struct ReaderChoiceToolTests {
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         defer { kill(process.processIdentifier, SIGKILL) }
         var (held, unchanged) = (Int32(0), 0)
         try await until("the pipe holds no further line", within: .seconds(120)) {
@@ -325,7 +325,7 @@ struct ReaderChoiceToolTests {
         process.standardOutput = output
         process.standardError = messages
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         try await until("it has ended") { !process.isRunning }
         #expect(process.terminationStatus == 74)
         let text = try messages.fileHandleForReading.readToEnd().map { String(decoding: $0, as: UTF8.self) } ?? ""

@@ -68,15 +68,6 @@ struct ProgramRun {
         ToolFailure("could not start the program: \(String(cString: strerror(code)))", exit: ToolExit.failure)
     }
 
-    /// What a program would get beside its standard files: a library of the readers may have opened something.
-    private static var inherited: [Int32] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-        return names.compactMap { Int32($0) }.filter { file in
-            let flags = file > STDERR_FILENO ? fcntl(file, F_GETFD) : -1
-            return flags >= 0 && flags & FD_CLOEXEC == 0
-        }
-    }
-
     private func spawn(_ stdin: Int32, _ stderr: Int32) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -84,7 +75,8 @@ struct ProgramRun {
         posix_spawn_file_actions_adddup2(&actions, stdin, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, stderr, STDERR_FILENO)
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-        for file in Self.inherited { posix_spawn_file_actions_addclose(&actions, file) }
+        // A library of the readers may have opened something that a program would inherit.
+        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

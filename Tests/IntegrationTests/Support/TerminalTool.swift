@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Synchronization
 
 /// A tool on a terminal of its own, typed at as a person does (`script` of util-linux makes the pseudo-terminal).
@@ -35,7 +36,7 @@ final class TerminalTool {
         let (text, shown) = AsyncStream.makeStream(of: String.self)
         chunks = text.makeAsyncIterator()
         let descriptor = output.fileHandleForReading.fileDescriptor
-        try process.run()
+        try process.start()
         Thread.detachNewThread {
             // The pipe is open as long as this thread reads it.
             defer { withExtendedLifetime(output) {} }

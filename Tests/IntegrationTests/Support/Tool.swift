@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A tool of this package, run as a person or a script runs it.
@@ -83,7 +84,7 @@ final class RunningTool {
             )
             continuation.finish()
         }
-        try process.run()
+        try process.start()
     }
 
     var identifier: Int32 { process.processIdentifier }

@@ -1,5 +1,6 @@
 import Foundation
 import ReaderKitTesting
+import TestSupport
 import Testing
 
 /// A program that somebody else wrote, which reads our simulated cards.
@@ -96,7 +97,7 @@ struct WitnessProgram {
             )
             continuation.finish()
         }
-        try process.run()
+        try process.start()
         return Running(process: process, ends: stream)
     }
 }

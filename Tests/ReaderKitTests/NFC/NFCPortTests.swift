@@ -138,7 +138,7 @@ import TestSupport
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         // The shell is the program itself, so that ending it ends all.
         process.arguments = ["-c", command.hasPrefix("exec") ? command : "exec \(command)"]
-        try process.run()
+        try process.start()
         return process
     }
 }

@@ -174,7 +174,7 @@ import TestSupport
         let holder = Process()
         holder.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
         holder.arguments = ["--no-fork", "-x", path, "sleep", "600"]
-        try holder.run()
+        try holder.start()
         // A test's thread blocks other signals, and so does the program that it starts.
         defer { kill(holder.processIdentifier, SIGKILL) }
         try await until("the lock") { (try? DeviceNode(path)) == nil }
@@ -412,7 +412,7 @@ import TestSupport
         let holder = Process()
         holder.executableURL = URL(fileURLWithPath: "/bin/sh")
         holder.arguments = ["-c", "exec sleep 600 < \(path)"]
-        try holder.run()
+        try holder.start()
         defer { kill(holder.processIdentifier, SIGKILL) }
         let (folder, file) = try SmartReaders.link()
         defer { try? FileManager.default.removeItem(at: folder) }
