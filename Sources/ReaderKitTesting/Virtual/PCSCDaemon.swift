@@ -122,7 +122,7 @@ public final class PCSCDaemon: Sendable {
         posix_spawn_file_actions_addopen(&actions, 1, log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
         // Sockets of programs that are being started meanwhile would stay open for as long as it runs.
-        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+        for file in 3..<Int32(1024) { posix_spawn_file_actions_addclose(&actions, file) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

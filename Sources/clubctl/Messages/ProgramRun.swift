@@ -76,7 +76,7 @@ struct ProgramRun {
         posix_spawn_file_actions_adddup2(&actions, stderr, STDERR_FILENO)
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
         // A library of the readers may have opened something that a program would inherit.
-        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
+        for file in 3..<Int32(1024) { posix_spawn_file_actions_addclose(&actions, file) }
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
