@@ -16,7 +16,7 @@ public enum WalletSelection: Sendable, Hashable {
     /// SELECT by the name `OSE.VAS.01`: `00 A4 04 00 0A 4F53452E5641532E3031 00`.
     public static let command = CommandAPDU(
         trusted: 0x00,
-        0xA4,
+        Instruction.select,
         0x04,
         0x00,
         Array("OSE.VAS.01".utf8),

@@ -94,7 +94,7 @@ public enum TagReader {
     private static func askReader(_ channel: any CardChannel) throws(TagError) -> TagType? {
         guard let bytes = channel.facts.atr, let card = (try? ATR(bytes))?.storageCard,
             card.technology == .iso14443a, card.nameCode == 0 || card.nameCode == 0xFFA0,
-            let command = try? CommandAPDU(cla: 0xFF, ins: 0xCA, p1: 0xF1, p2: 0x01, expectedLength: 256)
+            let command = try? CommandAPDU(cla: 0xFF, ins: Instruction.getData, p1: 0xF1, p2: 0x01, expectedLength: 256)
         else { return nil }
         let answer: ResponseAPDU
         do {

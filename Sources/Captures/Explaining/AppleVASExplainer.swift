@@ -4,7 +4,7 @@ import CardPasses
 /// Apple VAS: GET VAS DATA, and what a phone answers to it and to its SELECT.
 struct AppleVASExplainer: ExchangeExplainer {
     func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
-        guard let apdu = exchange.apdu, apdu.cla == 0x80, apdu.ins == 0xCA else { return nil }
+        guard let apdu = exchange.apdu, apdu.cla == 0x80, apdu.ins == Instruction.getData else { return nil }
         // GET DATA of class 80 is many applications'; VAS asks with its own tags.
         let objects = BERTLV.decodePrefix(apdu.data).objects
         let isVAS = objects.contains { [0x9F22, 0x9F25, 0x9F26, 0x9F29].contains($0.tag) }

@@ -82,7 +82,9 @@ struct FileExplainer: ExchangeExplainer {
         _ state: ConversationState
     ) -> ExplainedExchange {
         let count = apdu.expectedLength.map { "\(ExplanationText.count($0))" } ?? "bytes"
-        let content = apdu.ins == 0xB1 ? Array(Type4Files.objectValue(apdu.body)) : apdu.body
+        let content =
+            apdu.ins == Instruction.withObjects(Instruction.readBinary)
+            ? Array(Type4Files.objectValue(apdu.body)) : apdu.body
         following = apdu.status?.sw1 == 0x61 ? offset.map { $0 + content.count } : nil
         return ExplainedExchange(
             .init("READ BINARY: reads \(count)\(place(offset))", apdu.dataFields("offset")),

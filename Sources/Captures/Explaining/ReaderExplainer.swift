@@ -152,7 +152,7 @@ struct ReaderExplainer: ExchangeExplainer {
     private func authenticate(_ apdu: RecordedExchange.Parts) -> ExplainedExchange {
         var reader = FieldReader(apdu.data, at: apdu.dataOffset)
         var block = apdu.parameter
-        if apdu.ins == 0x86 {
+        if apdu.ins == Instruction.generalAuthenticate {
             reader.take("version", 1)
             let bytes = reader.take("block", 2) { "\($0.number(at: 0, count: 2))" }
             if let bytes { block = bytes.number(at: 0, count: 2) }

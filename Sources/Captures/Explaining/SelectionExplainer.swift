@@ -25,7 +25,9 @@ struct SelectionExplainer: ExchangeExplainer {
     ])
 
     func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
-        guard let apdu = exchange.apdu, apdu.ins == 0xA4, apdu.cla != 0xFF, apdu.cla & 0xF0 != 0x90 else { return nil }
+        guard let apdu = exchange.apdu, apdu.ins == Instruction.select, apdu.cla != 0xFF, apdu.cla & 0xF0 != 0x90 else {
+            return nil
+        }
         if apdu.p1 == 0x04 { return byName(apdu) }
         guard state.selection != .ndef else { return nil }
         return ExplainedExchange(

@@ -197,18 +197,18 @@ extension CommandAPDU {
                 message: "could not make SELECT by a name of \(name.count) bytes: it has 1 to 16"
             )
         }
-        return CommandAPDU(trusted: 0x00, 0xA4, 0x04, 0x00, name, 256)
+        return CommandAPDU(trusted: 0x00, Instruction.select, 0x04, 0x00, name, 256)
     }
 
     /// SELECT of an elementary file, asking for no answer: `00 A4 00 0C 02 fileID`.
     public static func select(fileID: UInt16) -> CommandAPDU {
-        CommandAPDU(trusted: 0x00, 0xA4, 0x00, 0x0C, bytes(fileID))
+        CommandAPDU(trusted: 0x00, Instruction.select, 0x00, 0x0C, bytes(fileID))
     }
 
     /// SELECT of the NDEF application of a Type 4 tag, mapping version 2 and 3: name `D2760000850101`.
     public static let selectNDEFApplication = CommandAPDU(
         trusted: 0x00,
-        0xA4,
+        Instruction.select,
         0x04,
         0x00,
         [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01],
@@ -218,7 +218,7 @@ extension CommandAPDU {
     /// SELECT of the NDEF application of a Type 4 tag, mapping version 1: name `D2760000850100`.
     public static let selectNDEFApplicationVersion1 = CommandAPDU(
         trusted: 0x00,
-        0xA4,
+        Instruction.select,
         0x04,
         0x00,
         [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00],
@@ -233,7 +233,7 @@ extension CommandAPDU {
     /// - Throws: ``APDUError`` with `parameterOutOfRange` or `expectedLengthOutOfRange`.
     public static func readBinary(offset: Int, length: Int) throws(APDUError) -> CommandAPDU {
         let (p1, p2) = try binaryOffset(offset, "READ BINARY")
-        return try CommandAPDU(cla: 0x00, ins: 0xB0, p1: p1, p2: p2, expectedLength: length)
+        return try CommandAPDU(cla: 0x00, ins: Instruction.readBinary, p1: p1, p2: p2, expectedLength: length)
     }
 
     /// READ BINARY with an offset data object, for files above 32 KiB: `00 B1 00 00 05 54 03 offset Le`.
@@ -259,7 +259,14 @@ extension CommandAPDU {
             UInt8(truncatingIfNeeded: offset >> 8),
             UInt8(truncatingIfNeeded: offset),
         ]
-        return try CommandAPDU(cla: 0x00, ins: 0xB1, p1: 0, p2: 0, data: object, expectedLength: length)
+        return try CommandAPDU(
+            cla: 0x00,
+            ins: Instruction.withObjects(Instruction.readBinary),
+            p1: 0,
+            p2: 0,
+            data: object,
+            expectedLength: length
+        )
     }
 
     /// UPDATE BINARY of the selected file: `00 D6 offset offset Lc data`.
@@ -271,7 +278,7 @@ extension CommandAPDU {
     public static func updateBinary(offset: Int, data: [UInt8]) throws(APDUError) -> CommandAPDU {
         let (p1, p2) = try binaryOffset(offset, "UPDATE BINARY")
         try requireData(data, "UPDATE BINARY")
-        return try CommandAPDU(cla: 0x00, ins: 0xD6, p1: p1, p2: p2, data: data)
+        return try CommandAPDU(cla: 0x00, ins: Instruction.updateBinary, p1: p1, p2: p2, data: data)
     }
 
     /// GET RESPONSE, which fetches data that a status word `61xx` announced: `00 C0 00 00 Le`.
@@ -286,7 +293,7 @@ extension CommandAPDU {
                 message: "could not make GET RESPONSE for \(length) bytes: it fetches 1 to 256"
             )
         }
-        return CommandAPDU(trusted: 0x00, 0xC0, 0x00, 0x00, [], length)
+        return CommandAPDU(trusted: 0x00, Instruction.getResponse, 0x00, 0x00, [], length)
     }
 
     /// GET RESPONSE for what a status word `61xx` announces, or `nil` for any other status word.
@@ -296,21 +303,21 @@ extension CommandAPDU {
     ///   - cla: the class of the command that was answered, whose logical channel must be kept.
     public static func getResponse(after statusWord: StatusWord, cla: UInt8 = 0x00) -> CommandAPDU? {
         guard case .moreData(let count) = statusWord.classification else { return nil }
-        return CommandAPDU(trusted: cla, 0xC0, 0x00, 0x00, [], count)
+        return CommandAPDU(trusted: cla, Instruction.getResponse, 0x00, 0x00, [], count)
     }
 }
 
 // Pseudo-APDUs of PC/SC part 3, which the reader answers.
 extension CommandAPDU {
     /// GET DATA, UID: `FF CA 00 00 00`. The answer is the UID (A, 15693), the PUPI (B) or the IDm (FeliCa).
-    public static let getUID = CommandAPDU(trusted: 0xFF, 0xCA, 0x00, 0x00, [], 256)
+    public static let getUID = CommandAPDU(trusted: 0xFF, Instruction.getData, 0x00, 0x00, [], 256)
 
     /// GET DATA, historical bytes of the ATS of an ISO 14443-4 A card: `FF CA 01 00 00`. Others answer `6A81`.
-    public static let getATS = CommandAPDU(trusted: 0xFF, 0xCA, 0x01, 0x00, [], 256)
+    public static let getATS = CommandAPDU(trusted: 0xFF, Instruction.getData, 0x01, 0x00, [], 256)
 
     /// READ BINARY of four pages (16 bytes) of a Type 2 tag: `FF B0 00 page 10`.
     public static func readPages(_ page: UInt8) -> CommandAPDU {
-        CommandAPDU(trusted: 0xFF, 0xB0, 0x00, page, [], 16)
+        CommandAPDU(trusted: 0xFF, Instruction.readBinary, 0x00, page, [], 16)
     }
 
     /// READ BINARY of a storage card: `FF B0 block block Le`.
@@ -328,7 +335,7 @@ extension CommandAPDU {
             )
         }
         let parameters = bytes(block)
-        return CommandAPDU(trusted: 0xFF, 0xB0, parameters[0], parameters[1], [], length)
+        return CommandAPDU(trusted: 0xFF, Instruction.readBinary, parameters[0], parameters[1], [], length)
     }
 
     /// UPDATE BINARY of a storage card: `FF D6 block block Lc data`, whole units only.
@@ -347,7 +354,7 @@ extension CommandAPDU {
             )
         }
         let parameters = bytes(block)
-        return CommandAPDU(trusted: 0xFF, 0xD6, parameters[0], parameters[1], data)
+        return CommandAPDU(trusted: 0xFF, Instruction.updateBinary, parameters[0], parameters[1], data)
     }
 
     private static func bytes(_ number: UInt16) -> [UInt8] {
@@ -370,4 +377,33 @@ extension CommandAPDU {
             throw APDUError(.parameterOutOfRange, offset: 4, message: "could not make \(command) without data")
         }
     }
+}
+
+/// Instruction bytes by their names in ISO/IEC 7816-4 and, where it says so, in PC/SC part 3 and GlobalPlatform.
+package enum Instruction {
+    package static let verify: UInt8 = 0x20
+    package static let changeReferenceData: UInt8 = 0x24
+    package static let disableVerification: UInt8 = 0x26
+    package static let enableVerification: UInt8 = 0x28
+    package static let performSecurityOperation: UInt8 = 0x2A
+    package static let resetRetryCounter: UInt8 = 0x2C
+    package static let externalAuthenticate: UInt8 = 0x82
+    /// To a reader (PC/SC part 3).
+    package static let loadKey: UInt8 = 0x82
+    package static let getChallenge: UInt8 = 0x84
+    package static let generalAuthenticate: UInt8 = 0x86
+    package static let internalAuthenticate: UInt8 = 0x88
+    package static let select: UInt8 = 0xA4
+    package static let readBinary: UInt8 = 0xB0
+    package static let getResponse: UInt8 = 0xC0
+    package static let getData: UInt8 = 0xCA
+    package static let updateBinary: UInt8 = 0xD6
+    /// Of GlobalPlatform.
+    package static let putKey: UInt8 = 0xD8
+    package static let putData: UInt8 = 0xDA
+    /// STORE DATA of GlobalPlatform has the same.
+    package static let appendRecord: UInt8 = 0xE2
+
+    /// The odd form of an instruction: its data are BER-TLV objects, such as an offset beyond 7FFF.
+    package static func withObjects(_ instruction: UInt8) -> UInt8 { instruction | 1 }
 }

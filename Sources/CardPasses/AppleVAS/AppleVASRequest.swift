@@ -72,7 +72,7 @@ public struct AppleVASRequest: Sendable, Hashable {
         }
         let data = (try? objects.encoded()) ?? []
         try Self.check((1...255).contains(data.count), "an address that is too long: all together is 255 bytes")
-        return try CommandAPDU(cla: 0x80, ins: 0xCA, p1: 0x01, p2: p2, data: data, expectedLength: 256)
+        return try CommandAPDU(cla: 0x80, ins: Instruction.getData, p1: 0x01, p2: p2, data: data, expectedLength: 256)
     }
 
     private static func check(_ isRight: Bool, _ what: String) throws(APDUError) {

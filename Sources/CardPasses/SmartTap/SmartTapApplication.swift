@@ -60,7 +60,7 @@ public struct SmartTapApplication: Sendable, Hashable {
     }
 
     /// SELECT of Smart Tap 2: `00 A4 04 00 09 A000000476D0000111 00`.
-    static let select = CommandAPDU(trusted: 0x00, 0xA4, 0x04, 0x00, identifier, 256)
+    static let select = CommandAPDU(trusted: 0x00, Instruction.select, 0x04, 0x00, identifier, 256)
 
     /// The number to sign, from the answer to ``select``: the two versions, then a record `mdn`.
     static func nonce(selected data: [UInt8]) throws(SmartTapError) -> [UInt8] {

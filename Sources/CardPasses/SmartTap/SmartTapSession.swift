@@ -84,7 +84,7 @@ struct SmartTapSession {
     }
 
     /// GET MORE DATA: `90 C0 00 00 00`.
-    static let getMore = CommandAPDU(trusted: 0x90, 0xC0, 0x00, 0x00, [], 256)
+    static let getMore = CommandAPDU(trusted: 0x90, Instruction.getResponse, 0x00, 0x00, [], 256)
 
     private static func command(_ ins: UInt8, _ name: String, _ message: [UInt8]) throws(APDUError) -> CommandAPDU {
         let data = SmartTapRecords.bytes([SmartTapRecords.record(name, version + message)])

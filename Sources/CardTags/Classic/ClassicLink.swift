@@ -73,7 +73,14 @@ struct ClassicLink {
     private mutating func authenticateThroughReader(_ block: UInt8, _ wanted: Session) throws(TagError) -> Bool {
         let attempt = "authenticate to sector \(wanted.sector)"
         if loadedKey != wanted.key {
-            guard let load = try? CommandAPDU(cla: 0xFF, ins: 0x82, p1: 0x00, p2: 0x00, data: wanted.key.bytes)
+            guard
+                let load = try? CommandAPDU(
+                    cla: 0xFF,
+                    ins: Instruction.loadKey,
+                    p1: 0x00,
+                    p2: 0x00,
+                    data: wanted.key.bytes
+                )
             else { return false }
             let answer = try link.send(load)
             guard answer.isSuccess else {
@@ -82,7 +89,15 @@ struct ClassicLink {
             loadedKey = wanted.key
         }
         let data: [UInt8] = [0x01, 0x00, block, wanted.side.rawValue, 0x00]
-        guard let command = try? CommandAPDU(cla: 0xFF, ins: 0x86, p1: 0x00, p2: 0x00, data: data) else {
+        guard
+            let command = try? CommandAPDU(
+                cla: 0xFF,
+                ins: Instruction.generalAuthenticate,
+                p1: 0x00,
+                p2: 0x00,
+                data: data
+            )
+        else {
             return false
         }
         var status = try link.send(command).statusWord

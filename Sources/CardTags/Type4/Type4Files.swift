@@ -204,7 +204,13 @@ package struct Type4Files {
         guard (0...0xFF_FFFF).contains(offset), data.count <= 0xFF else { return nil }
         let place = [0x54, 0x03] + [16, 8, 0].map { UInt8(truncatingIfNeeded: offset >> $0) }
         let header: [UInt8] = data.count > 127 ? [0x53, 0x81, UInt8(data.count)] : [0x53, UInt8(data.count)]
-        return try? CommandAPDU(cla: 0x00, ins: 0xD7, p1: 0, p2: 0, data: place + header + data)
+        return try? CommandAPDU(
+            cla: 0x00,
+            ins: Instruction.withObjects(Instruction.updateBinary),
+            p1: 0,
+            p2: 0,
+            data: place + header + data
+        )
     }
 
     private func send(_ command: CommandAPDU) throws(TagError) -> ResponseAPDU {

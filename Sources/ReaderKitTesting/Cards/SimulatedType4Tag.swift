@@ -139,15 +139,16 @@ private struct Type4State {
 
     mutating func answer(_ command: CommandAPDU) -> [UInt8] {
         guard command.cla == 0x00 else { return Status.unknownClass }
-        if command.ins != 0xC0 { pending = [] }
+        if command.ins != Instruction.getResponse { pending = [] }
         switch command.ins {
-        case 0xA4: return select(command)
-        case 0xB0: return read(command, offset: Int(command.p1) << 8 | Int(command.p2), asObject: false)
-        case 0xB1: return readObject(command)
-        case 0xC0: return part(command.expectedLength ?? 256)
-        case 0xD6:
+        case Instruction.select: return select(command)
+        case Instruction.readBinary:
+            return read(command, offset: Int(command.p1) << 8 | Int(command.p2), asObject: false)
+        case Instruction.withObjects(Instruction.readBinary): return readObject(command)
+        case Instruction.getResponse: return part(command.expectedLength ?? 256)
+        case Instruction.updateBinary:
             return write(command.data, offset: Int(command.p1) << 8 | Int(command.p2), length: command.data.count)
-        case 0xD7: return writeObject(command)
+        case Instruction.withObjects(Instruction.updateBinary): return writeObject(command)
         default: return Status.unknownInstruction
         }
     }

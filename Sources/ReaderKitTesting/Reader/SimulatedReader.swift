@@ -77,12 +77,12 @@ public struct SimulatedReader: Sendable, Hashable {
         if let answer = (card as? RecordedCard)?.recordedAnswer(ofReader: command) { return answer }
         if let encapsulation, let answer = encapsulation.answer(command, card, memory) { return answer }
         switch command[1] {
-        case 0xCA: return getData(command, of: card)
-        case 0xA4: return selectService(command, of: card)
-        case 0x82: return loadKey(command, for: card)
-        case 0x86: return authenticate(command, to: card)
-        case 0xB0: return readBinary(command, of: card)
-        case 0xD6: return updateBinary(command, of: card)
+        case Instruction.getData: return getData(command, of: card)
+        case Instruction.select: return selectService(command, of: card)
+        case Instruction.loadKey: return loadKey(command, for: card)
+        case Instruction.generalAuthenticate: return authenticate(command, to: card)
+        case Instruction.readBinary: return readBinary(command, of: card)
+        case Instruction.updateBinary: return updateBinary(command, of: card)
         default: return Status.unknownInstruction
         }
     }

@@ -8,7 +8,7 @@ package struct APDUSecrets: Sendable {
 
     /// Whether the command is one of them. Commands are to be given in the order in which they are sent.
     package mutating func isSecret(_ command: CommandAPDU) -> Bool {
-        let goesOn = command.cla == 0x90 ? command.ins == 0xAF : command.ins == 0xC0
+        let goesOn = command.cla == 0x90 ? command.ins == 0xAF : command.ins == Instruction.getResponse
         if !goesOn { isGoingOn = Self.isSecretAlone(command) }
         return isGoingOn
     }
@@ -19,17 +19,20 @@ package struct APDUSecrets: Sendable {
         case 0x90: desfire.contains(command.ins)
         case 0x00...0x8F: interindustry.contains(command.ins)
         // SELECT of a SIM names a file (ETSI TS 100 977).
-        case 0xA0 where command.ins == 0xA4: false
+        case 0xA0 where command.ins == Instruction.select: false
         // What is not known may be a key.
         default: interindustry.contains(command.ins) || !command.data.isEmpty
         }
     }
 
-    /// VERIFY, CHANGE REFERENCE DATA, DISABLE and ENABLE VERIFICATION, RESET RETRY COUNTER, PERFORM SECURITY OPERATION,
-    /// EXTERNAL, GENERAL and INTERNAL AUTHENTICATE, GET CHALLENGE; PUT DATA, with which keys are put into cards; PUT KEY and
-    /// STORE DATA of GlobalPlatform.
+    /// PUT DATA and STORE DATA are how keys get into cards.
     private static let interindustry: Set<UInt8> = [
-        0x20, 0x21, 0x24, 0x26, 0x28, 0x2A, 0x2C, 0x82, 0x84, 0x86, 0x87, 0x88, 0xD8, 0xDA, 0xDB, 0xE2,
+        Instruction.verify, Instruction.withObjects(Instruction.verify), Instruction.changeReferenceData,
+        Instruction.disableVerification, Instruction.enableVerification, Instruction.performSecurityOperation,
+        Instruction.resetRetryCounter, Instruction.externalAuthenticate, Instruction.getChallenge,
+        Instruction.generalAuthenticate, Instruction.withObjects(Instruction.generalAuthenticate),
+        Instruction.internalAuthenticate, Instruction.putKey, Instruction.putData,
+        Instruction.withObjects(Instruction.putData), Instruction.appendRecord,
     ]
 
     /// Authenticate in its forms (legacy, ISO, AES, EV2 first and following, LRP and Plus), change and roll
@@ -44,14 +47,15 @@ package struct APDUSecrets: Sendable {
     private static func isSecretOfReader(_ command: CommandAPDU) -> Bool {
         switch command.ins {
         // Load key; SpringCard's Classic commands, whose data may end in a key.
-        case 0x82, 0xF3, 0xF4: return true
+        case Instruction.loadKey, 0xF3, 0xF4: return true
         // Authenticate names a block and a key by its number: version, block, kind, number (PC/SC part 3).
-        case 0x86: return command.data.count > 5
+        case Instruction.generalAuthenticate: return command.data.count > 5
         // The data of a Classic's sector trailer hold keys, and which block it is the command does not tell of every card.
         // Fewer are a page's, which may be that of a password.
-        case 0xD6: return command.data.count >= 16 ? isTrailer(command) : isBehindUserMemory(command)
+        case Instruction.updateBinary:
+            return command.data.count >= 16 ? isTrailer(command) : isBehindUserMemory(command)
         // Asking for identifiers and reading.
-        case 0xCA, 0xB0, 0xC0: return false
+        case Instruction.getData, Instruction.readBinary, Instruction.getResponse: return false
         // What wraps a raw frame: SpringCard, ACS, Identiv, PC/SC 3.
         case 0xFE, 0x00, 0xEF, 0xC2: return containsSecretFrame(command.data)
         // What is not known may be a key.

@@ -153,7 +153,7 @@ struct CommandScript: ReplayScript {
     /// SELECT of ISO/IEC 7816-4: instruction `A4` in an interindustry class.
     private static func isSelect(_ request: Capture.Exchange.Request) -> Bool {
         guard case .apdu(let command) = request, command.count >= CaptureLimits.shortestCommand else { return false }
-        return command[0] < 0x80 && command[1] == 0xA4
+        return command[0] < 0x80 && command[1] == Instruction.select
     }
 
     private static func isSuccess(_ answer: [UInt8]) -> Bool {
