@@ -7,7 +7,8 @@ public struct PassSite: Sendable {
     /// How passes of Apple Wallet are read; `nil` if they are not.
     public var appleVAS: AppleVASReader?
 
-    /// How old the phone may say that its pass of Apple Wallet is, and how far in the future. It is the phone's own clock.
+    /// How old the phone may state that its pass of Apple Wallet is, and how far in the future. It is the phone's own
+    /// clock.
     public var longestAge: Duration
 
     /// How passes of Google Wallet are read; `nil` if they are not.
@@ -21,7 +22,7 @@ public struct PassSite: Sendable {
     public var smartTapKinds: [SmartTapObject.Kind]
 
     /// Whose objects of Google Wallet name a member, by the issuers' numbers; `nil` for all that the phone gives to this
-    /// collector. It says nothing of ``SmartTapObject/Kind/customer``, whom the wallet names.
+    /// collector. It states nothing of ``SmartTapObject/Kind/customer``, whom the wallet names.
     public var smartTapIssuers: Set<UInt64>?
 
     /// Tags that sign their address at each tap.

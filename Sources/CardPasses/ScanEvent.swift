@@ -31,10 +31,10 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
     public var atr: [UInt8]?
 
     /// The NDEF records: empty when the tag is formatted but holds none, `nil` when there is no NDEF on the card or it
-    /// could not be read; then ``problems`` says why.
+    /// could not be read; then ``problems`` explains why.
     public var ndef: [NDEFRecord]?
 
-    /// All that was read and says who the member is; the first gives ``memberKey``.
+    /// All that was read and reports who the member is; the first gives ``memberKey``.
     ///
     /// They stand in the order of the place (``PassSite/order``), and of one kind the most trusted first. Without a place
     /// the records come in their order on the card, and the card's own identifier last.

@@ -9,14 +9,14 @@ extension Club {
     // MARK: Looking up
 
     /// A member by ``MembershipUser/userId``, as a copy in the class of ``setCustomMembershipUser(classType:)``, or
-    /// `nil` if there is none. It reads the database on the calling thread.
+    /// `nil` if absent. It reads the database on the calling thread.
     ///
     /// - Throws: ``ClubError``, ``ClubError/Kind/unreadableRecord`` if the custom class does not accept the record.
     public func getUser(with userId: String) throws(ClubError) -> MembershipUser? {
         try memberNow(withUserID: userId).map { member throws(ClubError) in try user(from: member) }
     }
 
-    /// A member by ``Member/userId`` or any of their cards, read on the calling thread; `nil` if there is none.
+    /// A member by ``Member/userId`` or any of their cards, read on the calling thread; `nil` if absent.
     package func memberNow(withUserID userID: String) throws(ClubError) -> Member? {
         try openStore("look up a member").memberNow(withUserID: userID)
     }
@@ -25,7 +25,7 @@ extension Club {
         try userClass.object(of: member)
     }
 
-    /// A member by ``Member/userId`` or any of their cards, or `nil` if there is none.
+    /// A member by ``Member/userId`` or any of their cards, or `nil` if absent.
     public func member(withUserID userID: String) async throws(ClubError) -> Member? {
         try await openStore("look up a member").member(withUserID: userID)
     }
@@ -40,7 +40,7 @@ extension Club {
         try await openStore("count the members").memberCount()
     }
 
-    /// All that the desk needs to know of a member, or `nil` if there is none.
+    /// All that the desk needs to know of a member, or `nil` if absent.
     public func details(of key: String) async throws(ClubError) -> MemberDetails? {
         try await openStore("look up a member").details(of: key)
     }
@@ -244,7 +244,7 @@ extension Club {
     ///
     /// What was said of the one who joins is said of the one who remains: a block, if that one is not blocked; the end
     /// of the membership, if that one has none; the visits left, on top, if that one's are limited; tags; and notes,
-    /// on a new line. Name and custom fields stay, and an end and no limit on visits do. The report says what was
+    /// on a new line. Name and custom fields stay, and an end and no limit on visits do. The report describes what was
     /// carried over and what was not.
     ///
     /// It is said once, at the joining: what another kiosk, which does not know of it, says of the one who joined later
@@ -271,7 +271,7 @@ extension Club {
     /// - Parameters:
     ///   - members: with the totals and times that are to be taken in. All are merged in one transaction.
     ///   - mode: what becomes of members who are there.
-    ///   - dryRun: whether only to say what would happen.
+    ///   - dryRun: whether only to describe what would happen.
     ///   - context: who merges, for the audit log.
     @discardableResult
     public func merge(

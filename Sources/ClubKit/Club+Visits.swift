@@ -35,7 +35,7 @@ extension Club {
         try await recordManualVisit(of: key, at: date, by: context).member
     }
 
-    /// The same, and says what scenarios were charged with.
+    /// The same, and describes what scenarios were charged with.
     package func recordManualVisit(
         of key: String,
         at date: Date?,
@@ -82,8 +82,8 @@ extension Club {
     ///
     /// A disk that is full, or a database that another program holds, loses no tap: the same tap, with the same
     /// ``ScanEvent/id``, is given to the club again, after pauses of 0.2 s that grow to 2 s, and the next one is taken when
-    /// it is recorded. What a tap waits for is told to ``events`` and the delegate once, not at each try. What waiting cannot
-    /// mend is told there too, and the next tap is taken; that the system cannot read or write
+    /// it is recorded. What a tap waits for is reported to ``events`` and the delegate once, not at each try. What
+    /// waiting cannot mend is reported there too, and the next tap is taken; that the system cannot read or write
     /// (``ClubError/Kind/inputOutput``) counts as such after pauses of a minute.
     ///
     /// The sequence ends with its source, when its task is cancelled, or when the club is not open or is closed meanwhile.
@@ -140,7 +140,7 @@ extension Club {
                 try await record(event, keeping: messages)
             }
         } catch {
-            // One that waited is told of whatever ends it; whoever cancels its task knows why.
+            // One that waited is notified whatever ends it; whoever cancels its task knows why.
             if told != nil || error.kind != .notOpen && error.kind != .cancelled {
                 let isTold = told == error.kind || error.kind == .cancelled
                 tellUnrecorded(event, error, isTold: isTold, isLogged: waiting == nil)

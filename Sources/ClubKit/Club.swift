@@ -249,7 +249,7 @@ public final class Club: Sendable {
 
     // MARK: Taps
 
-    /// The one door for taps: records a tap and says what became of it. When it returns, that is on disk.
+    /// The one door for taps: records a tap and describes what became of it. When it returns, that is on disk.
     ///
     /// ```swift
     /// let receipt = try await club.receive(tap)
@@ -257,7 +257,7 @@ public final class Club: Sendable {
     /// ```
     ///
     /// A tap that was seen before (by ``ScanEvent/id``, also before a restart) gets its first receipt and changes
-    /// nothing, so a tap may safely be given again when it is not known whether it arrived. A new tap is told to
+    /// nothing, so a tap may safely be given again when it is not known whether it arrived. A new tap is reported to
     /// ``events`` and the delegate after it was committed.
     ///
     /// A task that is cancelled once its tap waits for its commit gets the receipt all the same: a tap is not given up
@@ -275,7 +275,7 @@ public final class Club: Sendable {
         try await receive(event, keeping: messages, patience: .zero)
     }
 
-    /// Records a tap. What fails is told by the caller.
+    /// Records a tap. What fails is reported by the caller.
     func record(_ event: ScanEvent, keeping messages: [Message]) async throws(ClubError) -> Receipt {
         let store = try openStore(MemberStore.tapAttempt)
         let (configuration, plan) = state.withLock { ($0.configuration, $0.scenarios) }
@@ -443,7 +443,7 @@ public final class Club: Sendable {
     }
 
     /// - Parameters:
-    ///   - shown: what the delegate is told in place of the error.
+    ///   - shown: what the delegate is given in place of the error.
     ///   - isLogged: whether the log is told too.
     func report(_ error: ClubError, as shown: (any Error)? = nil, isLogged: Bool = true) {
         if isLogged { configuration.logger.error("\(error)") }

@@ -17,7 +17,7 @@ public struct ClubConfiguration: Sendable {
     /// What happens when an unknown card is presented.
     public var userCreationStyle: UserCreation
 
-    /// How many days before the end of a membership a tap says that it ends soon. 14 by default; 0 says nothing.
+    /// How many days before the end of a membership a tap states that it ends soon. 14 by default; 0 states nothing.
     public var expiryWarningDays = 14
 
     /// From how few bought visits that are left a tap says so. 2 by default.
@@ -41,13 +41,13 @@ public struct ClubConfiguration: Sendable {
     /// How the readers that the club serves read cards.
     public var scanner = ScannerConfiguration()
 
-    /// The path of the file that says which passes are read and accepted (`PassConfiguration` of ReaderKit), in place of
-    /// ``scanner``'s `site`; its keys are looked for beside it. It is read when the club begins to serve readers, and what
-    /// was presented is remembered in the club's database. `nil`, the default, for no file.
+    /// The path of the file that names which passes are read and accepted (`PassConfiguration` of ReaderKit), in place
+    /// of ``scanner``'s `site`; its keys are looked for beside it. It is read when the club begins to serve readers,
+    /// and what was presented is remembered in the club's database. `nil`, the default, for no file.
     public var passes: String?
 
-    /// Says what the kiosk is doing; that of the program by default. While it is ``KioskState/maintenance``, taps are
-    /// acknowledged as ignored and not counted.
+    /// Reports what the kiosk is doing; that of the program by default. While it is ``KioskState/maintenance``, taps
+    /// are acknowledged as ignored and not counted.
     public var application = KioskApplication.shared
 
     /// The club's time: for its records' logical clock and for errors. Taps carry their own time.

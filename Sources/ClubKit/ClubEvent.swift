@@ -102,11 +102,11 @@ extension ClubEvent: Encodable {
     /// of a tap has its `id`, `reader` and `backend`, where there is one `member`, and of an ignored or rejected tap
     /// `reason` (words) and `reasonCode`, `notices` (words) if the member should know more, and `duplicate` (true) if the tap
     /// was seen before; of a change that was no
-    /// tap `update` tells why (`manualVisit`, `undo`, `edit`, `merge`); `imported` and `merged` have `report`, the object
-    /// of ``ImportReport`` or ``MergeReport``; `scenario` has `id`, `scenario` (its identifier), `number`, `state`
-    /// (`charged`, `delivered`, `refunded`, `redeemed`), `subject` if no member is known, `visit` (the `id` of the tap),
-    /// `title`, `message` and `reason`; `routed` has `id`, `type`, `source`, `outcome`, `processor` and `reason`; an error has
-    /// `error` with `code` and `message`.
+    /// tap `update` explains why (`manualVisit`, `undo`, `edit`, `merge`); `imported` and `merged` have `report`, the
+    /// object of ``ImportReport`` or ``MergeReport``; `scenario` has `id`, `scenario` (its identifier), `number`,
+    /// `state` (`charged`, `delivered`, `refunded`, `redeemed`), `subject` if no member is known, `visit` (the `id` of
+    /// the tap), `title`, `message` and `reason`; `routed` has `id`, `type`, `source`, `outcome`, `processor` and
+    /// `reason`; an error has `error` with `code` and `message`.
     public func encode(to encoder: any Encoder) throws {
         if case .scan(let event) = self { return try event.encode(to: encoder) }
         var container = encoder.container(keyedBy: CodingKeys.self)

@@ -29,8 +29,8 @@ public protocol ClubMiddlewareDelegate: CaptureMiddlewareDelegate {
     func club(_ club: Club, didCreateNewMembership user: MembershipUser)
 
     /// A member changed: a visit was counted, recorded by hand or undone, the record was edited, or a merge changed it
-    /// (once for each member, after the commit). ``ClubEvent/updateReason`` of the event in ``Club/events`` tells which. A
-    /// repeat inside the cooldown does not call it.
+    /// (once for each member, after the commit). ``ClubEvent/updateReason`` of the event in ``Club/events`` reports
+    /// which. A repeat inside the cooldown does not call it.
     func club(_ club: Club, didUpdateMembership user: MembershipUser)
 
     /// A member was deleted; `user` is a valid copy of the record.
@@ -79,8 +79,8 @@ public typealias CaptureMiddleware = Club
 /// Is told what happens to the readers of a club, while the club serves some. Every method has an empty default.
 ///
 /// The methods are called on the queue of ``Club/setDispatchQueue(_:)``, in order with those of
-/// ``ClubMiddlewareDelegate``; what is said there of the class that conforms holds here too. What went wrong is told by
-/// ``ClubMiddlewareDelegate/club(_:didReceive:)`` besides.
+/// ``ClubMiddlewareDelegate``; what is said there of the class that conforms holds here too. What went wrong is
+/// reported by ``ClubMiddlewareDelegate/club(_:didReceive:)`` besides.
 public protocol CaptureMiddlewareDelegate: AnyObject {
     /// The service behind readers (pcscd) is there, for the first time or again. Its readers follow.
     func capture(

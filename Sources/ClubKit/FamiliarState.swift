@@ -14,7 +14,7 @@ struct FamiliarState: Sendable {
     var lastService = 0
     /// The only reader to serve; all of them if `nil`.
     var favorite: DiscoveredDeviceInfo?
-    /// Who is told of readers and taps instead of the club, if it is still there.
+    /// Who is notified of readers and taps instead of the club, if it is still there.
     var captureDelegate: CaptureDelegateReference?
 
     /// Tests have one of their own.
@@ -45,7 +45,8 @@ struct CaptureDelegateReference: @unchecked Sendable {
 extension Club {
     /// What ``CaptureLayerDecodedData/decodedData`` holds of a tap. It never changes who the member is.
     public enum DecodedDataParseFormat: Int, Sendable, Hashable, CaseIterable {
-        /// The text that says who the member is: the card's four fields, or else what the club looks the member up by.
+        /// The text that reports who the member is: the card's four fields, or else what the club looks the member up
+        /// by.
         case defaultRFID = 0
         /// The bytes of the NDEF message on the card.
         case NDEF  // swift-format-ignore: AlwaysUseLowerCamelCase

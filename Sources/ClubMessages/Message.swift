@@ -93,7 +93,7 @@ extension Message {
     /// The name under which a payload may have an identifier. `id` alone is most often that of something else.
     static let idName = "messageId"
 
-    /// The name under which a payload says when it ends.
+    /// The name under which a payload reports when it ends.
     static let expiryName = "expires"
 
     /// Reads a message from JSON.
@@ -194,7 +194,7 @@ enum MessageType {
 /// Reads payloads as the types that processors want.
 ///
 /// It is strict, unlike ``RecordDecoder``: a member's record may be older than one of its fields, but a message that does
-/// not say what it must is not to be acted on.
+/// not describe what it must is not to be acted on.
 enum PayloadDecoder {
     static func decode<Payload: Decodable>(_ type: Payload.Type, from payload: FieldValue) throws -> Payload {
         if type == FieldValue.self, let payload = payload as? Payload { return payload }

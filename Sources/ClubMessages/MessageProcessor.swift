@@ -53,7 +53,7 @@ extension MessageProcessor {
     public static var acceptedSources: Set<MessageSource.Kind> { MessageSource.Kind.allButCard }
 }
 
-/// What a processor is told of a message besides its payload.
+/// What a processor is given of a message besides its payload.
 public struct MessageContext: Sendable, Hashable {
     /// ``Message/id``. A processor whose work must not be done twice remembers it: after a crash a message comes again.
     public var messageID: String

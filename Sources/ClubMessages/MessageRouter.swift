@@ -83,7 +83,7 @@ public final class MessageRouter: Sendable {
         self.configuration = configuration
     }
 
-    /// What the kiosk is doing, which processors are told: that of ``RouterConfiguration/application``.
+    /// What the kiosk is doing, which processors are reported: that of ``RouterConfiguration/application``.
     public var state: KioskState {
         get { configuration.application.applicationState }
         set { configuration.application.applicationState = newValue }
@@ -255,7 +255,7 @@ extension MessageRouter {
     /// - Parameters:
     ///   - sources: from where it takes messages; by default from everywhere but cards.
     ///   - name: its name in results.
-    ///   - process: processes a message; ``MessageContext/type`` says which type it has.
+    ///   - process: processes a message; ``MessageContext/type`` names which type it has.
     @discardableResult
     public func setFallback<Payload: Decodable & Sendable>(
         sources: Set<MessageSource.Kind> = MessageSource.Kind.allButCard,
@@ -297,7 +297,7 @@ public struct RouterConfiguration: Sendable {
         didSet { maximumAttempts = max(maximumAttempts, 1) }
     }
 
-    /// Says what the kiosk is doing; that of the program by default.
+    /// Reports what the kiosk is doing; that of the program by default.
     public var application: KioskApplication
 
     /// The router's time.
@@ -327,7 +327,7 @@ public struct RouterConfiguration: Sendable {
     }
 }
 
-/// Times in messages and in what is told of them.
+/// Times in messages and in what is reported of them.
 enum RoutingTime {
     static func text(_ date: Date) -> String { ISO8601.text(date) }
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// The club or its store could not do what was asked.
 ///
-/// It says what was attempted, what happened (with SQLite's or the system's code, where there is one) and what a
+/// It describes what was attempted, what happened (with SQLite's or the system's code, where there is one) and what a
 /// person can do about it. It never contains identifiers, names or keys.
 public struct ClubError: Error, Sendable, Hashable {
     /// What happened.

@@ -1,6 +1,6 @@
 /// An NDEF message, record or payload breaks a rule.
 ///
-/// It says what was attempted, what happened (with the code, the place and the number that was found) and what a
+/// It describes what was attempted, what happened (with the code, the place and the number that was found) and what a
 /// person can do about it. It never holds any content of the message.
 public struct NDEFError: Error, Sendable, Hashable {
     /// The rule that is broken.
@@ -16,7 +16,7 @@ public struct NDEFError: Error, Sendable, Hashable {
     /// output.
     public var offset: Int
 
-    /// The number that was found and that breaks the rule: a length, a count, a code. `nil` where there is none.
+    /// The number that was found and that breaks the rule: a length, a count, a code. `nil` if absent.
     public var value: Int?
 
     /// What was being done.

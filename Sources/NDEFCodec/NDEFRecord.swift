@@ -6,7 +6,7 @@ public struct NDEFRecord: Sendable, Hashable {
     public var tnf: TNF
     /// The type, 0 to 255 bytes.
     public var type: [UInt8]
-    /// The identifier, or `nil` if there is none.
+    /// The identifier, or `nil` if absent.
     public var id: [UInt8]?
     /// The payload.
     public var payload: [UInt8]

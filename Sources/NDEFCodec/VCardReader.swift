@@ -19,7 +19,7 @@ extension VCard {
         var hasEnded = false
         while let line = lines.next() {
             if line.bytes.isEmpty { continue }
-            // A card in a card (AGENT of version 2.1) says nothing of this one.
+            // A card in a card (AGENT of version 2.1) states nothing of this one.
             if line.isMark("BEGIN:VCARD") {
                 depth += 1
             } else if line.isMark("END:VCARD") {
@@ -65,7 +65,7 @@ struct VCardLine {
             .elementsEqual(mark.utf8)
     }
 
-    /// Whether what stands before the value says that it is quoted-printable.
+    /// Whether what stands before the value states that it is quoted-printable.
     var isQuotedPrintable: Bool {
         guard let colon else { return false }
         return Self.fields(String(decoding: bytes[..<colon], as: UTF8.self)).dropFirst().contains {

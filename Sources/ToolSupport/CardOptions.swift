@@ -23,7 +23,7 @@ package struct CardOptions: ParsableArguments, Sendable {
     /// The first card on any of the chosen readers is taken, one that rests there already included.
     ///
     /// - Parameters:
-    ///   - output: where it says what it waits for, and the line `{"event":"timeout"}`.
+    ///   - output: where it describes what it waits for, and the line `{"event":"timeout"}`.
     ///   - capture: a capture file whose first card is taken in place of one on a reader.
     ///   - limit: how long the conversation may take; `nil` for one that a person leads, command by command.
     ///   - finishing: whether a conversation that has begun is brought to its end when the tool is interrupted, as one
@@ -250,7 +250,7 @@ package struct CardOnReader {
 }
 
 extension CardOnReader {
-    /// The card's identifier, if it can be told.
+    /// The card's identifier, if it can be reported.
     package var uid: CardUID? { (try? channel.identifier()) ?? nil }
 }
 

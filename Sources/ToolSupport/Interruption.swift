@@ -76,7 +76,7 @@ enum Interruption {
 
         var isRaised: Bool { value.withLock(\.self) }
 
-        /// Raises the flag and says whether it was raised before.
+        /// Raises the flag and reports whether it was raised before.
         func raise() -> Bool {
             value.withLock { value in
                 defer { value = true }

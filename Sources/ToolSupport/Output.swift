@@ -47,7 +47,7 @@ package struct Output: Sendable {
         do {
             try await work()
         } catch {
-            // A wrong use of the tool is told by whoever parses its arguments.
+            // A wrong use of the tool is reported by whoever parses its arguments.
             if isJSON, !(error is ExitCode), !(error is CancellationError), !(error is ValidationError) {
                 try failure(ErrorLine(error))
             }
@@ -64,7 +64,8 @@ package struct Output: Sendable {
         var error: ErrorLine
     }
 
-    /// Tells a person something that is no result. Where standard error cannot be written, nobody is there to be told.
+    /// Tells a person something that is no result. Where standard error cannot be written, nobody is there to be
+    /// notified.
     package func message(_ line: String) {
         guard let queue else { return Self.tell(line) }
         _ = queue.add(TerminalText.safe(line), to: STDERR_FILENO)
@@ -84,7 +85,7 @@ package struct Output: Sendable {
         if left > 0 { Self.tellLast("\(left) lines were not printed: nobody read them. What they told was done.") }
     }
 
-    /// Waits until what is queued was printed, but not for long, and does not say what was not.
+    /// Waits until what is queued was printed, but not for long, and does not describe what was not.
     package func drain() async {
         _ = await queue?.finish(within: .seconds(2))
     }

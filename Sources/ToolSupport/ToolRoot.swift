@@ -5,8 +5,9 @@ import ReaderKit
 extension AsyncParsableCommand {
     /// Runs the tool, of which this is the root command, on the arguments of the process.
     ///
-    /// Arguments that are wrong are told as ArgumentParser does, with exit code 64. If `--json` is among them they are
-    /// a line `{"error":…}` too, as every other error is: the parser ends before the command could know of `--json`.
+    /// Arguments that are wrong are reported as ArgumentParser does, with exit code 64. If `--json` is among them they
+    /// are a line `{"error":…}` too, as every other error is: the parser ends before the command could know of
+    /// `--json`.
     package static func runTool() async {
         // A reader of our output that goes away is a write error with a code, not a signal that ends the process.
         signal(SIGPIPE, SIG_IGN)

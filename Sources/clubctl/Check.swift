@@ -106,7 +106,7 @@ struct Check: ToolCommand {
         }
     }
 
-    /// Says how a snapshot compares with what could be read, and finds out which is to be taken.
+    /// Reports how a snapshot compares with what could be read, and finds out which is to be taken.
     private func choose(_ offer: RepairOffer, _ out: Output) async -> RepairOffer.Choice {
         func count(_ members: Int, _ visits: Int) -> String {
             "\(Count.text(members, "member")) and \(Count.text(visits, "visit"))"

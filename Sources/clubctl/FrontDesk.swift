@@ -14,7 +14,7 @@ final class FrontDesk: Sendable {
     private let deliveries: Deliveries?
     private let counts = Mutex<[String: Int]>([:])
 
-    /// Tells what happens in the club otherwise than by a tap here.
+    /// Reports what happens in the club otherwise than by a tap here.
     private let listening: Task<Void, Never>
 
     init(club: Club, output: Output, messages: MessageDesk? = nil, hasScenarios: Bool = false) {
@@ -44,16 +44,16 @@ final class FrontDesk: Sendable {
         }
     }
 
-    /// Waits until all that happened until the club was closed has been told.
+    /// Waits until all that happened until the club was closed has been reported.
     func leave() async {
         await listening.value
     }
 
-    /// What became of taps here is told by ``take(_:patience:)``, in order with what they brought.
+    /// What became of taps here is reported by ``take(_:patience:)``, in order with what they brought.
     private static func tell(_ event: ClubEvent, _ output: Output) {
         switch event {
         case .scan, .received, .scenario, .routed: return
-        // What taps wait for is told with whose they are.
+        // What taps wait for is reported with whose they are.
         case .error(let error, _) where error.attempt == MemberStore.tapAttempt: return
         case .error(let error, _):
             output.message("\(error)")
@@ -89,7 +89,8 @@ final class FrontDesk: Sendable {
     /// Takes in taps until they end. What it prints is committed.
     ///
     /// - Parameter patience: how long a tap waits for a store that is full or in use, before an error ends this; `nil` for as
-    ///   long as it takes, and then a tap that cannot be recorded at all, which is told as an event, is followed by the next.
+    ///   long as it takes, and then a tap that cannot be recorded at all, which is reported as an event, is followed by
+    ///   the next.
     func take<Taps: AsyncSequence>(_ taps: Taps, patience: Duration? = nil) async throws
     where Taps.Element == ScanEvent, Taps: Sendable {
         let current = Mutex<(tap: ScanEvent, brought: [Message])?>(nil)
@@ -123,7 +124,8 @@ final class FrontDesk: Sendable {
                 output.message("\(who(tap).words) is recorded; taps go on.")
             }
             guard let (tap, brought) = current.withLock(\.self) else { continue }
-            // A replay with the same ids gives the club taps that it has; they are told as what they were, not counted.
+            // A replay with the same ids gives the club taps that it has; they are reported as what they were, not
+            // counted.
             counts.withLock { counts in
                 counts["taps", default: 0] += 1
                 counts[receipt.isDuplicate ? "known" : receipt.outcome.name, default: 0] += 1
@@ -138,7 +140,7 @@ final class FrontDesk: Sendable {
         }
         if let error = end.withLock(\.self) {
             try printAccount()
-            // It was told with whose tap it was.
+            // It was reported with whose tap it was.
             throw error.kind == .cancelled ? ToolExit.interrupted : error
         }
     }
@@ -151,7 +153,7 @@ final class FrontDesk: Sendable {
         )
     }
 
-    /// Tells what keeps a tap from being recorded: a message, and with `--json` an `error` line.
+    /// Reports what keeps a tap from being recorded: a message, and with `--json` an `error` line.
     private func tell(_ tap: ScanEvent, _ what: String, _ error: ClubError) {
         let (member, words) = who(tap)
         // Where it cannot be written, the next tap ends the kiosk.

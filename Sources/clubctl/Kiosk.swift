@@ -131,7 +131,7 @@ struct Kiosk: ToolCommand {
 
     func perform() async throws {
         var prepared: Prepared?
-        // What goes wrong later is told as an event.
+        // What goes wrong later is reported as an event.
         try await output.output.tellingErrors { prepared = try await prepare() }
         guard let prepared else { return }
         let (captures, club) = (prepared.captures, prepared.club)

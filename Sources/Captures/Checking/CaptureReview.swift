@@ -117,7 +117,7 @@ public struct CaptureReview: Sendable, Hashable {
                 return
             }
         }
-        // A line may also say that a card has gone.
+        // A line may also state that a card has gone.
         let reports = capture.lines.count { SmartReaderLine.isTap($0.text) }
         let cards = capture.presentations.count
         guard count != cards + reports else { return }

@@ -245,7 +245,7 @@ public struct CaptureComparison: Sendable {
 }
 
 extension CardFacts {
-    /// The same facts in the order of their names, which says nothing.
+    /// The same facts in the order of their names, which states nothing.
     fileprivate var sorted: CardFacts {
         CardFacts(atr: atr, technology: technology, values: values.sorted { $0.name < $1.name })
     }

@@ -13,7 +13,7 @@ import CardPasses
 ///
 /// A log without times gives presentations that are two seconds apart.
 public struct CaptureConversion: Sendable {
-    /// The capture, with a `source` header that says what it was made from.
+    /// The capture, with a `source` header that describes what it was made from.
     public var capture: Capture
 
     /// What the text was read as.

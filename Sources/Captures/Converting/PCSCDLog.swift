@@ -12,8 +12,8 @@ import CardTags
 /// ```
 ///
 /// Only messages with `--info` or `--debug` name the reader. With thread numbers, conversations on several readers are
-/// told apart; without, what is said goes to the reader that was connected last. Where the log names a single reader, all
-/// is said to that one.
+/// distinguished; without, what is said goes to the reader that was connected last. Where the log names a single
+/// reader, all is said to that one.
 enum PCSCDLog {
     /// Whether a line has the form of this log.
     static func isOne(_ line: LogLine) -> Bool {
@@ -98,7 +98,7 @@ enum PCSCDLog {
         var inserted: [String: String] = [:]
         /// ATRs of which no reader is known yet.
         var loose: [[UInt8]] = []
-        /// When the last of them was told, and where.
+        /// When the last of them was reported, and where.
         var looseTime: Duration = .zero
         var looseLine = 0
         /// The reader of a log that names only one.

@@ -254,8 +254,8 @@ struct CaptureLineNumbers {
 /// they mean.
 ///
 /// It is for somebody who holds the capture: what is in it is shown, members' identifiers included. Keys and passwords are
-/// left out, but those that everybody knows. What is encrypted stays so. What is not known here is told as such; a capture
-/// of any content is explained, however malformed what cards and readers said in it.
+/// left out, but those that everybody knows. What is encrypted stays so. What is not known here is reported as such; a
+/// capture of any content is explained, however malformed what cards and readers said in it.
 ///
 /// The facts behind it are those of ISO/IEC 7816-4, PC/SC part 3 and the NFC Forum, and what is publicly known of Apple VAS
 /// and Google Smart Tap, which are their makers' own.
@@ -267,8 +267,8 @@ public struct ConversationExplanation: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - capture: what was recorded.
-    ///   - text: the text that it was read from, which tells where the answers stand; without it only those lines have
-    ///     numbers of which the capture knows them.
+    ///   - text: the text that it was read from, which reports where the answers stand; without it only those lines
+    ///     have numbers of which the capture knows them.
     public init(of capture: Capture, text: [UInt8] = []) {
         var walk = CaptureWalk(capture, text)
         lines = walk.lines()

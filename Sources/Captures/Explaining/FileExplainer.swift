@@ -250,7 +250,7 @@ struct FileExplainer: ExchangeExplainer {
         return fields + [NDEFFields.message(file.part(range), at: offset, joined: !isHere)]
     }
 
-    /// Whether the capability container says that the message is there, or says nothing yet.
+    /// Whether the capability container states that the message is there, or states nothing yet.
     private func isMessageFile(_ id: [UInt8]) -> Bool {
         let control = Self.controls(in: files[Self.container]).filter { $0.tag == 0x04 || $0.tag == 0x06 }
         return control.isEmpty || control.contains { $0.value?.prefix(2).elementsEqual(id) == true }

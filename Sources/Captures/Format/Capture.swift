@@ -31,8 +31,8 @@ import Foundation
 /// - In a header's value, `\#` and `\\` stand for the characters `#` and `\`. The text of a Smart Reader line (`line at T
 ///   text`) is taken as it is from the character after the space behind the time to the end of the line.
 /// - With several readers (`reader 1: NAME`, `reader 2: NAME`) it is `card 1 at T`, `removed 1 at T` and `line 1 at T
-///   text`. What is said belongs to the card that came last, until a line `reader 2` says that what follows belongs to
-///   the card on that reader.
+///   text`. What is said belongs to the card that came last, until a line `reader 2` states that what follows belongs
+///   to the card on that reader.
 public struct Capture: Sendable {
     /// The header lines in their order, those with keys unknown to this package included.
     public var headers: [Header]

@@ -115,7 +115,7 @@ public struct CaptureError: Error, Sendable, Hashable {
 }
 
 extension CaptureError: CustomStringConvertible {
-    /// `FILE:LINE:COLUMN: message`, as compilers write it. ``hint`` says what to do.
+    /// `FILE:LINE:COLUMN: message`, as compilers write it. ``hint`` describes what to do.
     public var description: String {
         "\(file ?? "capture"):\(line):\(column): \(message)"
     }

@@ -69,7 +69,7 @@ package enum WholeFile {
     /// - Parameters:
     ///   - bytes: the content.
     ///   - place: the file.
-    ///   - old: the file that is replaced, whose mode and owner stay; `nil` if there is none.
+    ///   - old: the file that is replaced, whose mode and owner stay; `nil` if absent.
     ///   - kind: whether a file at the place is replaced.
     ///   - path: the name that errors tell.
     /// - Returns: the descriptor of the new file, behind its content.

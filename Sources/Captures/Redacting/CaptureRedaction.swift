@@ -161,7 +161,7 @@ public struct CaptureRedaction: Sendable {
         }
     }
 
-    /// The word in a capture's `source` that says that it was redacted.
+    /// The word in a capture's `source` that states that it was redacted.
     static let mark = "redacted"
 
     // MARK: What was found

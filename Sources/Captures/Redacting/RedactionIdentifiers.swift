@@ -15,7 +15,7 @@ final class RedactionIdentifiers {
 
     init(_ identifiers: [[UInt8]], _ vocabulary: RedactionVocabulary) {
         self.vocabulary = vocabulary
-        // Bytes that might stand anywhere by chance are looked for only where an identifier is told.
+        // Bytes that might stand anywhere by chance are looked for only where an identifier is reported.
         let all = Array(Set(identifiers.filter { $0.count >= 4 }))
             .sorted { $0.count != $1.count ? $0.count > $1.count : $0.lexicographicallyPrecedes($1) }
         originals = all.filter { Set($0).count >= 3 }
@@ -79,7 +79,7 @@ final class RedactionIdentifiers {
         }
     }
 
-    /// Replaces every form of every identifier; where one is told, those of one or two different bytes too.
+    /// Replaces every form of every identifier; where one is reported, those of one or two different bytes too.
     func replace(in original: [UInt8], isTold: Bool = false) -> [UInt8] {
         guard !patterns.isEmpty || isTold && !plainPatterns.isEmpty else { return original }
         var bytes = original

@@ -198,7 +198,7 @@ struct RedactionMemory {
             var area: [Int] = []
             for _ in 0..<length {
                 while reserved.contains(place) { place += 1 }
-                // What was not read ends what can be told of the message.
+                // What was not read ends what can be reported of the message.
                 guard image[place] != nil else { break }
                 area.append(place)
                 place += 1

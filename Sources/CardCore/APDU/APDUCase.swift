@@ -13,7 +13,7 @@
 ///
 /// - Lc is the number of data bytes, 1...255 or 1...65 535; it is left out when there is no data.
 /// - Le is the greatest number of bytes expected in the answer, 1...256 or 1...65 536; the greatest is written as zeros.
-/// - The byte 00 in the place of a short Lc says that the lengths are extended.
+/// - The byte 00 in the place of a short Lc states that the lengths are extended.
 public enum APDUCase: String, Sendable, Hashable, CaseIterable {
     /// Neither data nor an answer beyond the status word.
     case case1

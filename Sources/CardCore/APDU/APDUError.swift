@@ -1,6 +1,6 @@
 /// Bytes are not an APDU, or values do not fit into one.
 ///
-/// It says what is wrong and where, and what a person can do about it.
+/// It describes what is wrong and where, and what a person can do about it.
 public struct APDUError: Error, Sendable, Hashable {
     /// What is wrong, for programs.
     public var code: Code

@@ -4,8 +4,9 @@
 /// TS T0 [TA1 TB1 TC1 TD1 [TA2 TB2 TC2 TD2 …]] T1 … TK [TCK]
 /// ```
 ///
-/// The high half of T0 and of each TD says which of the next four interface bytes follow, the low half of T0 the number
-/// K of historical bytes, the low half of TD a protocol. The checksum TCK is there if a protocol other than T=0 is.
+/// The high half of T0 and of each TD names which of the next four interface bytes follow, the low half of T0 the
+/// number K of historical bytes, the low half of TD a protocol. The checksum TCK is there if a protocol other than T=0
+/// is.
 public struct ATR: Sendable, Hashable {
     /// The bytes that belong to the ATR, 2...33.
     public let bytes: [UInt8]
@@ -24,10 +25,10 @@ public struct ATR: Sendable, Hashable {
     /// The historical bytes T1 to TK, 0...15.
     public let historicalBytes: [UInt8]
 
-    /// The checksum, or `nil` where there is none.
+    /// The checksum, or `nil` if absent.
     public let tck: UInt8?
 
-    /// Whether the checksum is right: all bytes from T0 to TCK, by exclusive or, give 0. `nil` where there is none.
+    /// Whether the checksum is right: all bytes from T0 to TCK, by exclusive or, give 0. `nil` if absent.
     public let isTCKValid: Bool?
 
     /// What is unusual about it without making it unreadable.
@@ -205,7 +206,7 @@ extension ATR {
         return historicalBytesLookLikeTypeB ? .iso14443b : .iso14443a
     }
 
-    /// How sure ``technology`` is, or `nil` where there is none.
+    /// How sure ``technology`` is, or `nil` if absent.
     public var technologyConfidence: Confidence? {
         guard technology != nil else { return nil }
         return storageCard != nil || historicalBytes.count != 8 ? .certain : .likely

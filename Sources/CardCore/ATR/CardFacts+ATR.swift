@@ -1,7 +1,7 @@
 extension CardFacts {
     /// The answer to reset: the reader's, or else the one that a PC/SC reader makes up for a card of these facts.
     ///
-    /// A contactless card has no answer to reset. PC/SC part 3 (sections 3.1.3.2.3.1 and .2) says which one a reader
+    /// A contactless card has no answer to reset. PC/SC part 3 (sections 3.1.3.2.3.1 and .2) names which one a reader
     /// makes of what anticollision showed, so that it can be said through any other library as well, and a card is
     /// reported alike whatever the way in. `nil` without any facts.
     package var effectiveATR: [UInt8]? { atr ?? historicalBytes.map(Self.madeUp) }

@@ -1,7 +1,7 @@
 /// A reader, its service or the link to a card failed.
 ///
-/// It says what was attempted, what happened (with the raw code of the library below, where there is one) and what a
-/// person can do about it. States that are no failure (no reader, no card) are never reported this way.
+/// It describes what was attempted, what happened (with the raw code of the library below, where there is one) and what
+/// a person can do about it. States that are no failure (no reader, no card) are never reported this way.
 public struct ReaderError: Error, Sendable, Hashable {
     /// What happened.
     public var kind: Kind

@@ -1,8 +1,8 @@
 /// One line of a reader in Smart Reader mode, understood.
 public enum SmartReaderLine: Sendable, Hashable {
-    /// The reader says what it read.
+    /// The reader describes what it read.
     case tag(SmartReaderTag)
-    /// The reader says that it is there: after its start, or an empty message.
+    /// The reader states that it is there: after its start, or an empty message.
     case greeting
 
     /// Reads a line, without its end.

@@ -121,7 +121,7 @@ package struct SmartReaderRules: Sendable, Hashable {
             return parts.filter(Self.isIdentifier).map { bytes[($0.startIndex - 1)..<$0.endIndex] }
         }
         let id = bytes.dropFirst()
-        // What is no text is a line that was damaged, and told as such.
+        // What is no text is a line that was damaged, and reported as such.
         let counts = format == .mk1 || !Self.isText(id) || Self.isPlausible(id) || Self.isCode(id)
         return counts ? [bytes] : []
     }
@@ -200,7 +200,7 @@ public enum SmartReaderFormat: String, Sendable, Hashable, Codable, CaseIterable
     case scrdr
     /// A JSON object with `Interface`, `Protocol`, `Template`, `TagId`, `TagData` and others.
     case json
-    /// `+`, then the identifier. There is nothing by which a damaged line could be told.
+    /// `+`, then the identifier. There is nothing by which a damaged line could be noticed.
     case mk1
     /// The identifier alone, between the prefix and the suffix of registers 02A8 and 02A9.
     case plain

@@ -1,7 +1,7 @@
 /// A BER-TLV data object as ISO/IEC 7816-4 uses them: in the answer to SELECT, in EF.ATR, in mobile passes.
 ///
 /// ```text
-/// tag       1 to 4 bytes; the low five bits of the first all set say that more follow
+/// tag       1 to 4 bytes; the low five bits of the first all set state that more follow
 /// length    00...7F, or 81 to 84 and as many bytes; never indefinite (80)
 /// value     bytes, or for a constructed tag further objects
 /// ```
@@ -141,7 +141,7 @@ public struct BERTag: RawRepresentable, Sendable, Hashable, ExpressibleByInteger
         let bytes = bytes
         guard bytes[0] != 0 else { return false }
         guard bytes[0] & 0x1F == 0x1F else { return bytes.count == 1 }
-        // Bit 8 says that another byte follows; a first byte of 80 would be a leading zero of the number.
+        // Bit 8 states that another byte follows; a first byte of 80 would be a leading zero of the number.
         guard bytes.count > 1, bytes[1] != 0x80 else { return false }
         return bytes.dropFirst().dropLast().allSatisfy { $0 & 0x80 != 0 } && bytes[bytes.count - 1] & 0x80 == 0
     }
@@ -276,7 +276,7 @@ enum BERTLVEncoder {
 
 /// Bytes are no BER-TLV data objects, or objects cannot be written as bytes.
 ///
-/// It says what is wrong and where, and what a person can do about it. It never holds any content.
+/// It describes what is wrong and where, and what a person can do about it. It never holds any content.
 public struct BERTLVError: Error, Sendable, Hashable {
     /// What is wrong, for programs.
     public var code: Code
@@ -301,9 +301,9 @@ public struct BERTLVError: Error, Sendable, Hashable {
         case valueTruncated
         /// More levels than ``ReaderLimits/tlvDepth``.
         case tooDeep
-        /// Children in an object whose tag says that it has none.
+        /// Children in an object whose tag states that it has none.
         case primitiveWithChildren
-        /// A value in place of children, in an object whose tag says that it has children.
+        /// A value in place of children, in an object whose tag states that it has children.
         case constructedWithValue
         /// A value of 16 MiB or more, which no card carries.
         case valueTooLong

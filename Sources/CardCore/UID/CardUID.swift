@@ -109,7 +109,7 @@ extension CardChannel {
     /// The identifier of the card, as its facts tell it, else as the reader answers it to `FF CA 00 00 00`; `nil` if
     /// neither does.
     ///
-    /// A random identifier is one too: ``CardUID/kind-swift.property`` tells what it is worth.
+    /// A random identifier is one too: ``CardUID/kind-swift.property`` describes what it is worth.
     ///
     /// - Throws: ``ReaderError`` if the link to the card fails.
     package func identifier() throws(ReaderError) -> CardUID? {
@@ -135,7 +135,7 @@ extension CardChannel {
 
 // The identifier as anticollision transmits it (ISO/IEC 14443-3, section 6.5).
 extension CardUID {
-    /// The byte that says that more of the identifier follows on the next cascade level.
+    /// The byte that states that more of the identifier follows on the next cascade level.
     public static let cascadeTag: UInt8 = 0x88
 
     /// The check byte BCC of a cascade level: the exclusive or of its four bytes, the cascade tag included.

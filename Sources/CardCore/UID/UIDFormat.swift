@@ -1,6 +1,6 @@
 /// A printed form of a card's identifier, with its byte order, its width and the end that is cut off made explicit.
 ///
-/// A form is made in three steps: ``selection`` takes bytes from the identifier as it is read, ``order`` says which of
+/// A form is made in three steps: ``selection`` takes bytes from the identifier as it is read, ``order`` names which of
 /// them comes first, and ``notation`` writes the number that they are.
 ///
 /// ```swift

@@ -2,7 +2,7 @@ import CardCore
 
 /// A phone's answer, or what it holds, is no pass that can be used.
 ///
-/// It says what is wrong and what a person can do. It never holds a key or anything of a pass.
+/// It describes what is wrong and what a person can do. It never holds a key or anything of a pass.
 public enum AppleVASError: Error, Sendable, Hashable {
     /// What the phone sent breaks the protocol there.
     case malformed(Part)

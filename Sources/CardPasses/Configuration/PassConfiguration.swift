@@ -2,7 +2,7 @@ import CardCore
 import CardTags
 import Foundation
 
-/// The file that says what passes a place reads and accepts: JSON, with the keys in files of their own.
+/// The file that describes what passes a place reads and accepts: JSON, with the keys in files of their own.
 ///
 /// ```json
 /// {

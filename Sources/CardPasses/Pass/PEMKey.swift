@@ -8,7 +8,7 @@ enum PEMKey {
 
     /// The block with a private key on P-256, without what may stand before it, such as the parameters that openssl writes.
     ///
-    /// - Returns: `nil` if there is none. The library takes any key of 32 bytes for one, on whatever curve.
+    /// - Returns: `nil` if absent. The library takes any key of 32 bytes for one, on whatever curve.
     static func p256(in pem: String) -> String? {
         let lines = pem.split(whereSeparator: \.isNewline).map(\.trimmed)
             .drop { !$0.hasPrefix("-----BEGIN") || !$0.contains("PRIVATE KEY") }

@@ -1,7 +1,7 @@
 import CardCore
 import CardTags
 
-/// Something read from a card that says who the member is.
+/// Something read from a card that reports who the member is.
 public struct Pass: Sendable, Hashable, Codable {
     /// Where the identifier comes from.
     public var kind: Kind

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Remembers what was presented before, which alone tells a fresh tap from a recorded one where a pass cannot.
+/// Remembers what was presented before, which alone distinguishes a fresh tap from a recorded one where a pass cannot.
 ///
 /// What is taken is taken for good, also if the tap that it came with is not recorded afterwards.
 public protocol PassMemory: Sendable {

@@ -3,8 +3,8 @@ import CardTags
 
 /// Something about a reader, a phone or a place that explains why a pass was not read, or will not be.
 ///
-/// It says what was found, what follows from it and what a person can do. It never holds anything of a pass, a key or an
-/// identifier.
+/// It describes what was found, what follows from it and what a person can do. It never holds anything of a pass, a key
+/// or an identifier.
 public struct PassFinding: Sendable, Hashable, Codable {
     /// What it is, for programs.
     public var code: Code

@@ -11,7 +11,7 @@ import CardCore
 /// A phone offers a pass by itself only to a reader that sends one. The reader's firmware has to do it, within its looking
 /// for cards: no program at the other end of PC/SC can add it. The frames are Apple's own and readers that send them are
 /// certified by their makers; this package neither sends them nor claims any certification. Here they are read, and
-/// readers are told apart by whether they send them.
+/// readers are distinguished by whether they send them.
 public struct PollingAnnotation: Sendable, Hashable {
     /// The frame without its checksum.
     public let bytes: [UInt8]

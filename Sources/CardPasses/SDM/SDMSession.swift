@@ -109,7 +109,7 @@ public struct SDMKeys: Sendable {
     /// A key for each tag, in a way of one's own.
     ///
     /// - Parameter diversified: gives the key of the tag with that identifier (7 bytes, or 4, or none where the tag does
-    ///   not tell it); `nil` if there is none.
+    ///   not tell it); `nil` if absent.
     public init(metaRead: SecretKey?, diversified: @escaping @Sendable (_ uid: [UInt8]) -> SecretKey?) {
         self.metaRead = metaRead
         fileRead = diversified

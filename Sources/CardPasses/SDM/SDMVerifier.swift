@@ -4,8 +4,8 @@ import Foundation
 /// Checks the code that a signing tag puts into its URL at each tap (NTAG 424 DNA in AES mode, AN12196, and in LRP mode,
 /// AN12304).
 ///
-/// It says whether the tag made the code, not whether the tap is fresh: for that the counter of each tag has to grow, which
-/// whoever keeps counters checks (``PassMemory``).
+/// It reports whether the tag made the code, not whether the tap is fresh: for that the counter of each tag has to
+/// grow, which whoever keeps counters checks (``PassMemory``).
 public struct SDMVerifier: Sendable {
     /// Where what stands in the URL.
     public var layout: SDMLayout

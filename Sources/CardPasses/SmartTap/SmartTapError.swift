@@ -10,7 +10,8 @@ public enum SmartTapError: Error, Sendable, Hashable {
     case unsupported
     /// The phone refused, with that status word.
     case refused(StatusWord)
-    /// The session that the phone answers in is not the one that was begun, or it says that something is wrong with it.
+    /// The session that the phone answers in is not the one that was begun, or it states that something is wrong with
+    /// it.
     case session(status: UInt8)
     /// The code over the encrypted data is wrong: they were changed, or are of another session.
     case forged

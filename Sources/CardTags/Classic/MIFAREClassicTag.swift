@@ -388,7 +388,7 @@ extension MIFAREClassicTag {
         for sector in sectors {
             if let plan = try lockPlan(sector) { plans.append(plan) }
         }
-        // The first sector says whether the message may be written, so it comes last: until then locking goes on.
+        // The first sector reports whether the message may be written, so it comes last: until then locking goes on.
         for plan in plans.reversed() {
             try reopen(plan.session)
             try writeTrailer(.locked, ofSector: plan.session.sector, plan.keyA, plan.keyB)

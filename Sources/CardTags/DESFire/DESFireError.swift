@@ -2,7 +2,8 @@ import CardCore
 
 /// A conversation with a DESFire card failed.
 ///
-/// It says what was attempted, what happened and what a person can do. Keys and the content of files are never in it.
+/// It describes what was attempted, what happened and what a person can do. Keys and the content of files are never in
+/// it.
 public enum DESFireError: Error, Sendable, Hashable {
     /// The link to the card failed.
     case link(ReaderError)
@@ -17,13 +18,13 @@ public enum DESFireError: Error, Sendable, Hashable {
     /// carries a wrong message authentication code: somebody stands between, or it is not the card that it says it is.
     case forged(attempt: String)
 
-    /// The card's answer breaks the protocol; `detail` says how.
+    /// The card's answer breaks the protocol; `detail` describes how.
     case invalidAnswer(attempt: String, detail: String)
 
     /// The answer, or the number of its parts, is over a limit of ``ReaderLimits``.
     case limitExceeded(attempt: String, detail: String)
 
-    /// What was asked for cannot be put into a command; `detail` says why. Nothing was sent.
+    /// What was asked for cannot be put into a command; `detail` explains why. Nothing was sent.
     case invalidRequest(attempt: String, detail: String)
 }
 

@@ -327,7 +327,7 @@ public struct DESFireSDMSettings: Sendable, Hashable {
     /// Whether the tap counter is mirrored.
     public var mirrorsCounter: Bool { options & 0x40 != 0 }
 
-    /// Reads the settings; `nil` if they are cut off. `count` tells how many bytes they took.
+    /// Reads the settings; `nil` if they are cut off. `count` describes how many bytes they took.
     static func decode(_ bytes: some Collection<UInt8>) -> (settings: DESFireSDMSettings, count: Int)? {
         var rest = ByteReader(bytes)
         guard let options = rest.number(1), let rights = rest.number(2) else { return nil }

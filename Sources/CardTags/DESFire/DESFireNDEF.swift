@@ -14,7 +14,7 @@ public enum DESFireNDEF {
     /// them from the factory, and applications made by the maker's recommendation too.
     static let containerFile: UInt8 = 1
     static let messageFile: UInt8 = 2
-    /// Where in the capability container it says who may write the message.
+    /// Where in the capability container it reports who may write the message.
     static let writeAccessOffset = 14
     /// Listing is free, making files takes the master key; master key and settings can be changed.
     static let keyOptions: UInt8 = 0x0B

@@ -30,7 +30,7 @@ struct DESFireNDEFLocker {
             try authenticate(key, number)
         }
         if !isNamed, let uid { try checkFixedIdentifier(uid) }
-        // A tag that says that it is locked cannot be repaired any more: its lock is finished.
+        // A tag that states that it is locked cannot be repaired any more: its lock is finished.
         if !saysSo { try checkWhole(message, number) }
 
         let communication = container.writingCommunication(keyNumber: number)
@@ -100,8 +100,8 @@ struct DESFireNDEFLocker {
         try step { (card) throws(DESFireError) in try card.fileSettings(file) }
     }
 
-    /// The container must describe the very file that is to be locked. Tells whether it says so already that nobody may
-    /// write.
+    /// The container must describe the very file that is to be locked. Reports whether it says so already that nobody
+    /// may write.
     private mutating func checkLayout(_ message: DESFireFileSettings) throws(DESFireNDEFFailure) -> Bool {
         let unknown = guarded("its files are not laid out as this library knows it")
         let container = try step { (card) throws(DESFireError) in

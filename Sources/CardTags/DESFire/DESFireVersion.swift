@@ -59,7 +59,7 @@ public struct DESFireVersion: Sendable, Hashable {
         static let length = 7
     }
 
-    /// The card products that the version tells apart.
+    /// The card products that the version distinguishes.
     public enum Product: String, Sendable, Hashable, CaseIterable {
         /// The first DESFire, with DES keys only (also MF3ICD40).
         case desfire = "MIFARE DESFire"

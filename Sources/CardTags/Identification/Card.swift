@@ -3,7 +3,7 @@ import CardCore
 /// What is known of a card, and how surely.
 ///
 /// No answer of a card proves what it is: identifiers, versions and ATRs can be copied by chips that are made for it.
-/// ``certainty`` says how much the answers agree on, not that they are true. Its JSON has the properties as keys.
+/// ``certainty`` describes how much the answers agree on, not that they are true. Its JSON has the properties as keys.
 public struct Card: Sendable, Hashable, Encodable {
     /// The product, or the closest that is known of it.
     public var product: CardProduct

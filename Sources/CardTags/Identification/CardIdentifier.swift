@@ -111,7 +111,7 @@ struct CardDossier {
         )
     }
 
-    /// Something that says nothing of the product.
+    /// Something that states nothing of the product.
     mutating func note(_ source: Card.Source, _ finding: String) {
         card.evidence.append(Card.Evidence(source, finding))
     }

@@ -182,8 +182,8 @@ package enum CardTables {
 
     // MARK: - Topaz
 
-    /// The Topaz with those header ROM bytes: a high half of 1 says that it can hold NDEF, a low half of 1 that it has 96
-    /// bytes.
+    /// The Topaz with those header ROM bytes: a high half of 1 states that it can hold NDEF, a low half of 1 that it
+    /// has 96 bytes.
     static func topaz(header: UInt8) -> CardProduct? {
         switch header {
         case 0x11: CardProduct(.topaz, "Topaz 96", memory: 96)

@@ -118,7 +118,7 @@ package struct TLVArea {
     /// claims to hold must not keep a reader busy for minutes.
     static let longestSearch = 1_024
 
-    /// Looks for the block of the message; `nil` if there is none within ``longestSearch``.
+    /// Looks for the block of the message; `nil` if absent within ``longestSearch``.
     ///
     /// - Throws: ``TagError``.
     package func find(in memory: inout some TagMemory) throws(TagError) -> TLVMessage? {

@@ -18,7 +18,7 @@ extension PermanentLock {
     /// Compares the card at the other end of a channel with the one that was named.
     ///
     /// - Throws: ``TagError/wrongCard(expected:)`` for another card, ``TagError/unsupported(_:attempt:)`` if the reader
-    ///   does not tell which card it has.
+    ///   does not name which card it has.
     func check(over channel: any CardChannel, type: TagType) throws(TagError) {
         guard let found = try Self.identifier(over: channel) else {
             throw .unsupported(type, attempt: "compare the card with the one to lock")

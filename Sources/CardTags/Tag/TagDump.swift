@@ -40,7 +40,7 @@ public struct TagContent: Sendable, Hashable {
     /// The message.
     public var ndef: TagNDEF
 
-    /// The place for the message, or `nil` if there is none.
+    /// The place for the message, or `nil` if absent.
     public var area: TagArea?
 
     /// Whether writing was interrupted: the tag is empty only because a message was being written when it left. It can

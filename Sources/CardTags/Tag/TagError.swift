@@ -2,8 +2,8 @@ import CardCore
 
 /// Reading or writing a tag failed.
 ///
-/// It says what was attempted, what happened and what a person can do. A tag without a message, or a card without a
-/// place for one, is not an error: see ``TagNDEF``.
+/// It describes what was attempted, what happened and what a person can do. A tag without a message, or a card without
+/// a place for one, is not an error: see ``TagNDEF``.
 public enum TagError: Error, Sendable, Hashable {
     /// The link to the card failed, or the card answers against the protocol.
     case link(ReaderError)
@@ -33,7 +33,8 @@ public enum TagError: Error, Sendable, Hashable {
     /// The tag has no place for a message. Nothing was written.
     case notFormatted(TagType)
 
-    /// The tag cannot be formatted without doing harm; `reason` says why, to be read after a colon. Nothing was written.
+    /// The tag cannot be formatted without doing harm; `reason` explains why, to be read after a colon. Nothing was
+    /// written.
     case cannotFormat(TagType, reason: String)
 
     /// This type of tag or this reader cannot do so. `attempt` is read after "could not".
@@ -76,7 +77,7 @@ public enum TagError: Error, Sendable, Hashable {
             case shortContainer(length: Int)
             /// The capability container allows commands of fewer bytes than the standard does.
             case smallCommands(length: Int)
-            /// The capability container does not say which file holds the message.
+            /// The capability container does not name which file holds the message.
             case noFileControl
             /// The file control block has another length than the standard gives it.
             case fileControlLength(Int)

@@ -94,7 +94,7 @@ struct Type1Memory {
         if usesRawFrames {
             bytes = try readRaw(number, attempt: attempt)
         } else {
-            // PC/SC part 3 does not say what the address of a Type 1 tag counts. It is taken to be blocks.
+            // PC/SC part 3 does not describe what the address of a Type 1 tag counts. It is taken to be blocks.
             bytes = try link.read(number, length: 8, attempt: attempt)
         }
         guard bytes.count >= 8 else { throw StorageLink.broken(attempt, "\(bytes.count) bytes in place of a block") }

@@ -4,7 +4,7 @@ import NDEFCodec
 /// A Type 1 tag (NFC Forum, Type 1 Tag): Topaz and Jewel. It is identified and read; writing is not offered.
 ///
 /// Through a PC/SC reader the card's own frames are used where the reader carries them, and blocks of 8 bytes with
-/// `FF B0` where the reader reads such cards. PC/SC does not say what the address counts; blocks are assumed.
+/// `FF B0` where the reader reads such cards. PC/SC does not describe what the address counts; blocks are assumed.
 public struct Type1Tag: NDEFTag {
     /// The kind of tag.
     public let type = TagType.type1

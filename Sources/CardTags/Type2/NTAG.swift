@@ -74,8 +74,8 @@ public struct NTAG {
     /// Gives the password (PWD_AUTH, `1B`). The tag is open until it is powered anew or refuses a command.
     ///
     /// It is sent once, and never again if it was refused: a chip can be set (AUTHLIM) to stay closed for ever after 1 to
-    /// 7 wrong passwords. That limit is read first, where it may be read, so that a refusal says how many attempts are
-    /// left; earlier conversations may have used some of them up.
+    /// 7 wrong passwords. That limit is read first, where it may be read, so that a refusal describes how many attempts
+    /// are left; earlier conversations may have used some of them up.
     ///
     /// - Parameters:
     ///   - password: 4 bytes.

@@ -24,7 +24,7 @@ struct Type2Link {
         return .refusal(try code(of: frame, attempt))
     }
 
-    /// Sends a command that is answered with four bits; whether they say that it was done.
+    /// Sends a command that is answered with four bits; whether they state that it was done.
     ///
     /// Readers that handle the acknowledgement themselves give it as a byte, or nothing at all.
     func acknowledges(_ bytes: [UInt8], _ attempt: String) throws(TagError) -> Bool {
@@ -45,7 +45,7 @@ struct Type2Link {
         }
     }
 
-    /// The four bits of a refusal. 1 and 5 say that the command arrived damaged, which is the link's fault.
+    /// The four bits of a refusal. 1 and 5 state that the command arrived damaged, which is the link's fault.
     private func code(of frame: RawFrame, _ attempt: String) throws(TagError) -> UInt8 {
         guard frame.bytes.count == 1, let code = frame.bytes.first.map({ $0 & 0x0F }), [0, 1, 4, 5].contains(code)
         else {

@@ -91,7 +91,7 @@ struct Type2Memory: TagMemory {
         pages = [:]
     }
 
-    /// Pages 0 to 3; without all of them nothing can be written, since a roll-over could not be told.
+    /// Pages 0 to 3; without all of them nothing can be written, since a roll-over could not be noticed.
     mutating func readWholeHeader() throws(TagError) -> [UInt8] {
         _ = try readContainer()
         guard header.count == 16 else { throw .protected(attempt: attempt(0), status: nil) }
@@ -188,7 +188,7 @@ struct Type2Memory: TagMemory {
         } catch {
             throw .link(error)
         }
-        // A refusal is four bits: 1 and 5 say that the command arrived damaged, the others that it is not allowed.
+        // A refusal is four bits: 1 and 5 state that the command arrived damaged, the others that it is not allowed.
         guard answer.bitsInLastByte == 8 else {
             guard let code = answer.bytes.last, code & 0x0F == 1 || code & 0x0F == 5 else {
                 throw .protected(attempt: attempt(page), status: nil)

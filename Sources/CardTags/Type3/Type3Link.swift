@@ -12,7 +12,7 @@ struct Type3Link {
     /// Whether the card has the NDEF system: it was polled for, and answered.
     var hasSystem: Bool { !idm.isEmpty }
 
-    /// The service that the reader was told to use, where it wants to be told.
+    /// The service that the reader was told to use, if it wants to be named.
     private var selectedService: UInt16?
 
     /// The system that cards with NDEF answer to.
@@ -172,7 +172,7 @@ struct Type3Link {
         return list
     }
 
-    /// Sends a command without encryption and checks that the answer is this card's and says that it was done.
+    /// Sends a command without encryption and checks that the answer is this card's and states that it was done.
     private func command(
         _ code: UInt8,
         _ service: UInt16,

@@ -25,7 +25,7 @@ public struct Type3Tag: NDEFTag {
     private mutating func readAttributes(ifSeen: Bool = false) throws(TagError) -> Type3Attributes? {
         guard let block = try link.readFirst(ifAnswered: ifSeen) else { return nil }
         guard let attributes = Type3Attributes(block: block) else {
-            // Only the card's answer to a poll tells that this is the NDEF system's block.
+            // Only the card's answer to a poll states that this is the NDEF system's block.
             if ifSeen, !link.hasSystem { return nil }
             // A reader that reads blocks of any system gives those of cards without NDEF too.
             guard let version = block.first, version >> 4 == 1 else { return nil }
@@ -59,8 +59,8 @@ public struct Type3Tag: NDEFTag {
 
     /// Writes a message in place of the one that is there.
     ///
-    /// The tag's own flag says that it is being written (WriteF): the attribute block with it comes first, then the data,
-    /// which is read back, then the attribute block with the new length.
+    /// The tag's own flag states that it is being written (WriteF): the attribute block with it comes first, then the
+    /// data, which is read back, then the attribute block with the new length.
     ///
     /// - Throws: ``TagError``.
     public mutating func writeNDEF(_ message: [UInt8]) throws(TagError) {
@@ -105,7 +105,7 @@ public struct Type3Tag: NDEFTag {
     }
 
     /// Reads the attribute block, the blocks of the message and, where the card has it, the configuration block of a
-    /// FeliCa Lite (`88`), which says what is locked.
+    /// FeliCa Lite (`88`), which describes what is locked.
     ///
     /// - Throws: ``TagError`` if the link to the card fails.
     public mutating func dump() throws(TagError) -> TagDump {

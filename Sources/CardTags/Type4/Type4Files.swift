@@ -15,7 +15,7 @@ package struct Type4Files {
     private var selectsWithoutAnswer = true
     private var shortAnswersLeft = Type4Files.shortAnswers
 
-    /// Whether the card has once refused a write of as many bytes as it says that it takes.
+    /// Whether the card has once refused a write of as many bytes as it states that it takes.
     private var hasShortenedWrites = false
 
     init(_ channel: any CardChannel, chunk: Int, writeChunk: Int) {
@@ -112,7 +112,7 @@ package struct Type4Files {
         return bytes
     }
 
-    /// Reads at most so many bytes, and tells how many were asked for.
+    /// Reads at most so many bytes, and describes how many were asked for.
     private func readChunk(
         _ count: Int,
         at offset: Int,

@@ -346,8 +346,8 @@ extension Type4Tag {
 
     /// Whether the card itself keeps a locked tag locked, and not the word of its capability container alone.
     ///
-    /// The byte that says that nobody may write is written once more as it is: a card that takes it would take another
-    /// one too.
+    /// The byte that states that nobody may write is written once more as it is: a card that takes it would take
+    /// another one too.
     ///
     /// - Returns: `false` for a card that takes the byte, and for a tag that is not locked; nothing is written to that.
     /// - Throws: ``TagError``.

@@ -31,7 +31,7 @@ struct Type5Memory: TagMemory {
         static let anyCard: UInt8 = 0x02
         /// High data rate, to the card whose identifier follows.
         static let addressed: UInt8 = 0x22
-        /// The answer to a read tells whether the block is locked.
+        /// The answer to a read reports whether the block is locked.
         static let option: UInt8 = 0x40
     }
 

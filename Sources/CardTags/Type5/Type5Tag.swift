@@ -117,7 +117,7 @@ public struct Type5Tag: NDEFTag {
                 bytes = try memory.block(number)
             } catch {
                 guard error.isRefusal || error.isSilence(inFrames: memory.usesRawFrames) else { throw error }
-                // Where the card did not say how many blocks it has, this is the end.
+                // Where the card did not describe how many blocks it has, this is the end.
                 guard memory.blocks != nil else { break }
                 parts.append(.init("block \(number)", nil, note: "not readable"))
                 continue
@@ -128,6 +128,6 @@ public struct Type5Tag: NDEFTag {
         return TagDump(type: .type5, parts: parts)
     }
 
-    /// The most blocks to read of a tag that does not say how many it has: 16 KiB of 4 bytes each.
+    /// The most blocks to read of a tag that does not describe how many it has: 16 KiB of 4 bytes each.
     private static let mostBlocks = 4096
 }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Follows a whole list of a club's members, off everybody's threads, and tells about it on the club's callback queue.
 final class ListFollower: Sendable {
-    /// What is told.
+    /// What is reported.
     enum News: Sendable {
         case initial(ShownList)
         case update(ShownList, ListChanges)
@@ -22,7 +22,7 @@ final class ListFollower: Sendable {
         var isStopped = false
         /// Whether news are on their way that the application has not begun to hear.
         var isTelling = false
-        /// A list whose beginning was told.
+        /// A list whose beginning was reported.
         var begun: ShownList?
     }
 
@@ -37,8 +37,8 @@ final class ListFollower: Sendable {
     ///
     /// - Parameters:
     ///   - interval: how often it looks for what other processes did, and whether the club is open.
-    ///   - show: called with the list that counts from now on: right before news of it are told, and on any thread for
-    ///     a list with the same members in it.
+    ///   - show: called with the list that counts from now on: right before news of it are reported, and on any thread
+    ///     for a list with the same members in it.
     ///   - tell: called for one news after the other, on the club's callback queue.
     init(
         _ club: Club,
@@ -139,7 +139,7 @@ final class ListFollower: Sendable {
             throw error
         }
         if let former {
-            // Its beginning was told once, and what was behind that could not be read, so nothing can be compared.
+            // Its beginning was reported once, and what was behind that could not be read, so nothing can be compared.
             let changes = ListChanges(deletions: Array(0..<former.count), insertions: Array(0..<list.list.count))
             deliver(.update(ShownList(list), changes), then: bell)
         } else if state.withLock({ $0.begun }) == nil {
@@ -148,7 +148,7 @@ final class ListFollower: Sendable {
         return list
     }
 
-    /// Tells what became of the list.
+    /// Reports what became of the list.
     private func look(at store: MemberStore, _ last: ListState, _ bell: ChangeBell) async throws(ClubError) -> ListState
     {
         let (next, changes) = try await store.read("follow the members") { db in
@@ -255,7 +255,7 @@ enum ChangeJournal {
         return changes
     }
 
-    /// The number of a member's first change after that one; `nil` if there is none.
+    /// The number of a member's first change after that one; `nil` if absent.
     static func firstChange(of id: Int64, after sequence: Int64, in db: Database) throws -> Int64? {
         let statement = try db.cachedStatement(sql: "SELECT min(seq) FROM change WHERE seq > ? AND member_id = ?")
         return try Int64.fetchOne(statement, arguments: [sequence, id])

@@ -145,7 +145,7 @@ extension MemberListing {
     }
 }
 
-/// A list that the application was told of. Of a long one the beginning can be told before the rest is read.
+/// A list of which the application was notified. Of a long one the beginning can be shown before the rest is read.
 final class ShownList: Sendable {
     /// How many members the list has.
     let count: Int

@@ -3,7 +3,7 @@ import GRDB
 /// A window of a list of members, now and after every change: what ``Club/members(in:pollInterval:)`` gives.
 ///
 /// Each iteration is one of its own. It gives the window as it is, then waits until it is another, or the list has
-/// another length; changes that come faster than they are asked for are told as one. It ends when the task is
+/// another length; changes that come faster than they are asked for are reported as one. It ends when the task is
 /// cancelled, and throws ``ClubError/Kind/notOpen`` when the club is not open or is closed.
 public struct MemberWindows: AsyncSequence, Sendable {
     /// A window.

@@ -30,7 +30,7 @@ public final class MembershipUserCollection<T: MembershipUser> {
     private let interval: Duration
     private var follower: ListFollower?
 
-    /// The list of the last change that was told, and whom the callbacks are for.
+    /// The list of the last change that was reported, and whom the callbacks are for.
     private let shown = Shown()
 
     fileprivate final class Shown: Sendable {
@@ -98,10 +98,11 @@ public final class MembershipUserCollection<T: MembershipUser> {
     /// The closure is called on the queue of ``Club/setDispatchQueue(_:)``, for one change after the other:
     /// - first ``MembershipUserChanges/initial(_:)``, exactly once, also when nobody is in the list;
     /// - then ``MembershipUserChanges/update(_:deletions:insertions:modifications:)`` whenever the list shows something
-    ///   else. Changes that come faster than the closure takes them are told as one.
+    ///   else. Changes that come faster than the closure takes them are reported as one.
     /// - ``MembershipUserChanges/error(_:)`` when the members cannot be read. While the club is not open yet, that is
     ///   told once (``ClubError/Kind/notOpen``), and the list begins when the club opens. When the club is closed, it
-    ///   is told once and is the last; observe again then. After any other error the list goes on as soon as it can.
+    ///   is reported once and is the last; observe again then. After any other error the list goes on as soon as it
+    ///   can.
     public func observeAllRecords(_ completion: @escaping (MembershipUserChanges<T>) -> Void) {
         follower?.stop()
         let observer = Observer(collection: self, completion: completion)

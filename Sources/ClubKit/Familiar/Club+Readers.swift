@@ -11,8 +11,8 @@ extension Club {
     /// Serves the readers of a backend: every tap is recorded, and ``CaptureMiddlewareDelegate`` is told what happens to
     /// the readers. It returns when the backend has no more to tell (a recording), or its task is cancelled.
     ///
-    /// A tap that cannot be recorded is told to ``events`` and the delegate, and the next one is taken. A tap that is being
-    /// recorded when the task is cancelled is recorded to its end.
+    /// A tap that cannot be recorded is reported to ``events`` and the delegate, and the next one is taken. A tap that
+    /// is being recorded when the task is cancelled is recorded to its end.
     ///
     /// - Parameters:
     ///   - backend: the readers. Serving the same ones twice at a time means that each tap is read twice, of which the
@@ -232,14 +232,15 @@ extension Club {
         familiar.withLock { $0.captureDelegate }?.delegate
     }
 
-    /// Takes the readers back from whom ``resignCaptureDelegate(to:)`` gave them to: the club is told again, and taps are
-    /// recorded again.
+    /// Takes the readers back from whom ``resignCaptureDelegate(to:)`` gave them to: the club is notified again, and
+    /// taps are recorded again.
     public func assumeCaptureDelegate() {
         familiar.withLock { $0.captureDelegate = nil }
     }
 
-    /// Lets somebody else be told of readers and taps in place of the club's delegate. Until ``assumeCaptureDelegate()``
-    /// no tap of the readers that the club serves is recorded, such as while cards are written.
+    /// Lets somebody else be notified of readers and taps in place of the club's delegate. Until
+    /// ``assumeCaptureDelegate()`` no tap of the readers that the club serves is recorded, such as while cards are
+    /// written.
     ///
     /// - Parameter replacement: held weakly; when it is gone, the club takes over again.
     public func resignCaptureDelegate(to replacement: any CaptureMiddlewareDelegate) {
@@ -249,7 +250,7 @@ extension Club {
 }
 
 extension ReaderService {
-    /// What a delegate is told.
+    /// What a delegate is notified of.
     enum Step: Sendable {
         case serviceCame
         case serviceWent(CaptureLayerResult)
@@ -259,7 +260,7 @@ extension ReaderService {
         case failed(ReaderError)
     }
 
-    /// Takes note of an event, and says what to tell.
+    /// Takes note of an event, and describes what to tell.
     mutating func note(_ event: ReaderEvent, _ steps: inout [Step]) {
         switch event {
         case .serviceLost(let error):
@@ -297,7 +298,7 @@ extension ReaderService {
         }
     }
 
-    /// Takes note that the service is not watched any more, and says what to tell.
+    /// Takes note that the service is not watched any more, and describes what to tell.
     mutating func end(_ steps: inout [Step]) {
         leave(&steps)
         if isUp == true { steps.append(.serviceWent(.E_NOERROR)) }
@@ -327,8 +328,8 @@ extension Club {
     /// this machine, as those of `ReaderSelection()`: PC/SC, libnfc and lines in Smart Reader mode. What else it works
     /// with is set by ``configure(_:)`` before.
     ///
-    /// No reader and no service are no failure; ``CaptureMiddlewareDelegate`` is told when they are there. Where another
-    /// program holds the database, up to three attempts are made. Without a reader to serve and in async code,
+    /// No reader and no service are no failure; ``CaptureMiddlewareDelegate`` is notified when they are there. Where
+    /// another program holds the database, up to three attempts are made. Without a reader to serve and in async code,
     /// ``open()`` does the rest.
     ///
     /// - Parameters:
@@ -336,7 +337,7 @@ extension Club {
     ///   - appId: the name of this kiosk; see ``identity``.
     ///   - developerId: the operator of the club; see ``identity``.
     ///   - completion: called once, on the queue of ``setDispatchQueue(_:)``: with `E_NOERROR` when the club is open, also
-    ///     if it was before, with `E_UNABLEINITIALIZE` when it could not be opened. Then the cause was told by
+    ///     if it was before, with `E_UNABLEINITIALIZE` when it could not be opened. Then the cause was reported by
     ///     ``ClubMiddlewareDelegate/club(_:didReceive:)`` before.
     public func open(
         withAppKey appKey: String,
@@ -427,7 +428,8 @@ extension Club {
 
 /// Finding a reader and keeping to it, as in the original library.
 extension Club {
-    /// Clears the favourite, waits, and tells which readers there are, among those of the backends that the club serves.
+    /// Clears the favourite, waits, and reports which readers there are, among those of the backends that the club
+    /// serves.
     ///
     /// - Parameters:
     ///   - numSeconds: for how long readers may still be plugged in, 0 to 3600.
@@ -497,7 +499,8 @@ extension Club {
     /// ``CaptureMiddlewareDelegate/capture(_:didReceive:for:withResult:)-swift.method`` handed out, which the club counts
     /// once all the same.
     ///
-    /// Taps are recorded in the order in which they are given. What becomes of one is told to ``events`` and the delegate.
+    /// Taps are recorded in the order in which they are given. What becomes of one is reported to ``events`` and the
+    /// delegate.
     ///
     /// - Returns: why the text is no tap: a ``CKError``, or ``ClubError/Kind/notOpen``; `nil` if it is being recorded.
     @discardableResult
@@ -512,7 +515,7 @@ extension Club {
                 let before = state.lastDecoded
                 state.lastDecoded = Task {
                     await before?.value
-                    // What fails is told to events and the delegate.
+                    // What fails is reported to events and the delegate.
                     _ = try? await self.receive(tap)
                 }
             }

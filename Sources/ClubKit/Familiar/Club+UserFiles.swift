@@ -31,10 +31,11 @@ extension Club {
 
     /// Reads a file of members on a thread of its own. Nothing is stored, and the file is left as it is.
     ///
-    /// The kind of file is told by its extension, in upper or lower case, or by its content. Then, on the queue of
+    /// The kind of file is reported by its extension, in upper or lower case, or by its content. Then, on the queue of
     /// ``setDispatchQueue(_:)``, ``ClubMiddlewareDelegate/club(_:didReceiveImported:)`` is called with the members. If rows
     /// could not be read, ``ClubMiddlewareDelegate/club(_:didReceive:)`` is called before, once, with a ``TransferError``
-    /// that tells how many and what is wrong with the first; if the file as a whole could not, with nothing after it.
+    /// that describes how many and what is wrong with the first; if the file as a whole could not, with nothing after
+    /// it.
     ///
     /// - Parameters:
     ///   - objectType: the class of the members that are handed out.
@@ -64,7 +65,7 @@ extension Club {
     ///
     /// It returns when that is on disk. ``ClubMiddlewareDelegate/club(_:didUpdateMembership:)`` is called once for each
     /// member who was there and changed. If some could not be taken, ``ClubMiddlewareDelegate/club(_:didReceive:)`` is
-    /// called once with a ``ClubError`` that tells how many and why the first was not.
+    /// called once with a ``ClubError`` that describes how many and why the first was not.
     public func merge(importedUsers: [MembershipUser]) {
         let attempt = "merge members"
         var members: [Member] = []
@@ -235,7 +236,7 @@ enum BlockingWork {
 /// A closure of the application's that need not be `Sendable`.
 struct ApplicationClosure<Value>: @unchecked Sendable {
     // This is safe to send since the club calls it in one place only: on the queue of Club.setDispatchQueue, on which the
-    // application says that its state may be touched, never two calls at a time.
+    // application states that its state may be touched, never two calls at a time.
     private let closure: (Value) -> Void
 
     init(_ closure: @escaping (Value) -> Void) {

@@ -2,9 +2,9 @@ import Foundation
 
 /// Members, looked up and changed as in the original library.
 ///
-/// The methods that change something return when that is on disk; what fails is told to ``ClubMiddlewareDelegate``, and
-/// to ``Club/events``. They wait for the disk on the calling thread: in async code, the async methods of the club are
-/// the better choice.
+/// The methods that change something return when that is on disk; what fails is reported to ``ClubMiddlewareDelegate``,
+/// and to ``Club/events``. They wait for the disk on the calling thread: in async code, the async methods of the club
+/// are the better choice.
 extension Club {
     /// The class of the records: ``MembershipUser``, or a subclass of it.
     public typealias userType = MembershipUser  // swift-format-ignore: TypeNamesShouldBeCapitalized
@@ -16,7 +16,7 @@ extension Club {
     // MARK: Looking up
 
     /// A member by what is on any of their passes, as a copy in the class of ``setCustomMembershipUser(classType:)``, or
-    /// `nil` if there is none. It reads the database on the calling thread.
+    /// `nil` if absent. It reads the database on the calling thread.
     ///
     /// - Throws: ``ClubError``, ``ClubError/Kind/unreadableRecord`` if the custom class does not accept the record.
     public func getUser(withPassId passId: String) throws(ClubError) -> MembershipUser? {
@@ -140,7 +140,7 @@ extension Club {
 
     // MARK: -
 
-    /// Does something, and tells what fails.
+    /// Does something, and describes what fails.
     private func attempt<Value>(
         _ work: () throws(ClubError) -> Value,
         then next: (Value) -> Void = { _ in }

@@ -27,7 +27,7 @@ public struct Receipt: Sendable, Hashable {
     public var notices: [Notice] = []
 
     /// What scenarios were charged with at this visit (see ``Club/setScenarios(_:delivery:)``), as far as it is known here.
-    /// A receipt that is given again tells what became of it since.
+    /// A receipt that is given again describes what became of it since.
     public var executions: [ScenarioExecution] = []
 
     /// Whether the tap was seen before, so that this receipt was given already and nothing was changed. It does not count
@@ -52,7 +52,7 @@ public struct Receipt: Sendable, Hashable {
         case `repeat`
         /// The tap was understood and, by configuration, nothing was done about it.
         case ignored(Reason)
-        /// The tap says nothing that the club could use.
+        /// The tap states nothing that the club could use.
         case rejected(Reason)
     }
 
@@ -68,7 +68,7 @@ public struct Receipt: Sendable, Hashable {
         public enum Code: Sendable, Hashable {
             /// The card is unknown, and the condition for creating members was not satisfied.
             case unknownCard
-            /// Nothing was read that says who the member is.
+            /// Nothing was read that reports who the member is.
             case noIdentifier
             /// The identifier is empty, too long or contains control characters.
             case invalidIdentifier

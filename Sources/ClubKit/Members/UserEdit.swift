@@ -86,7 +86,7 @@ public struct UserCreation: @unchecked Sendable {
     ///
     /// The condition is asked at the tap, on the queue of ``Club/setDispatchQueue(_:)``, outside any transaction. It
     /// may call the club's getters. Where it gives no answer within ``ClubConfiguration/conditionsLimit``, that counts as no
-    /// and is told as ``ClubError/Kind/noAnswer``.
+    /// and is reported as ``ClubError/Kind/noAnswer``.
     public static func withSatisfied(condition: @escaping () -> Bool) -> UserCreation {
         UserCreation(condition: condition)
     }

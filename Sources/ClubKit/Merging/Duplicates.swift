@@ -110,7 +110,7 @@ extension MemberStore {
     // MARK: Two persons
 
     /// Under which of the first member's values it stands that another one is somebody else. It can only be read by
-    /// who knows both identifiers, so that it tells nothing of somebody who was erased.
+    /// who knows both identifiers, so that it reveals nothing of somebody who was erased.
     private static func distinction(_ userID: String, from other: String) -> String {
         let code = HMAC<SHA256>.authenticationCode(
             for: Data(other.utf8),
@@ -163,7 +163,7 @@ extension MemberStore {
 }
 
 extension StoredMembers {
-    /// So many members with the same value, and it says nothing about any of them.
+    /// So many members with the same value, and it states nothing about any of them.
     private static let mostAlike = 8
 
     /// Members with something in common.

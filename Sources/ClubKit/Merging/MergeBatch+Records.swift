@@ -175,7 +175,7 @@ extension MergeBatch {
         return .created
     }
 
-    /// Erases those who are here of whom the erasures tell that were taken in.
+    /// Erases those who are here of whom the erasures state that were taken in.
     mutating func eraseNew() throws {
         guard !erasures.isEmpty else { return }
         let found = erasures
@@ -218,7 +218,7 @@ extension MergeBatch {
         if let fault = fault(of: entry.stamp.time) { return .skipped(fault) }
         guard var entry = transaction.device.translated(entry) else { return .skipped(Self.otherKeyReason) }
         if mode == .addOnly {
-            // What was not done is not told as done.
+            // What was not done is not reported as done.
             guard let subject = entry.subject, let row = try target(of: subject), progress.hasCreated(row.id) else {
                 return .kept
             }
@@ -367,7 +367,7 @@ extension MergeBatch {
 
 /// The state of scenarios of a club's own file.
 extension MergeBatch {
-    /// Finds whose a record is, and whether what is told of them is taken in.
+    /// Finds whose a record is, and whether what is reported of them is taken in.
     ///
     /// - Parameter born: the creation with which it ends; `nil` for what ends with none.
     /// - Returns: whose it is, or `nil` and why it is not taken in.

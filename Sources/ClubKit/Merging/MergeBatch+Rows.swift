@@ -140,10 +140,10 @@ extension MergeBatch {
     /// The row without the visits of others: of a member to whom others were joined a file tells the total of all, which
     /// as a claim of that one's alone would count the others twice.
     ///
-    /// What is no more than is counted up to the row's last visit says nothing new. A file of a kiosk that has not heard
-    /// of the joining tells of the member's own visits, and is read the same way, since nothing in it tells which it is:
-    /// what it knows beyond this device's total of all is taken in, what is below it is not. Kiosks that exchange club
-    /// files (``TransferFormat/clubkit``) lose and double nothing.
+    /// What is no more than is counted up to the row's last visit states nothing new. A file of a kiosk that has not
+    /// heard of the joining tells of the member's own visits, and is read the same way, since nothing in it reports
+    /// which it is: what it knows beyond this device's total of all is taken in, what is below it is not. Kiosks that
+    /// exchange club files (``TransferFormat/clubkit``) lose and double nothing.
     func withoutVisitsOfOthers(_ row: ImportedMember, _ target: MemberRow) throws -> ImportedMember {
         guard hasJoined, target.exists, let total = row.numVisits,
             try db.members.isTarget(target.member.userId)
@@ -237,7 +237,7 @@ extension ImportBatch {
     }
 }
 
-/// Writes members whom one row of a file tells whole, straight from the file's bytes: the row is what
+/// Writes members whom one row of a file distinguishes whole, straight from the file's bytes: the row is what
 /// ``MemberSaving/save(_:of:)`` would make of the same facts, at a fraction of the time.
 struct PlainMemberWriter {
     private let statement: Statement

@@ -40,7 +40,7 @@ struct MergeBatch {
     /// The names of the values of members who were there that this batch has changed, by row, for the audit log.
     var news: [Int64: Set<String>] = [:]
 
-    /// Whether nothing can be told of a member from their identifier alone.
+    /// Whether nothing can be learnt of a member from their identifier alone.
     private(set) var hasCards: Bool
     private(set) var hasErasures: Bool
     /// Whether somebody may wait for a member whom they were joined to.
@@ -75,7 +75,7 @@ struct MergeBatch {
 
     // MARK: What has to be done at the end
 
-    /// Computes totals, moves the clock, and says who was changed.
+    /// Computes totals, moves the clock, and reports who was changed.
     mutating func finish() throws -> [MergedMember] {
         try eraseNew()
         for id in dirty.sorted() { try transaction.members.refreshTotals(of: id, joined: &joined) }
@@ -94,7 +94,7 @@ struct MergeBatch {
                 changed.append(MergedMember(member: member, isDeleted: true, at: at))
                 continue
             }
-            // Who was joined to somebody is told of as a part of them.
+            // Who was joined to somebody is described as a part of them.
             guard row.status == .present, row.member != member else { continue }
             changed.append(MergedMember(member: row.member, isDeleted: false, at: at))
         }
@@ -310,7 +310,7 @@ struct MergeBatch {
 }
 
 extension FieldValue {
-    /// Whether it says nothing.
+    /// Whether it states nothing.
     var isNothing: Bool { self == .null || self == .string("") }
 }
 

@@ -17,7 +17,7 @@ public struct MergeReport: Sendable, Hashable, Encodable {
     /// How many were there and were changed.
     public var changed = 0
 
-    /// How many stay as they were, since the club knows all that was told, or knows better.
+    /// How many stay as they were, since the club knows all that was reported, or knows better.
     public var kept = 0
 
     /// How many, changed or kept, have a value on which the club's was preferred. The other one is kept too.

@@ -129,7 +129,7 @@ package final class StoreImportSink: ImportSink {
 
 /// What is remembered between the batches of one import.
 struct MergeProgress: Sendable {
-    /// The rows that this import has created, in order and apart: no changes are told of them.
+    /// The rows that this import has created, in order and apart: no changes of them are reported.
     private var created: [ClosedRange<Int64>] = []
     private(set) var createdCount = 0
     var changedCount = 0

@@ -27,7 +27,7 @@ public struct CaptureLayerDevice: Sendable, Hashable {
 
 /// How something of the readers' side went, in the spelling and with the numbers of the original library's reader kit.
 ///
-/// It only says whether it went well. What went wrong is told as an error, by
+/// It only reports whether it went well. What went wrong is reported as an error, by
 /// ``ClubMiddlewareDelegate/club(_:didReceive:)``.
 public enum CaptureLayerResult: Int, Sendable, Hashable, CaseIterable {
     // swift-format-ignore: AlwaysUseLowerCamelCase

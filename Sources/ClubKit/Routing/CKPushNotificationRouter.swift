@@ -124,7 +124,7 @@ public protocol CKPushNotificationProcessor: SendableMetatype {
     /// ``CKPushNotificationRouter/route(application:notification:fetchCompletionHandler:)``.
     ///
     /// - Parameters:
-    ///   - application: says what the kiosk is doing.
+    ///   - application: describes what the kiosk is doing.
     ///   - notification: the message, the same as in ``init(notification:)``.
     ///   - fetchCompletionHandler: to be called with what came out, also later; `nil` if nobody wants to know. Calls after
     ///     the first do nothing. Letting go of it without calling it is the same as calling it with

@@ -59,8 +59,8 @@ extension Club {
         return results
     }
 
-    /// Says what became of an execution: that it was delivered, that it could not be (then it does not count), or that
-    /// the member has got what it stands for.
+    /// Reports what became of an execution: that it was delivered, that it could not be (then it does not count), or
+    /// that the member has got what it stands for.
     ///
     /// - Parameters:
     ///   - id: ``ScenarioExecution/id``.

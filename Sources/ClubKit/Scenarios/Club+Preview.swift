@@ -1,7 +1,8 @@
 import Foundation
 
 extension Club {
-    /// Says what a member's visit at a time would bring, as if one more visit had been made then. It changes nothing.
+    /// Reports what a member's visit at a time would bring, as if one more visit had been made then. It changes
+    /// nothing.
     ///
     /// - Returns: a decision for each of the scenarios that concern the member: those of members, of groups whose tag the
     ///   member has, and of the kiosk; by priority.

@@ -78,7 +78,7 @@ extension Club {
     ///   - name: of the event, such as "purchase".
     ///   - subject: whose event it is.
     ///   - date: when it was; now by default.
-    ///   - id: an event with that identifier is recorded once, however often it is told of.
+    ///   - id: an event with that identifier is recorded once, however often it is reported.
     /// - Returns: whether it is new.
     @discardableResult
     public func trigger(
@@ -97,7 +97,7 @@ extension Club {
         }
     }
 
-    /// Says whether a scenario is due, and if not which rules fail and when it could be. It changes nothing.
+    /// Reports whether a scenario is due, and if not which rules fail and when it could be. It changes nothing.
     ///
     /// The scenario's ``Scenario/customConditions`` are asked, on the queue of the callbacks.
     public func decide(
@@ -163,7 +163,7 @@ extension Club {
         return outcome
     }
 
-    /// Does what an execution is for, and says what became of it.
+    /// Does what an execution is for, and describes what became of it.
     private func perform(
         _ execution: ScenarioExecution,
         _ effect: @Sendable (ScenarioExecution) async throws -> Void,

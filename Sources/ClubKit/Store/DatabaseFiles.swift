@@ -128,7 +128,7 @@ enum DatabaseFiles {
         try taking(attempt) { () throws(FileSteps.Failure) in try FileSteps.synchronise(descriptor) }
     }
 
-    /// Takes steps, and says what was attempted if one fails.
+    /// Takes steps, and describes what was attempted if one fails.
     private static func taking(
         _ attempt: String,
         _ steps: () throws(FileSteps.Failure) -> Void

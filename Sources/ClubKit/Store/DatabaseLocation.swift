@@ -12,7 +12,7 @@ public enum DatabaseLocation: Sendable, Hashable {
     public static func standard(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> DatabaseLocation {
-        // The base directory specification says that a relative path is to be ignored.
+        // The base directory specification states that a relative path is to be ignored.
         let base =
             if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") {
                 data

@@ -32,7 +32,7 @@ import GRDB
 ///   stands for all rows of `member` with its `seq` as `change_seq`, who are new. Lists follow it, also in other
 ///   processes. Only the latest ``MemberSaving/keptChanges`` are kept.
 /// - `ledger_permit`: triggers refuse to change or delete rows of `visit`, `undo` and `audit` unless this table has a
-///   row. Erasing a member, the retention period, a repair and a merge that hears of two records of one tap need that:
+///   row. Erasing a member, the retention period, a repair and a merge that learns of two records of one tap need that:
 ///   they insert a row, do their work and delete the row, all in one transaction, so that no committed state ever has one.
 ///
 /// Times are whole microseconds since 1970; `hlc` is ``HybridTimestamp/rawValue``.

@@ -133,7 +133,7 @@ struct GapReader {
                 if case .int = gap.low { key = .int(rows.int(0)) } else { key = .bytes(rows.bytes(0)) }
                 guard key >= gap.low, key <= gap.high else { return (last, false) }
                 if let last, !isBehind(key, last.key) {
-                    // Of the first two nobody can tell which is right.
+                    // Of the first two nobody can name which is right.
                     guard let before else { return (nil, false) }
                     guard isBehind(key, before.key) else { return (last, false) }
                     if case (.int(let one), .int(let other)) = (before.key, key) {

@@ -159,7 +159,7 @@ struct Ledger {
         )
     }
 
-    /// Lets the receipts of taps say what the ledger says of them after a merge: that each counts, and for whom.
+    /// Lets the receipts of taps describe what the ledger says of them after a merge: that each counts, and for whom.
     ///
     /// What else a receipt told of the same member stays, so that the tap is answered as it was at first. A tap of a card
     /// that this device has lost, such as after a backup was put back, gets a receipt: given again, it must add nothing.

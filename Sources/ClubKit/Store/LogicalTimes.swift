@@ -22,7 +22,7 @@ enum LogicalTimes {
             return "(SELECT count(*) FROM \(table) WHERE \(column) NOT BETWEEN \(lowest) AND \(Stamp.latestTime - 1))"
         }.joined(separator: " + ")
 
-    /// The clock, or `nil` if there is none or it shows no possible time.
+    /// The clock, or `nil` if absent or it shows no possible time.
     static func clock(in db: Database) throws -> Int64? {
         try Int64.fetchOne(
             db,

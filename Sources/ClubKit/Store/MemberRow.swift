@@ -72,7 +72,7 @@ package struct MemberRow: FetchableRecord {
         let device: UUID? = try row.optional(14)
         origin = Stamp(time: try row.value(13), device: device ?? Stamp.legacyDevice)
         ended = try row.value(15)
-        // One without the other, in a damaged file, says nothing.
+        // One without the other, in a damaged file, states nothing.
         if let visits: Int = try row.optional(16), let at: Int64 = try row.optional(17) { claim = (visits, at) }
         factsText = try row.optional(18)
     }

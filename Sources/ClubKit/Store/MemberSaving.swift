@@ -105,7 +105,7 @@ struct MemberSaving {
             arguments: [id]
         )
         let former: String? = try stored?.optional("merged_into")
-        // What ended with an erasure is kept nowhere, also where that is heard of together with a later creation.
+        // What ended with an erasure is kept nowhere, also where that is learnt of together with a later creation.
         if let stored, let erasure = facts.erasure {
             try transaction.erasing.forgetVisits(of: id, facts)
             try transaction.events.forget(of: try stored.value("user_id"), as: erasure)
@@ -286,7 +286,7 @@ struct MemberProjection: Equatable {
         username = facts.exists ? facts.username : nil
         addedAt = facts.addedAt ?? 0
         fields = facts.fields
-        // One that was removed is not there; facts say that it was. A plain row has to tell all that is in its facts.
+        // One that was removed is not there; facts state that it was. A plain row has to tell all that is in its facts.
         if fields.values.contains(.null), !facts.isPlain { fields = fields.filter { $0.value != .null } }
         mergedInto = values.mergedInto ?? holder
         blocked = values.blocked

@@ -4,7 +4,7 @@ import ReaderKit
 import Synchronization
 
 extension MemberStore {
-    /// The value of `meta` that tells a copy from its original.
+    /// The value of `meta` that distinguishes a copy from its original.
     static let copyMark = "copyOf"
 
     /// Copies the database as it is at one moment into a new file, while taps go on.

@@ -17,7 +17,7 @@ extension MemberStore {
         package var at: Date
     }
 
-    /// Changes a member in one transaction. Nobody is told where the body says that it wrote nothing.
+    /// Changes a member in one transaction. Nobody is told where the body states that it wrote nothing.
     func writeNews(
         _ attempt: String,
         committed: @escaping @Sendable (Changed) -> Void,
@@ -149,8 +149,8 @@ extension MemberStore {
     }
 
     /// Sets one of the values that the club itself keeps of a member. Where all are so already nothing is written: who
-    /// lets somebody in who is not blocked has heard of no block, and must not overrule another kiosk's. A block is said
-    /// anew.
+    /// lets somebody in who is not blocked has learnt of no block, and must not overrule another kiosk's. A block is
+    /// said anew.
     package func set(
         _ values: [String: FieldValue],
         of key: String,
@@ -238,8 +238,8 @@ extension MemberStore {
         return try await writeNews(attempt, committed: committed) { transaction in
             let row = try transaction.db.members.member(key, attempt)
             let former = Set(SystemValues(try row.facts()).tags)
-            // Whoever replaces the list says nothing new of what stays, and nobody takes away what is not there; whoever
-            // names a tag that is there says it anew, also if another device says otherwise meanwhile.
+            // Whoever replaces the list states nothing new of what stays, and nobody takes away what is not there;
+            // whoever names a tag that is there says it anew, also if another device says otherwise meanwhile.
             let gone = isWhole ? former.subtracting(added) : removed.intersection(former)
             let new = isWhole ? added.subtracting(former) : added
             guard !gone.isEmpty || !new.isEmpty else { return (row, isNews: false) }
@@ -358,7 +358,7 @@ extension MemberStore {
     }
 }
 
-/// What the member who remains is told of the one who joins.
+/// What the remaining member takes over from the one who joins.
 private struct TakingOver {
     private let row: MemberRow
     private let target: MemberRow

@@ -80,7 +80,7 @@ extension MemberStore {
         }
     }
 
-    /// All that the desk needs to know of a member, or `nil` if there is none.
+    /// All that the desk needs to know of a member, or `nil` if absent.
     package func details(of key: String) async throws(ClubError) -> MemberDetails? {
         let key = device.identifiers(key)
         return try await read("look up a member") { db in

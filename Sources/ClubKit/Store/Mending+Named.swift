@@ -109,7 +109,7 @@ extension Mending {
         return images
     }
 
-    /// A total that was shown and that the visits in the ledger do not come to: so many were told by files.
+    /// A total that was shown and that the visits in the ledger do not come to: so many were reported by files.
     private func claim(_ image: String, of row: MemberRow) throws -> (visits: Int, at: Int64)? {
         guard let values = try? JSONDecoder().decode([FieldValue].self, from: Data(image.utf8)), values.count >= 10,
             case .int(let total) = values[3], case .int(let at) = values[4], (0...Timestamp.latest).contains(Int64(at))

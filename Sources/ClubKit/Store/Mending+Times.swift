@@ -61,7 +61,7 @@ extension Mending {
         note("records got a possible logical time", rows.count)
     }
 
-    /// A creation was when the visits say that were made under it, else when the member was added.
+    /// A creation was when the visits state that were made under it, else when the member was added.
     private mutating func mendOrigins() throws {
         let rows = try Row.fetchAll(
             db,

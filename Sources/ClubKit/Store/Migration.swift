@@ -111,7 +111,7 @@ public final class MigrationObject {
         self.values = values
     }
 
-    /// The value of that name; `nil` where there is none. Setting a base value does nothing, setting `nil` takes the value
+    /// The value of that name; `nil` if absent. Setting a base value does nothing, setting `nil` takes the value
     /// away.
     public subscript(_ name: String) -> FieldValue? {
         get { values[name] }

@@ -15,7 +15,7 @@ extension Rescue {
                 id INTEGER PRIMARY KEY, event_id BLOB, device_id BLOB, hlc INTEGER, member_id INTEGER, at INTEGER)
             """
         )
-        // Every index has an entry for each visit, so one that is whole tells how many there are.
+        // Every index has an entry for each visit, so one that is whole describes how many there are.
         var isOneWhole = false
         for (index, columns) in indexes(of: "visit") where try copyEntries(of: index, columns) { isOneWhole = true }
         try target.execute(

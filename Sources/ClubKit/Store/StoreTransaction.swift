@@ -46,7 +46,7 @@ final class LocalDevice: Sendable {
 
     /// What stands for an identifier of a file.
     ///
-    /// - Returns: `nil` for one that was hidden under another key, from which nothing can be told.
+    /// - Returns: `nil` for one that was hidden under another key, which reveals nothing.
     func identifier(imported identifier: String) -> String? {
         if let check = IdentifierKey.check(of: identifier) { return check == key?.check ? identifier : nil }
         return key?.hidden(identifier) ?? identifier
@@ -166,9 +166,9 @@ struct StoreTransaction {
 
 /// Who has something in hand that is yet to be delivered or processed: one opening of a store, in one process.
 ///
-/// It is told apart from a later process with the same number by when that began and by the machine's start, and from
-/// another opening in the same process by an identifier. Of a process in another container nothing can be seen, so it
-/// counts as gone: kiosks in several containers must not share a database.
+/// It is distinguished from a later process with the same number by when that began and by the machine's start, and
+/// from another opening in the same process by an identifier. Of a process in another container nothing can be seen, so
+/// it counts as gone: kiosks in several containers must not share a database.
 struct WorkHolder: Sendable, Hashable {
     private var pid: Int32
     /// In ticks since the machine was started, as `/proc/PID/stat` has it.

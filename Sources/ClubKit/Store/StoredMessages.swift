@@ -184,7 +184,7 @@ struct StoredMessages {
 
     /// Makes a dead letter pending again, behind all others.
     ///
-    /// - Returns: `nil` if there is none with that identifier.
+    /// - Returns: `nil` if absent with that identifier.
     func reopen(_ id: String) throws -> Message? {
         try db.execute(
             sql: """

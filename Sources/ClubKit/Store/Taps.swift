@@ -6,7 +6,7 @@ import ReaderKit
 package enum UnknownCard: Sendable {
     case create
     case ignore
-    /// Write nothing and say that the question has to be asked.
+    /// Write nothing and state that the question has to be asked.
     case ask
 }
 
@@ -222,7 +222,7 @@ private struct TapTaking {
         facts.add(MemberFacts.Birth(stamp, at: time))
         let name = PlainText.line(name ?? "")
         if !name.isEmpty {
-            // A card tells what was known when it was written; as of its tap it must not win over what people said.
+            // A card describes what was known when it was written; as of its tap it must not win over what people said.
             let seen = Stamp(
                 time: HybridTimestamp(milliseconds: time / 1000, counter: 0).rawValue,
                 device: transaction.device.id

@@ -241,7 +241,7 @@ final class FolderWatch {
         return inotify_add_watch(descriptor, path, events) >= 0
     }
 
-    /// Takes away what was told: the directory is looked at as a whole.
+    /// Takes away what was reported: the directory is looked at as a whole.
     func silence() {
         guard descriptor >= 0 else { return }
         var bytes = [UInt8](repeating: 0, count: 4096)

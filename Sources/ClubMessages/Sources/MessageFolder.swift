@@ -14,7 +14,7 @@ import Foundation
 /// processed once even if the program is killed before it could be removed.
 ///
 /// What is no message is moved to the directory `rejected` in the directory, beside a file with `.reason` at the end of
-/// its name that says why: malformed and overlong files, symbolic links, directories, pipes.
+/// its name that explains why: malformed and overlong files, symbolic links, directories, pipes.
 ///
 /// It works on a thread of its own, which sleeps until the system tells of a file; file systems that do not tell are
 /// looked at each second.
@@ -26,14 +26,14 @@ public final class MessageFolder: Sendable {
     private let pauses: Pauses
     private let service = Service<FolderServer>()
 
-    /// How long to wait where nothing tells when to go on, and how much to do before that.
+    /// How long to wait where nothing reports when to go on, and how much to do before that.
     struct Pauses: Sendable {
         /// After the inbox failed, and twice as long each time after that, up to the last.
         var firstRetry = Duration.milliseconds(250)
         var lastRetry = Duration.seconds(30)
-        /// Until the directory is looked at though nothing was told of it: networks tell nothing of others' files.
+        /// Until the directory is looked at though nothing was reported: networks do not report others' files.
         var look = Duration.seconds(10)
-        /// The same where the system tells nothing at all.
+        /// The same where the system reveals nothing at all.
         var blindLook = Duration.seconds(1)
         /// How many files are taken before the directory is looked at again.
         var portion = 256
@@ -142,7 +142,7 @@ final class MessageFiles {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            // A name that is no UTF-8 could not be told to anybody.
+            // A name that is no UTF-8 could not be reported to anybody.
             if let name, name.hasSuffix(".json"), !name.hasPrefix(".") { names.append(name) }
             errno = 0
         }

@@ -158,7 +158,7 @@ struct SocketFile {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw ClubError(errno: errno, attempting: attempt) }
         for _ in 0..<500 {
-            // A file system without locks says something else than that another has it.
+            // A file system without locks states something else than that another has it.
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return descriptor }
             usleep(10_000)
         }

@@ -55,7 +55,7 @@ final class Service<Server: ThreadServer>: Sendable {
     }
 }
 
-/// A thread that serves something until it is told to end. What it waits in watches ``bell``.
+/// A thread that serves something until it is asked to end. What it waits in watches ``bell``.
 final class ServiceThread: Sendable {
     /// Rung when there is something to look at, such as ``isEnding``.
     let bell: WakePipe
@@ -78,7 +78,7 @@ final class ServiceThread: Sendable {
     /// Whether the thread is to end.
     var isEnding: Bool { state.withLock { $0.isEnding } }
 
-    /// Starts the thread, and waits until it says how that went. To be called once.
+    /// Starts the thread, and waits until it describes how that went. To be called once.
     ///
     /// - Parameter run: is given what to call once, before it serves. Its end is the thread's.
     func start(

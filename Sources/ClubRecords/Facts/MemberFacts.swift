@@ -90,9 +90,9 @@ package struct MemberFacts: Sendable, Hashable {
     ///
     /// Which visits they were is not kept, so that nothing is left of them. That has two limits. Of two kiosks with one
     /// identifier, such as a copied disk, one removes and counts what it has; a visit of the other's that is no later and
-    /// was not heard of is taken for one of these, and of two such removals only the one that goes further counts. And a
-    /// tap that was given to two kiosks before they heard of one another counts twice if one removes its record before it
-    /// hears of the other's. Kiosks that merge before they remove lose and double nothing.
+    /// was not learnt of is taken for one of these, and of two such removals only the one that goes further counts. And
+    /// a tap that was given to two kiosks before they learnt of one another counts twice if one removes its record
+    /// before it learns of the other's. Kiosks that merge before they remove lose and double nothing.
     package struct Removal: Sendable, Hashable, Comparable {
         /// The device, and the time of its latest visit that was removed.
         package var stamp: Stamp
@@ -394,8 +394,8 @@ package struct MemberFacts: Sendable, Hashable {
 // MARK: - A member of whom nothing was ever changed
 
 extension MemberFacts {
-    /// The facts of a member whom one row tells whole: created once, every value said then. An empty name says nothing
-    /// unless a file says it.
+    /// The facts of a member whom one row tells whole: created once, every value said then. An empty name states
+    /// nothing unless a file says it.
     package static func plain(
         origin: Stamp,
         addedAt: Int64,
@@ -440,7 +440,7 @@ extension MemberFacts.Birth {
     /// early and ``Stamp/outlives(_:)`` another tells all of it.
     static func undominated(of births: [Self]) -> [Self] {
         guard births.count > 1 else { return births }
-        // Nothing is told by what stands behind it.
+        // Nothing is reported by what stands behind it.
         let sorted = births.sorted { left, right in
             left.stamp == right.stamp ? left.rank < right.rank : left.stamp > right.stamp
         }
@@ -471,14 +471,14 @@ extension MemberFacts.Birth {
 
 extension MemberFacts.Claim {
     /// Whether it is of a row of a file whose time was not believed where it was imported (see
-    /// ``Stamp/legacy(at:believedUpTo:)``): its total counts all the same, there and wherever that is told.
+    /// ``Stamp/legacy(at:believedUpTo:)``): its total counts all the same, there and wherever that is reported.
     package var isOfUnknownTime: Bool { stamp == .legacy(at: 0) }
 
     /// The claims that tell something on top of all others, whatever deletion may come, in order. One of another time
     /// always does: at least when the latest visit was.
     static func undominated(of claims: [Self]) -> [Self] {
         guard claims.count > 1 else { return claims }
-        // Nothing is told by what stands behind it.
+        // Nothing is reported by what stands behind it.
         let sorted = claims.sorted { left, right in
             if left.at != right.at { return left.at < right.at }
             return left.stamp == right.stamp ? left.visits > right.visits : left.stamp > right.stamp

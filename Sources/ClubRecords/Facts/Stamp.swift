@@ -36,8 +36,8 @@ public struct Stamp: Sendable, Hashable {
 
     /// What a file without logical times says, as of then (microseconds since 1970): the same wherever it is imported.
     ///
-    /// - Parameter limit: the latest time that is believed. What claims to be later says nothing of when, and so counts
-    ///   as of the beginning of time: nothing that people say has to be later than it, which no clock could.
+    /// - Parameter limit: the latest time that is believed. What claims to be later states nothing of when, and so
+    ///   counts as of the beginning of time: nothing that people say has to be later than it, which no clock could.
     package static func legacy(at microseconds: Int64, believedUpTo limit: Int64 = latestTime - 1) -> Stamp {
         let time = isBelieved(at: microseconds, upTo: limit) ? legacyTime(microseconds) : Int64(UInt16.max)
         return Stamp(time: time, device: legacyDevice)

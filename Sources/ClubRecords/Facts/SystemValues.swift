@@ -24,15 +24,16 @@ package struct SystemValues {
         private static let tagMark = "$tag:"
         private static let carriedMark = "$carried:"
 
-        /// The name of the value that says how many bought visits came from a member who joined. It is the same on every
-        /// device, so that two desks that join the same pair before they hear of one another carry them over once.
+        /// The name of the value that describes how many bought visits came from a member who joined. It is the same on
+        /// every device, so that two desks that join the same pair before they learn of one another carry them over
+        /// once.
         package static func carried(from userID: String) -> String {
             carriedMark + Array(SHA256.hash(data: Data(userID.utf8)).prefix(8)).hex
         }
 
         static func isCarried(_ name: String) -> Bool { name.hasPrefix(carriedMark) }
 
-        /// The name of the value that says whether a member has a tag. Each tag is a value of its own, so that two
+        /// The name of the value that reports whether a member has a tag. Each tag is a value of its own, so that two
         /// devices that each add one keep both.
         static func tag(_ tag: String) -> String { tagMark + tag }
 

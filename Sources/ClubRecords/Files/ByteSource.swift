@@ -141,7 +141,7 @@ package enum PipeWait {
         while !isCancelled() {
             var one = pollfd(fd: file, events: events, revents: 0)
             let count = poll(&one, 1, slice)
-            // What is wrong with the file is told by reading or writing.
+            // What is wrong with the file is reported by reading or writing.
             if count > 0 || count < 0 && errno != EINTR { return true }
         }
         return false
@@ -153,7 +153,7 @@ package enum PipeWait {
     package static func open(_ path: String, unless isCancelled: () -> Bool) -> Int32 {
         while !isCancelled() {
             let file = Foundation.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-            // No event tells that a reader has come.
+            // No event states that a reader has come.
             guard file < 0, errno == ENXIO || errno == EINTR else { return file }
             poll(nil, 0, slice)
         }

@@ -19,7 +19,7 @@ package struct CSVWriter {
         isFirstCell = true
     }
 
-    /// A cell with nothing in it, which says nothing.
+    /// A cell with nothing in it, which states nothing.
     package mutating func skip(_ csv: inout [UInt8]) {
         if !isFirstCell { csv.append(Self.comma) }
         isFirstCell = false
@@ -38,7 +38,8 @@ package struct CSVWriter {
 
     /// A text.
     ///
-    /// - Parameter marksEmpty: whether an empty one stands in quotes, so that it differs from a cell that says nothing.
+    /// - Parameter marksEmpty: whether an empty one stands in quotes, so that it differs from a cell that states
+    ///   nothing.
     package mutating func text(_ text: UnsafeBufferPointer<UInt8>, marksEmpty: Bool, _ csv: inout [UInt8]) {
         skip(&csv)
         let isGuarded = CSVCell.isGuarded(text)

@@ -1,7 +1,7 @@
 /// A file could not be imported or exported as a whole. Single rows that cannot be read are no errors; they are in the
 /// ``ImportReport``.
 ///
-/// It says which file and where, what was expected, and what a person can do. Of the file it quotes
+/// It names which file and where, what was expected, and what a person can do. Of the file it quotes
 /// nothing but names of columns.
 public struct TransferError: Error, Sendable, Hashable {
     /// What happened.
@@ -31,7 +31,7 @@ public struct TransferError: Error, Sendable, Hashable {
         case notFound
         /// The file is there and cannot be read, or is a directory.
         case notReadable
-        /// Neither the extension nor the content says what form the file has.
+        /// Neither the extension nor the content describes what form the file has.
         case unknownFormat
         /// The text is in an encoding other than UTF-8.
         case wrongEncoding

@@ -159,7 +159,7 @@ struct CSVRowMapper: Sendable {
             var isFirst = true
             for (index, prefix) in custom where index < fields.count {
                 let field = fields[index]
-                // Nothing at all says nothing; an empty text stands in quotes.
+                // Nothing at all states nothing; an empty text stands in quotes.
                 guard field.count > 0 || field.isQuoted else { continue }
                 json.append(isFirst ? UInt8(ascii: "{") : UInt8(ascii: ","))
                 isFirst = false

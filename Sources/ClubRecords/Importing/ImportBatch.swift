@@ -18,7 +18,7 @@ package struct ImportBatch: Sendable {
     package enum OptionalText: Sendable, Hashable {
         /// The file does not say it.
         case absent
-        /// The file says that there is none.
+        /// The file states that there is none.
         case null
         case text(Text)
     }
@@ -113,7 +113,7 @@ package struct ImportedMember: Sendable, Hashable {
     /// Usable as an identifier (`MemberID.isUsable`).
     package var userId: String
 
-    /// A string, or null if the file says that there is no name.
+    /// A string, or null if the file states that there is no name.
     package var username: FieldValue?
 
     /// When the member was created, in microseconds since 1970, from 0 to the year 9999.
@@ -122,7 +122,7 @@ package struct ImportedMember: Sendable, Hashable {
     /// The total of visits, not negative.
     package var numVisits: Int?
 
-    /// When the latest visit was, in microseconds since 1970. 0 if the file says that there was none.
+    /// When the latest visit was, in microseconds since 1970. 0 if the file states that there was none.
     package var lastVisitAt: Int64?
 
     /// The custom fields, none of which has the name of a base value or begins with `$`.

@@ -1,6 +1,6 @@
 /// How a file is imported.
 public struct ImportOptions: Sendable, Hashable {
-    /// The form of the file; `nil` tells it from the extension, or from the content when that says nothing.
+    /// The form of the file; `nil` distinguishes it from the extension, or from the content when that states nothing.
     public var format: TransferFormat?
 
     /// What columns mean whose name does not say it.

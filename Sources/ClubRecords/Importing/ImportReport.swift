@@ -40,7 +40,7 @@ public struct ImportReport: Sendable, Hashable, Encodable {
     /// How many of ``records`` were not known before.
     public var newRecords = 0
 
-    /// The first rows that a person should look at, at most ``ImportOptions/keptRows``. All rows are told to the
+    /// The first rows that a person should look at, at most ``ImportOptions/keptRows``. All rows are reported to the
     /// closure that is given to the import.
     public var rows: [ImportedRow] = []
 

@@ -92,7 +92,7 @@ extension TransferFormat {
     /// How much of a file is looked at.
     package static let lookahead = 4096
 
-    /// The form of a file, by its extension, or by its content where that says nothing.
+    /// The form of a file, by its extension, or by its content where that states nothing.
     ///
     /// - Throws: ``TransferError/Kind/unknownFormat``.
     package static func detect(path: String, start: @autoclosure () throws(TransferError) -> [UInt8])

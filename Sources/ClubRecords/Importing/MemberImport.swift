@@ -294,7 +294,7 @@ package enum TransferQueue {
 
     /// Runs blocking work there.
     ///
-    /// - Parameter work: gets what tells whether the task was cancelled.
+    /// - Parameter work: gets what reports whether the task was cancelled.
     package static func run<Value: Sendable>(
         _ work: @escaping @Sendable (@escaping @Sendable () -> Bool) throws(TransferError) -> Value
     ) async throws(TransferError) -> Value {

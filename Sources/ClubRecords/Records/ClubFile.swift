@@ -11,8 +11,8 @@ import Foundation
 /// SHA-256 of all bytes before it.
 ///
 /// Whoever may write a file must not be able to keep a kiosk busy for hours, so a record beyond the limits below is
-/// skipped, and the import says why. They are far from what a club comes to: ten thousand totals are those of a file
-/// that was imported every day for 27 years.
+/// skipped, and the import explains why. They are far from what a club comes to: ten thousand totals are those of a
+/// file that was imported every day for 27 years.
 package enum ClubFile {
     /// The version of the form that is written, and the latest that is read.
     static let version = 1

@@ -115,7 +115,7 @@ extension KeyedDecodingContainer {
         return date
     }
 
-    /// A time as `ISO8601` writes it, or `nil` if there is none.
+    /// A time as `ISO8601` writes it, or `nil` if absent.
     package func timeIfPresent(forKey key: Key) throws -> Date? {
         guard contains(key), try !decodeNil(forKey: key) else { return nil }
         return try time(forKey: key)

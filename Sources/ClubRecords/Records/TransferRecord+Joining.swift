@@ -146,7 +146,7 @@ extension TransferRecord.Card: JoinableRecord {
 }
 
 extension TransferRecord.Visit: JoinableRecord {
-    /// One tap may have been given to two devices before they heard of one another.
+    /// One tap may have been given to two devices before they learnt of one another.
     package var precedence: Precedence {
         Precedence(born: born, earliest: stamp, [userId, String(at), source, reader, backend, reason, actor])
     }
@@ -170,7 +170,7 @@ extension TransferRecord.Event: JoinableRecord {
         )
     }
 
-    /// An undoing that one device has heard of counts for all.
+    /// An undoing that one device has learnt of counts for all.
     package mutating func join(_ other: Self) -> Bool {
         let isUndone = undone ?? other.undone
         let isNews = other.precedence.precedes(precedence) || undone != isUndone

@@ -142,7 +142,7 @@ package enum TransferRecord: Sendable, Hashable {
     }
 }
 
-/// The form of a member in a club's file. Somebody of whom nothing was ever changed is told in short.
+/// The form of a member in a club's file. Somebody of whom nothing was ever changed is reported in short.
 extension TransferRecord.Person: Codable {
     private enum CodingKeys: String, CodingKey {
         case userId, facts, origin, addedAt, username, fields, visits, visitsAt

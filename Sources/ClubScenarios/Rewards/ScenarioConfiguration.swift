@@ -3,8 +3,9 @@ import Foundation
 
 /// What a file of scenarios says. `Documentation/scenarios.md` describes the format: YAML, or JSON, which is YAML too.
 ///
-/// A file is read as a whole or not at all, and all of its faults are told at once, each with line and column. Values
-/// are taken as they are written: none becomes a truth value, a date or a number in base 60 by the rules of YAML.
+/// A file is read as a whole or not at all, and all of its faults are reported at once, each with line and column.
+/// Values are taken as they are written: none becomes a truth value, a date or a number in base 60 by the rules of
+/// YAML.
 public struct ScenarioConfiguration: Sendable {
     /// The scenarios in the order of the file; a reward with tiers has become one for each.
     public var scenarios: [Scenario]
@@ -161,7 +162,7 @@ extension Tier {
         tiers.filter { $0.visits <= visits }.max { $0.visits < $1.visits }
     }
 
-    /// The next level, or `nil` if there is none above the present one.
+    /// The next level, or `nil` if absent above the present one.
     public static func next(with visits: Int, of tiers: [Tier]) -> Tier? {
         tiers.filter { $0.visits > visits }.min { $0.visits < $1.visits }
     }
@@ -172,13 +173,13 @@ public struct ScenarioConfigurationError: Error, Sendable, Hashable {
     /// The file.
     public var path: String
 
-    /// What is wrong, by line and column; never empty. After ``mostFindings`` the last one says that there is more.
+    /// What is wrong, by line and column; never empty. After ``mostFindings`` the last one states that there is more.
     public var findings: [ScenarioConfiguration.Finding]
 
     /// What is allowed and hardly meant, as far as the file could be read.
     public var warnings: [ScenarioConfiguration.Finding]
 
-    /// So many findings are told of a file.
+    /// So many findings of a file are reported.
     public static let mostFindings = 200
 
     /// An error.

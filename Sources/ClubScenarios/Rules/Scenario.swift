@@ -4,7 +4,8 @@ import Foundation
 
 /// Rules about when something happens: "with the tenth visit, at most once a week".
 ///
-/// A value: it says what is to be counted and tested, and holds no state. All tests that are set have to hold at once.
+/// A value: it describes what is to be counted and tested, and holds no state. All tests that are set have to hold at
+/// once.
 ///
 /// ```swift
 /// let coffee = Scenario("coffee") {
@@ -81,8 +82,8 @@ public struct Scenario: Sendable, Identifiable {
         configure(&self)
     }
 
-    /// All that has to hold, in the order in which failures are told: the seven tests in the order above, the period
-    /// of validity, and ``rules``.
+    /// All that has to hold, in the order in which failures are reported: the seven tests in the order above, the
+    /// period of validity, and ``rules``.
     public var allRules: [ScenarioRule] {
         var all: [ScenarioRule] = []
         if let minEventsRequired { all.append(.minEventsRequired(minEventsRequired)) }
@@ -112,7 +113,7 @@ public enum ScenarioAudience: Sendable, Hashable {
 /// A charge is recorded in one transaction with the visit. With ``effect(_:)`` and ``application`` what was charged is
 /// delivered or refunded, also when the program is killed at any moment in between: then it is delivered when the club is
 /// open again. A program that is killed between delivering and saying so delivers the same (by ``ScenarioExecution/id``)
-/// a second time. With ``telling`` it is told at most once.
+/// a second time. With ``telling`` it is reported at most once.
 public enum ScenarioDelivery: Sendable {
     /// To tell the delegate and `Club.events` is to deliver: for what is only shown. Charged and delivered are one
     /// transaction, so what a program that is killed right after it has not told is not told later.
@@ -128,7 +129,7 @@ public enum ScenarioDelivery: Sendable {
 }
 
 /// Identifiers that follow from what they are of, so that one tap never gives two of them, on whatever device and
-/// however often it is told of.
+/// however often it is reported.
 package enum ScenarioIdentifiers {
     /// Of what a scenario is charged with at a visit.
     package static func execution(of scenario: String, for subject: TransferRecord.Subject.Kind, at visit: UUID) -> UUID

@@ -109,7 +109,7 @@ public struct ScenarioResult: Sendable, Hashable {
     /// ``Scenario/title`` of the scenario, if it is one of the club's now.
     public var title: String?
 
-    /// ``Scenario/message``, what the person is to be told, if it is one of the club's now.
+    /// ``Scenario/message``, what the person is to be shown, if it is one of the club's now.
     public var message: String?
 
     /// A result.

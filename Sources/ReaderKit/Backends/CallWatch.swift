@@ -24,7 +24,8 @@ package final class CallWatch: Sendable {
 
     /// - Parameters:
     ///   - abandoned: where a thread that is given up is counted.
-    ///   - onExpiry: called once, from no particular thread, when a call is given up, before those who wait are told.
+    ///   - onExpiry: called once, from no particular thread, when a call is given up, before the waiting callers are
+    ///     notified.
     package init(
         deadline: Duration,
         abandoned: AbandonedThreads = .ofProcess,
@@ -183,7 +184,7 @@ package final class AbandonedThreads: Sendable {
 /// An actor on a thread of its own, whose calls into a C library are watched.
 ///
 /// A whole conversation is one hop and may block. When a call does not return, ``watch`` gives the thread up, everybody
-/// who waits is told, and the actor is never used again; whoever made it makes a new one.
+/// the waiting caller is notified, and the actor is never used again; whoever made it makes a new one.
 protocol CallThread: Actor {
     /// The thread, which is the actor's executor.
     nonisolated var executor: ThreadExecutor { get }
@@ -220,7 +221,7 @@ extension CallThread {
                 submit { me in
                     // Until then somebody waits, even if the task has left: a call that hangs must be noticed.
                     defer { me.watch.removeWaiter(waiter) }
-                    // Given up or cancelled while this was in the queue: whoever waits was told.
+                    // Given up or cancelled while this was in the queue: the waiting caller was notified.
                     guard !me.watch.isAbandoned, !cancellation.isCancelled else { return }
                     let result = Swift.Result { try body(me, cancellation) }
                     pending.resume(with: result)
@@ -250,7 +251,8 @@ extension CallThread {
 
 /// Whether somebody has lost interest in work that waits in a queue, or is under way there.
 ///
-/// Whoever waits for the work is told at once. The work itself is not begun any more, or looks between two calls.
+/// The caller that waits for the work is notified at once. The work itself is not begun any more, or looks between two
+/// calls.
 final class Cancellation: Sendable {
     private struct State {
         var isCancelled = false

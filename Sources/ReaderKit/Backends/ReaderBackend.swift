@@ -2,8 +2,8 @@ import Foundation
 
 /// A source of readers: PC/SC, libnfc, a recording.
 ///
-/// The two halves are independent: ``events()`` tells what is there, ``withCard(_:perform:)`` talks to a card that an
-/// event announced. Neither blocks a thread of Swift's cooperative pool.
+/// The two halves are independent: ``events()`` describes what is there, ``withCard(_:perform:)`` talks to a card that
+/// an event announced. Neither blocks a thread of Swift's cooperative pool.
 public protocol ReaderBackend: Sendable {
     /// The way by which the readers are reached. Where there are several (``CombinedBackend``) each reader says its own
     /// (``ReaderInfo/backend``).
@@ -20,7 +20,7 @@ public protocol ReaderBackend: Sendable {
     func events() -> AsyncStream<ReaderEvent>
 
     /// The readers that are there now, each with its card. No reader is no error, and one that is there and cannot be used
-    /// says why (``ReaderStatus/unavailability``).
+    /// explains why (``ReaderStatus/unavailability``).
     ///
     /// - Throws: ``ReaderError`` when the service behind the readers cannot be reached.
     func readers() async throws -> [ReaderStatus]
@@ -137,7 +137,7 @@ public struct ReaderStatus: Sendable, Hashable {
     }
 }
 
-/// What a reader says that it read by itself, as one in Smart Reader mode does: a card that cannot be talked to.
+/// What a reader states that it read by itself, as one in Smart Reader mode does: a card that cannot be talked to.
 public struct ReaderReport: Sendable, Hashable {
     /// The reader.
     public var reader: ReaderInfo

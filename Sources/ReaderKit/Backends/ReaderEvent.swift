@@ -14,11 +14,12 @@ public enum ReaderEvent: Sendable, Hashable {
     case cardRemoved(CardPresence)
     /// A card came and went too quickly to be read; only the edge is known.
     case cardMissed(CardPresence)
-    /// A reader says what it read by itself. There is no card to talk to. Each is one tap at a reader in
+    /// A reader describes what it read by itself. There is no card to talk to. Each is one tap at a reader in
     /// Smart Reader mode.
     case cardReported(ReaderReport)
     /// A call on the reader did not return; the reader is unusable until its card or its service is gone. Also a reader
-    /// that is there and cannot be opened, since another program holds it for example; it was not told as added then.
+    /// that is there and cannot be opened, since another program holds it for example; it was not reported as added
+    /// then.
     case readerStuck(ReaderInfo, ReaderError)
     /// A stuck reader serves again.
     case readerRecovered(ReaderInfo)

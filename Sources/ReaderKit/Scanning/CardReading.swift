@@ -147,8 +147,8 @@ package struct CardReading: Sendable {
         }
     }
 
-    /// Says what a person at the reader can do. Codes and names of the library below are left to ``fault``: a recording
-    /// keeps only the kind of a fault, and must give the same event when it is replayed.
+    /// Reports what a person at the reader can do. Codes and names of the library below are left to ``fault``: a
+    /// recording keeps only the kind of a fault, and must give the same event when it is replayed.
     private static func problem(of error: ReaderError) -> ScanEvent.Problem {
         let kind: ReaderError.Kind =
             switch error.kind {

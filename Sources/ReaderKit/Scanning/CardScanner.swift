@@ -73,8 +73,9 @@ public struct CardScanner: Sendable {
 
     /// Reads what a reader reported.
     ///
-    /// - Returns: one event, or `nil` if the report is no tap: a card that went, or a reader that says that it is there. A
-    ///   line that is not well formed is a tap with the problem `readFailed`, for somebody held a card to the reader.
+    /// - Returns: one event, or `nil` if the report is no tap: a card that went, or a reader that states that it is
+    ///   there. A line that is not well formed is a tap with the problem `readFailed`, for somebody held a card to the
+    ///   reader.
     public func scan(_ report: ReaderReport) -> ScanEvent? {
         let (limits, site) = (configuration.limits, configuration.site)
         guard let reading = ReportReading.read(report.line, limits: limits, site: site, at: report.at) else {

@@ -26,7 +26,8 @@ package struct ReportReading {
     private let site: PassSite?
     private let now: Date
 
-    /// The first template number that says what the template looks for; below are the numbers of a reader's templates.
+    /// The first template number that describes what the template looks for; below are the numbers of a reader's
+    /// templates.
     private static let firstLookUp: UInt8 = 0x13
 
     /// Reads a report.
@@ -34,7 +35,7 @@ package struct ReportReading {
     /// - Parameters:
     ///   - site: what passes are accepted, as for a card.
     ///   - now: the moment of the tap.
-    /// - Returns: what it says, or `nil` if it is no tap: a card that went, or a reader that says that it is there.
+    /// - Returns: what it says, or `nil` if it is no tap: a card that went, or a reader that states that it is there.
     package static func read(
         _ line: String,
         limits: NDEFLimits = .default,
@@ -125,7 +126,8 @@ package struct ReportReading {
         reading.passes.append(Pass(kind: kind, id: text, assurance: .identifier))
     }
 
-    /// Takes a text that can only be meant as a pass or an address; any, at a place that says what texts are passes.
+    /// Takes a text that can only be meant as a pass or an address; any, at a place that describes what texts are
+    /// passes.
     private mutating func takeText(_ text: String) -> Bool {
         let record: NDEFRecord?
         let hasRules = site.map { !$0.cards.isEmpty || $0.tokens != nil } ?? false

@@ -42,7 +42,7 @@ final class RestingCards: Sendable {
                 cards[name] = Card(presence: presence, before: before)
                 return before
             case .cardRemoved(let presence):
-                // What was read of it may be told only after this.
+                // What was read of it may be reported only after this.
                 cards[presence.reader.deviceName]?.removedAt = now()
             case .readerRemoved(let reader):
                 guard let card = cards[reader.deviceName], !card.isLost else { return nil }

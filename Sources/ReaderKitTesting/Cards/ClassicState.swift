@@ -66,7 +66,7 @@ struct ClassicState {
         case (0xA0, 18): return write(Int(frame[1]), Array(frame[2...]))
         case (0xC0...0xC2, 2): return prepareValue(command, Int(frame[1]))
         case (0xC0...0xC2, 6):
-            // The form in which a reader chip is told, which sends the two frames and hears nothing to the second.
+            // The form in which a reader chip is reported, which sends the two frames and hears nothing to the second.
             guard change(command, Int(frame[1]), Array(frame[2...])) else { return refuse() }
             return .acknowledgement
         case (0xB0, 2): return transfer(Int(frame[1]))
@@ -80,7 +80,7 @@ struct ClassicState {
         return answer
     }
 
-    /// A refusal of four bits, which tell whether there is something to transfer. The card then waits to be selected
+    /// A refusal of four bits, which report whether there is something to transfer. The card then waits to be selected
     /// anew.
     private mutating func refuse() -> RawFrame? { halt(.refusal(transferBuffer == nil ? 0x04 : 0x00)) }
 
@@ -89,7 +89,7 @@ struct ClassicState {
         case .write(let block): return frame.count == 16 ? write(block, frame) : halt()
         case .value(let command, let block):
             guard frame.count == 4 else { return halt() }
-            // Where it goes well the card says nothing.
+            // Where it goes well the card states nothing.
             return change(command, block, frame) ? nil : refuse()
         }
     }

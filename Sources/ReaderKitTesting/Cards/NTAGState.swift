@@ -152,7 +152,7 @@ struct NTAGState {
         case (0x30, 2): read(Int(frame[1]))
         case (0xA2, 6): write(Int(frame[1]), Array(frame[2...]))
         case (0xA0, 2): prepareWrite(Int(frame[1]))
-        // The form in which a reader chip is told, that sends the two frames itself.
+        // The form in which a reader chip is reported, that sends the two frames itself.
         case (0xA0, 18): write(Int(frame[1]), Array(frame[2..<6]))
         case (0x60, 1) where model.version != nil: RawFrame(model.version ?? [])
         case (0x3A, 3) where model.version != nil: fastRead(Int(frame[1]), Int(frame[2]))
@@ -353,7 +353,7 @@ struct NTAGMirror {
     /// No mirror.
     init() {}
 
-    /// The mirror of CFG0: bits 7 and 6 say what, bits 5 and 4 from which byte of the page in the third byte.
+    /// The mirror of CFG0: bits 7 and 6 describe what, bits 5 and 4 from which byte of the page in the third byte.
     init(_ model: SimulatedNTAG.Model, _ configuration: [UInt8]) {
         guard model.family == .ntag, configuration.count == 4 else { return }
         // Chips without a counter show the identifier wherever a page is named.

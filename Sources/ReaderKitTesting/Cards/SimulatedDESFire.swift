@@ -75,7 +75,7 @@ public final class SimulatedDESFire: SimulatedCard {
     /// Whether a session lasts.
     public var isAuthenticated: Bool { state.withLock { $0.session != nil } }
 
-    /// The bytes of a data file, or `nil` if there is none of that number in that application.
+    /// The bytes of a data file, or `nil` if absent of that number in that application.
     public func data(of file: UInt8, in application: UInt32) -> [UInt8]? {
         applications.first { $0.id == application }?.files.first { $0.number == file }?.data
     }

@@ -88,7 +88,7 @@ struct DESFireCardSession {
         if mode == .encrypted, !body.isEmpty {
             guard let clear = try? AES128.decrypt(body, key, vector: vector), clear.count >= 16 else { return nil }
             messaging = .ev1(key: key, vector: Array(body.suffix(16)))
-            // The padding is zeros, so only the checksum tells where the data ends: at the first place, since behind
+            // The padding is zeros, so only the checksum reports where the data ends: at the first place, since behind
             // data and its checksum a checksum of zeros follows too.
             for length in max(0, clear.count - 19)...clear.count - 4 {
                 let data = Array(clear[..<length])

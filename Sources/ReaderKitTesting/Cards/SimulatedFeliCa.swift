@@ -26,7 +26,7 @@ public final class SimulatedFeliCa: SimulatedCard {
         public var blocksPerWrite = 1
         /// The systems that answer a poll; `12FC` is NDEF's.
         public var systems: [UInt16] = [0x88B4, 0x12FC]
-        /// Whether the card says that it is there and what it has (`02`, `04`, `0C`). A FeliCa Standard does and a
+        /// Whether the card states that it is there and what it has (`02`, `04`, `0C`). A FeliCa Standard does and a
         /// FeliCa Lite does not, but libnfc and others ask by nothing else whether a card is still there.
         public var answersRequests = true
         /// The first so many blocks that may not be written.

@@ -4,10 +4,10 @@ import Synchronization
 /// A MIFARE Classic Mini, 1K or 4K with its sectors, keys and access bits.
 ///
 /// It takes authentication (`60` or `61`, block, key, the identifier's last four bytes: the form in which a reader chip
-/// is told; the cipher itself is the reader's part), READ (`30`), WRITE (`A0`, in one frame or in two), and for value
-/// blocks DECREMENT (`C0`), INCREMENT (`C1`), RESTORE (`C2`) and TRANSFER (`B0`). The access bits hold for every block,
-/// key B is no key where it can be read, a trailer whose access bits contradict each other closes its sector for ever,
-/// and after a wrong key or a refused command the card is silent until it is powered anew.
+/// is reported; the cipher itself is the reader's part), READ (`30`), WRITE (`A0`, in one frame or in two), and for
+/// value blocks DECREMENT (`C0`), INCREMENT (`C1`), RESTORE (`C2`) and TRANSFER (`B0`). The access bits hold for every
+/// block, key B is no key where it can be read, a trailer whose access bits contradict each other closes its sector for
+/// ever, and after a wrong key or a refused command the card is silent until it is powered anew.
 public final class SimulatedMIFAREClassic: SimulatedCard {
     /// The size of the card.
     public let size: ClassicSize

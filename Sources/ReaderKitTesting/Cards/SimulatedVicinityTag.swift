@@ -60,7 +60,7 @@ public final class SimulatedVicinityTag: SimulatedCard {
     /// - Parameters:
     ///   - message: the message; none makes an empty one.
     ///   - configuration: what differs between cards.
-    ///   - isReadOnly: whether the capability container says that the message may not be written.
+    ///   - isReadOnly: whether the capability container states that the message may not be written.
     ///   - uid: the identifier.
     /// - Returns: `nil` if the message is too long for the card.
     public static func formatted(

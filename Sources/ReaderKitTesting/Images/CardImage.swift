@@ -135,7 +135,7 @@ public struct CardImage: Sendable, Hashable {
 public enum CardImageError: Error, Sendable, Hashable {
     /// No known card, or not the one that was named, has a memory of so many bytes.
     case size(Int, product: CardImage.Product?)
-    /// A line of a text form says nothing that belongs there.
+    /// A line of a text form states nothing that belongs there.
     case line(Int, String)
     /// A text form is of a card that is not simulated from its memory, or has none.
     case content(String)

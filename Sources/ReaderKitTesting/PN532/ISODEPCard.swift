@@ -21,7 +21,7 @@ struct ISODEPCard: Sendable {
         return sizes[min(max(code, 0), sizes.count - 1)]
     }
 
-    /// The reader says how long its blocks may be (the code of FSD) and which number the card gets.
+    /// The reader describes how long its blocks may be (the code of FSD) and which number the card gets.
     mutating func activate(sizeCode: Int, identifier: UInt8) {
         self = ISODEPCard()
         isActive = true

@@ -133,7 +133,7 @@ extension PN532Chip {
         let answer = blocks.receive(block) { field.exchange(apdu: $0) }
         selection?.blocks = blocks
         if !blocks.isActive { selection?.isAsleep = true }
-        // A card that was taken away meanwhile says nothing more.
+        // A card that was taken away meanwhile states nothing more.
         return field.card == nil ? nil : answer
     }
 
@@ -318,7 +318,7 @@ extension PN532Chip {
         for type in types {
             let found: (brTy: UInt8, type: UInt8)? =
                 switch (type, face.technology) {
-                // The general type is told as the particular one that it turned out to be.
+                // The general type is reported as the particular one that it turned out to be.
                 case (0x00, .typeA): (0, face.isISODEP ? 0x20 : 0x10)
                 case (0x10, .typeA) where !face.isISODEP: (0, 0x10)
                 case (0x20, .typeA) where face.isISODEP: (0, 0x20)

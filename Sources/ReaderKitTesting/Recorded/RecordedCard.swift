@@ -132,9 +132,9 @@ extension Capture.Exchange.Request {
 
 /// No card could be made from a capture.
 public enum RecordedCardError: Error, Sendable, Hashable {
-    /// The recording says that no conversation with the card was possible.
+    /// The recording states that no conversation with the card was possible.
     case unreadable
-    /// The recording does not tell what card it was: neither an answer to reset nor the facts of anticollision.
+    /// The recording does not describe what card it was: neither an answer to reset nor the facts of anticollision.
     case unknownCard
     /// The capture has no cards.
     case noCards

@@ -77,7 +77,7 @@ public struct CaptureExpectation: Sendable {
 
     /// Replays the capture and compares.
     ///
-    /// - Returns: the first difference, or `nil` if there is none.
+    /// - Returns: the first difference, or `nil` if absent.
     /// - Throws: `CaptureError` for a malformed capture, `CaptureFileError` for one that cannot be read or has no
     ///   sidecar, `ReaderError` of kind `replayMismatch` in strict mode.
     public func firstDifference() async throws -> Difference? {
@@ -118,7 +118,7 @@ public struct CaptureExpectation: Sendable {
         return nil
     }
 
-    /// Keys whose absence says something.
+    /// Keys whose absence states something.
     private static let meaningfulByAbsence = ["technology", "uid", "uidKind", "atr", "ndef", "memberKey"]
 
     private static func compare(_ expected: Value, _ found: Value?, path: String) -> Difference? {

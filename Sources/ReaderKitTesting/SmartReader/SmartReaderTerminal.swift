@@ -72,7 +72,7 @@ public final class SmartReaderTerminal: Sendable {
     /// - Parameters:
     ///   - card: the card.
     ///   - template: the number of the template.
-    ///   - move: what the line says that the card did; `nil` as a reader that does not follow it.
+    ///   - move: what the line states that the card did; `nil` as a reader that does not follow it.
     /// - Throws: ``SmartReaderLineError`` if the format cannot hold what is on the card, or nothing is to be read.
     public func report(
         _ card: any SimulatedCard,

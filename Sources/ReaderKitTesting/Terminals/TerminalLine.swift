@@ -129,7 +129,7 @@ final class TerminalLine: Sendable {
 
     /// Looks whether a program has the terminal open, when it seems that none has.
     private func findOpen() -> Bool {
-        // Openings up to now show in what follows, later ones will be told again.
+        // Openings up to now show in what follows, later ones will be reported again.
         var events = [UInt8](repeating: 0, count: 4096)
         while Glibc.read(watch, &events, events.count) > 0 {}
         var descriptor = pollfd(fd: terminal, events: Int16(truncatingIfNeeded: Int(POLLIN)), revents: 0)

@@ -103,7 +103,7 @@ struct MembersHistory: ToolCommand {
                 let visits = try await club.heldVisits(of: member, limit: limit).map { visit in
                     (visit.at, HistoryLine(visit), visit.text.onOneLine)
                 }
-                // That a visit was recorded or undone is told by the visit.
+                // That a visit was recorded or undone is reported by the visit.
                 let told: Set<AuditEntry.Action> = [.recordedVisit, .undidVisit]
                 let entries = try await club.heldAuditLog(of: member, limit: limit).filter { !told.contains($0.action) }
                     .map { ($0.at, HistoryLine($0), $0.text(naming: false)) }

@@ -6,7 +6,7 @@ import Foundation
 actor KioskInbox: MessageInbox {
     private let inbox: ClubInbox
     private var isClosed = false
-    /// The message that is being processed, until what became of it has been told.
+    /// The message that is being processed, until what became of it has been reported.
     private var inHand: String?
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -24,7 +24,7 @@ actor KioskInbox: MessageInbox {
         await withCheckedContinuation { waiting.append($0) }
     }
 
-    /// What became of a message has been told.
+    /// What became of a message has been reported.
     func hasTold(_ id: String) {
         guard inHand == id else { return }
         inHand = nil
@@ -39,7 +39,7 @@ actor KioskInbox: MessageInbox {
     }
 
     func beginAttempt(_ id: String) async throws(ClubError) -> Int {
-        // Until the process ends. An error would be told for each message that is left.
+        // Until the process ends. An error would be reported for each message that is left.
         if isClosed { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
         inHand = id
         do throws(ClubError) {

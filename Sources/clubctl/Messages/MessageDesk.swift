@@ -112,8 +112,8 @@ final class MessageDesk: Sendable {
         guard let first = messages.first else { return }
         let ids = Set(messages.map(\.id))
         guard isReplay else {
-            // Processing them may take long, and the next tap is not to wait. What the inbox says is told by those who
-            // look at it now and then.
+            // Processing them may take long, and the next tap is not to wait. What the inbox says is reported by those
+            // who look at it now and then.
             try? await router.takeUp(ids)
             return
         }

@@ -147,7 +147,7 @@ struct ScenarioFile: Sendable {
         }
     }
 
-    /// Reads and checks the file, and tells what is hardly meant.
+    /// Reads and checks the file, and describes what is hardly meant.
     func load(_ out: Output) throws -> ScenarioConfiguration {
         let configuration = try load()
         for warning in configuration.warnings { out.message("warning: \(warning.text(in: path))") }

@@ -78,7 +78,7 @@ struct ExecutionArgument: ParsableArguments, Sendable {
 }
 
 extension DatabaseOptions {
-    /// Says what became of an execution, and shows it as it is then.
+    /// Reports what became of an execution, and shows it as it is then.
     fileprivate func settle(
         _ execution: ExecutionArgument,
         _ out: Output,

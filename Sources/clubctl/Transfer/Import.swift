@@ -222,7 +222,7 @@ private struct ImportText {
     var mode: MergeMode
     var plans: Plans
 
-    /// How many rows are told.
+    /// How many rows are reported.
     private static let rows = 20
 
     var text: String {

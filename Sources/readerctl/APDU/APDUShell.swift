@@ -76,7 +76,7 @@ struct APDUShell {
         }
     }
 
-    /// A failure is told; only one after which no command can succeed ends the session.
+    /// A failure is reported; only one after which no command can succeed ends the session.
     private func attempt(_ work: () throws -> Void) throws {
         do {
             try work()

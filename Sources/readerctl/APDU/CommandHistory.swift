@@ -19,7 +19,8 @@ struct CommandHistory {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return }
         let all = text.split(separator: "\n").map(String.init).filter { $0.utf8.count <= 4096 }
         lines = all.suffix(Self.longest)
-        // A file twice as long as it need be is cut; what fails here fails again, and is told, when a line is added.
+        // A file twice as long as it need be is cut; what fails here fails again, and is reported, when a line is
+        // added.
         if all.count > 2 * Self.longest { try? write(lines, O_TRUNC) }
     }
 

@@ -102,7 +102,7 @@ struct EmulatedCardOptions: ParsableArguments, Sendable {
 
     // MARK: Files
 
-    /// Whether the first line that says something is that of a capture.
+    /// Whether the first line that states something is that of a capture.
     private static func isCapture(_ bytes: [UInt8]) -> Bool {
         var text = bytes[...]
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }

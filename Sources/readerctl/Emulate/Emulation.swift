@@ -3,7 +3,7 @@ import ReaderKit
 import ReaderKitTesting
 import ToolSupport
 
-/// Presents cards until the end, and tells what happens.
+/// Presents cards until the end, and describes what happens.
 struct Emulation {
     let stage: any EmulationStage
     let cards: [EmulatedCard]
@@ -87,7 +87,7 @@ struct Emulation {
         }
     }
 
-    /// Waits until a program is there to be told of a card; false if the end came first.
+    /// Waits until a program is there to be notified of a card; false if the end came first.
     private func waitToBeHeard(_ end: ContinuousClock.Instant?) async throws -> Bool {
         while stage.isUnheard {
             guard try await pause(Self.interval, end) else { return false }
@@ -109,7 +109,7 @@ struct Emulation {
         return end.map { next < $0 } ?? true
     }
 
-    /// Waits with a card there, and tells when a program has talked to it and falls silent.
+    /// Waits with a card there, and reports when a program has talked to it and falls silent.
     private func watch(until end: ContinuousClock.Instant?) async throws {
         var told = stage.activity
         var last = (activity: told, exchanges: stage.exchanges)
@@ -130,7 +130,8 @@ struct Emulation {
             try await ContinuousClock().sleep(until: min(next, end ?? next))
             try stage.check()
             let now = (activity: stage.activity, exchanges: stage.exchanges)
-            // A program that only looks for cards is told of once; one that never ceases to, when it has said something.
+            // A program that only looks for cards is reported once; one that never ceases to, when it has said
+            // something.
             let hasSaid = now.exchanges == last.exchanges && now.exchanges != toldExchanges
             let hasLooked = now.activity == last.activity && now.activity != told && !hasTold
             if hasSaid || hasLooked { try note() }

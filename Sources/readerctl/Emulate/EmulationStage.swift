@@ -18,7 +18,7 @@ protocol EmulationStage: Sendable {
     /// What grows whenever a program does something here, if only look for cards.
     var activity: Int { get }
 
-    /// Whether a card that is presented now is lost, since no program is there to be told of it.
+    /// Whether a card that is presented now is lost, since no program is there to be notified of it.
     var isUnheard: Bool { get }
 
     /// Presents a card.
@@ -156,7 +156,7 @@ final class SmartReaderStage: EmulationStage {
     var isUnheard: Bool { !terminal.isOpenedByProgram }
 
     func insert(_ card: any SimulatedCard) throws {
-        // A reader that tells when cards come and go: what comes again is a tap again, however soon.
+        // A reader that reports when cards come and go: what comes again is a tap again, however soon.
         try report(card, .insert)
         here.withLock { $0 = card }
     }

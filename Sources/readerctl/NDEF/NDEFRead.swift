@@ -123,7 +123,7 @@ extension NDEFCommands {
                     var tag = try access.open(card)
                     return (try tag.dump(), card.presence.reader.name, card.uid)
                 }
-                // A capture does not tell what the tag refused from what nobody asked it.
+                // A capture does not describe what the tag refused from what nobody asked it.
                 let missing = source.replay == nil ? "not readable" : "not recorded"
                 var dump = found
                 if source.replay != nil {

@@ -170,7 +170,7 @@ struct PassVerify: ToolCommand {
         return verdict.isAccepted
     }
 
-    /// An answer of a phone, a cryptogram, or an NDEF message, told apart by how it begins.
+    /// An answer of a phone, a cryptogram, or an NDEF message, distinguished by how it begins.
     private static func reading(
         of bytes: [UInt8],
         _ card: CardUID?,

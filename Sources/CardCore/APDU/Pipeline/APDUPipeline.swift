@@ -52,7 +52,7 @@ public final class APDUPipeline {
         /// How long a command may take with all its rounds, or `nil`. It is looked at between the rounds.
         public var duration: Duration?
 
-        /// What is told of each exchange, or `nil` for nothing.
+        /// What is called for each exchange, or `nil` for nothing.
         public var trace: APDUTrace?
 
         /// A configuration; greater numbers than ``ReaderLimits`` has are brought down to it.

@@ -1,9 +1,9 @@
-/// Where a conversation's exchanges are told, for logs and for people who look for a fault.
+/// Where a conversation's exchanges are reported, for logs and for people who look for a fault.
 ///
 /// An entry has the header, the lengths, the status word and the time. Data bytes are in it only if they are asked for,
 /// and those of keys, passwords and authentications never (``Entry/isSecret``).
 public struct APDUTrace: Sendable {
-    /// Whether data bytes are told.
+    /// Whether data bytes are reported.
     public enum Data: String, Sendable, Hashable, CaseIterable {
         /// Only their number.
         case counted
@@ -17,7 +17,7 @@ public struct APDUTrace: Sendable {
     /// A trace.
     ///
     /// - Parameters:
-    ///   - data: whether data bytes are told.
+    ///   - data: whether data bytes are reported.
     ///   - sink: is called after each exchange, on the thread of the conversation, which waits for it.
     public init(data: Data = .counted, _ sink: @escaping @Sendable (Entry) -> Void) {
         self.data = data

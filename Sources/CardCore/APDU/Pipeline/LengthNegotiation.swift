@@ -9,8 +9,9 @@
 ///
 /// What counts as a refusal of extended lengths, after which the command is sent again in another way:
 /// - `6700` and `6701`, wrong length, from a card that has not carried out an extended command before;
-/// - `6D00` and `6E00` from a card that says that it takes parts and not that it takes extended lengths: with T=0 they
-///   refuse the command that wraps an extended one. Otherwise they are the answer: the card does not know the command;
+/// - `6D00` and `6E00` from a card that states that it takes parts and not that it takes extended lengths: with T=0
+///   they refuse the command that wraps an extended one. Otherwise they are the answer: the card does not know the
+///   command;
 /// - ``ReaderError/Kind/unsupported`` from the backend, and `SCARD_E_NOT_TRANSACTED`, `SCARD_E_INVALID_PARAMETER` or
 ///   `SCARD_E_INSUFFICIENT_BUFFER` from a driver that does not carry long commands, while the card is still there. The
 ///   codes cannot tell a command that was not sent from an answer that was lost. So only commands that may be carried
@@ -80,11 +81,11 @@ public final class LengthNegotiation: APDUProcessor {
         guard policy == .automatic else { return answer }
         extendedLengthsWork = false
         guard let second = try other(command) else { return answer }
-        // A card that refuses the other way as well refuses the command, and its first answer says why.
+        // A card that refuses the other way as well refuses the command, and its first answer explains why.
         return second.statusWord.classification == .checkingError ? answer : second
     }
 
-    /// The other way after extended lengths were refused, or `nil` if there is none.
+    /// The other way after extended lengths were refused, or `nil` if absent.
     private func other(_ command: CommandAPDU) throws(ReaderError) -> ResponseAPDU? {
         guard command.data.count > shortData else { return try single.process(short(command)) }
         guard canTryParts(command) else { return nil }

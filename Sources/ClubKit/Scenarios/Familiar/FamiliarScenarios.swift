@@ -53,7 +53,7 @@ enum FamiliarScenarios {
         }
     }
 
-    /// Tells what went wrong where errors of the club are told.
+    /// Reports what went wrong where errors of the club are reported.
     @discardableResult
     static func reporting<Value>(_ body: () throws(ClubError) -> Value) -> Value? {
         do throws(ClubError) {

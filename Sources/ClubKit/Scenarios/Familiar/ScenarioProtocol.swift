@@ -141,7 +141,7 @@ extension ScenarioProtocol {
         FamiliarScenarios.reporting { () throws(ClubError) in try FamiliarScenarios.trigger(scenario(), at: timeNow) }
     }
 
-    /// Counts an execution if all conditions hold now, and says whether it did.
+    /// Counts an execution if all conditions hold now, and reports whether it did.
     ///
     /// - Parameter completion: called exactly once, on this thread, before this returns. If it throws, the execution does
     ///   not count.

@@ -94,7 +94,7 @@ struct Erasing {
     }
 
     /// Takes identifiers out of the entries of the audit log up to then, with one pass over the log for all of them; and
-    /// of those on merges whenever they were written, since a device writes them by itself that has not heard of the
+    /// of those on merges whenever they were written, since a device writes them by itself that has not learnt of the
     /// erasure. Messages that name them are emptied.
     func forgetEntries(of erased: [(identifier: String, stamp: Stamp)]) throws {
         struct Erased: Encodable {
@@ -267,7 +267,7 @@ extension MemberStore {
     ) async throws(ClubError) -> Member {
         let attempt = "erase a member"
         let keys = device.identifiers(key)
-        // Who was deleted before is told of no second time.
+        // Who was deleted before is not reported again.
         let told: @Sendable ((changed: Changed, isNews: Bool)) -> Void = { if $0.isNews { committed($0.changed) } }
         let member = try await write(attempt, committed: told) { transaction -> (changed: Changed, isNews: Bool) in
             let row = try transaction.db.members.heldRow(keys, attempt)

@@ -186,7 +186,7 @@ struct Executions {
         return ScenarioOutcome(decision: decision, execution: execution)
     }
 
-    /// Says what became of an execution.
+    /// Reports what became of an execution.
     ///
     /// - Throws: ``ClubError/Kind/noSuchExecution``; ``ClubError/Kind/alreadySettled`` if that was said before, or if what
     ///   is refunded was redeemed, or the other way round.
@@ -222,7 +222,7 @@ struct Executions {
         return try find()
     }
 
-    /// Says whether what an execution was charged for was done.
+    /// Reports whether what an execution was charged for was done.
     ///
     /// - Parameter failure: why not; then it is refunded.
     func settle(_ id: UUID, failure: String?, at time: Int64, _ attempt: String) throws -> ScenarioExecution {
@@ -232,7 +232,7 @@ struct Executions {
 
     // MARK: What became of it
 
-    /// Says what became of an execution. What was said before stays.
+    /// Reports what became of an execution. What was said before stays.
     ///
     /// - Returns: whether it is news.
     @discardableResult

@@ -129,8 +129,8 @@ struct SubjectEvents {
     /// The same in SQL, of a column with the name.
     static func resetNameSQL(_ column: String) -> String { "(char(1) || 'events:' || \(column))" }
 
-    /// Lets what was recorded up to a moment count no more. The records stay, so that devices that hear of them and of this
-    /// in whatever order come to the same.
+    /// Lets what was recorded up to a moment count no more. The records stay, so that devices that learn of them and of
+    /// this in whatever order come to the same.
     ///
     /// - Returns: whether that is news.
     @discardableResult
@@ -205,7 +205,7 @@ struct ScenarioReading {
         }
     }
 
-    /// Says whether a scenario is due.
+    /// Reports whether a scenario is due.
     func decide(
         _ scenario: Scenario,
         for subject: ScenarioSubject,

@@ -89,7 +89,7 @@ struct ScenarioFileReader {
         return fields[key]
     }
 
-    /// A list of at most so many; a single value is a list of one. `nil` if there is none or too many.
+    /// A list of at most so many; a single value is a list of one. `nil` if absent or too many.
     mutating func list(_ value: ScenarioFileValue, _ what: String, most: Int = 64) -> [ScenarioFileValue]? {
         let elements = value.elements
         guard !elements.isEmpty else {

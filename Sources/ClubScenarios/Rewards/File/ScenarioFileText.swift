@@ -314,7 +314,7 @@ enum NearestName {
     /// No longer name is compared, since that takes the product of the lengths.
     private static let longest = 64
 
-    /// The name that takes the fewest changes of a letter, at most one for three letters; `nil` if there is none.
+    /// The name that takes the fewest changes of a letter, at most one for three letters; `nil` if absent.
     static func of(_ name: String, among names: some Sequence<String>) -> String? {
         guard name.unicodeScalars.count <= longest else { return nil }
         let letters = Array(name.lowercased().unicodeScalars)

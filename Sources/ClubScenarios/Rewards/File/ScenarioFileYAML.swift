@@ -6,7 +6,7 @@ enum ScenarioFileYAML {
     /// No value lies deeper, counted in lists and mappings; rules in rules reach 23.
     static let deepest = 32
 
-    /// So many keys that are repeated are told of a file, since each takes another reading: of a long one fewer.
+    /// So many repeated keys of a file are reported, since each takes another reading: of a long one fewer.
     private static let mostRepeated = 20
     private static let longestReadings = 4 * ScenarioConfiguration.longestFile
 
@@ -24,7 +24,7 @@ enum ScenarioFileYAML {
                 switch error {
                 case .repeated(let line, let column, let key):
                     // The parser stops there. With the first one renamed it comes to the next; the conversion puts
-                    // the name back and says where the others stand.
+                    // the name back and reports where the others stand.
                     if source.renamed.count < mostRenamed, source.rename(key, line, column) { continue }
                     addRepeated(key, line, column, &findings)
                 case .syntax(let line, let column, let message, let hint):

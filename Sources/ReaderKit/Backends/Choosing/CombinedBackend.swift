@@ -7,7 +7,7 @@ import Synchronization
 /// for await tap in CardScanner(backend).taps() { … }
 /// ```
 ///
-/// It is made for live readers: recordings would be told at the same time, and no longer in an order of their own.
+/// It is made for live readers: recordings would be reported at the same time, and no longer in an order of their own.
 public final class CombinedBackend: ReaderBackend {
     /// The backends, in the order in which they were given.
     public let parts: [any ReaderBackend]

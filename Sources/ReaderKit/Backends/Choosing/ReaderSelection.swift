@@ -15,7 +15,7 @@ public struct ReaderSelection: Sendable, Hashable {
     public var selectors: [ReaderSelector]
 
     /// How the readers in Smart Reader mode are set: the form of their lines, what their templates look for, speed. Its
-    /// sources and its folder are of no account, for the selectors say which lines are meant.
+    /// sources and its folder are of no account, for the selectors name which lines are meant.
     public var smartReaders: SmartReaderConfiguration
 
     /// A choice of readers.

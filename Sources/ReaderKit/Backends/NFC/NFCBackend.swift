@@ -9,8 +9,8 @@ import Synchronization
 ///
 /// A reader belongs to one program at a time. It is opened when it is first used or watched, and kept until the backend
 /// goes. Each has a thread of its own, so that one that hangs holds up no other. While there is a watch, cards are looked
-/// for at intervals (``NFCConfiguration/pollInterval``), since libnfc tells nothing by itself; a conversation is never
-/// interrupted by that.
+/// for at intervals (``NFCConfiguration/pollInterval``), since libnfc reveals nothing by itself; a conversation is
+/// never interrupted by that.
 public final class NFCBackend: ReaderBackend {
     private struct Served {
         /// Tells a thread from an earlier one of the same reader.
@@ -71,11 +71,11 @@ public final class NFCBackend: ReaderBackend {
     /// libnfc.
     public var kind: BackendKind { .nfc }
 
-    /// Watches the readers. A reader that goes away is told, and told again when it is back.
+    /// Watches the readers. A reader that goes away is reported, and reported again when it is back.
     ///
     /// A reader that is there and cannot be used (another program holds it, this user may not open it, no chip answers) is
     /// told as ``ReaderEvent/readerStuck(_:_:)``, with the reason, and tried again; ``ReaderEvent/readerRecovered(_:)``
-    /// comes before it is told as added.
+    /// comes before it is reported as added.
     public func events() -> AsyncStream<ReaderEvent> {
         let id = UUID()
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderEvent.self)

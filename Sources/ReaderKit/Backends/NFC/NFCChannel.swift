@@ -4,7 +4,7 @@ import Foundation
 ///
 /// APDUs go through the chip's own ISO-DEP. Frames go as they are to Type 2 tags, whose answers may be four bits, and
 /// through the chip's protocols to MIFARE Classic (which does the cipher), FeliCa and Jewel. After a silence the card is
-/// selected again, which tells whether it is still there, and leaves it as it came.
+/// selected again, which reports whether it is still there, and leaves it as it came.
 final class NFCChannel: CardChannel {
     private let reader: NFCReader
     private let device: NFCDevice
@@ -121,7 +121,7 @@ final class NFCChannel: CardChannel {
         }
     }
 
-    /// Exchanges a frame, and makes of its failure an error that tells whether the card is there.
+    /// Exchanges a frame, and makes of its failure an error that reports whether the card is there.
     ///
     /// Silence may be the card's answer, and a weak field must not look like it. So what only reads is tried once more.
     private func exchange(

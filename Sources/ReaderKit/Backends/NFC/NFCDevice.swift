@@ -132,7 +132,7 @@ final class NFCDevice {
             port?.makeExclusive()
             return true
         }
-        // Without a node nobody can tell whether it is not there or does not answer.
+        // Without a node nobody can report whether it is not there or does not answer.
         guard connection.path != nil else { return false }
         throw ReaderError(
             .readerUnavailable,
@@ -216,7 +216,8 @@ final class NFCDevice {
     }
 
     /// Waits for the answer to a look that ended without one: it would be taken for that to the next look, and its bytes for
-    /// the identifier of a card of another kind. The chip answers in order, and answers to other commands are told apart.
+    /// the identifier of a card of another kind. The chip answers in order, and answers to other commands are
+    /// distinguished.
     private func forgetLateAnswer() throws(ReaderError) {
         for _ in 0..<3 {
             let code = try call("look for a card") { library.setProperty($0, .activateField, true) }
@@ -286,7 +287,7 @@ final class NFCDevice {
 
     // MARK: - Exchanges
 
-    /// Sets what the chip does of the card's protocol. A failure says nothing of the card.
+    /// Sets what the chip does of the card's protocol. A failure states nothing of the card.
     func set(_ wanted: Framing) throws(ReaderError) {
         guard framing != wanted else { return }
         framing = nil

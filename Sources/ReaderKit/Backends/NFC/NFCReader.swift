@@ -54,7 +54,7 @@ actor NFCReader: CallThread {
     var card: CardPresence?
     private var number = 0
     private var epoch = 0
-    /// Whether the reader was told as opened.
+    /// Whether the reader was reported as opened.
     private var isTold = false
     /// What was seen and not told yet.
     private var untold: [Report] = []
@@ -75,7 +75,7 @@ actor NFCReader: CallThread {
     var isOver = false
     /// Whether the card answered when it was last asked whether it is there, and nobody has talked to it since.
     var hasAnswered = false
-    /// Whether asking this card tells nothing, so that it is selected again each time.
+    /// Whether asking this card reveals nothing, so that it is selected again each time.
     private var isMute = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -236,7 +236,7 @@ actor NFCReader: CallThread {
         }
     }
 
-    /// Tells what was seen, once the reader has answered a look.
+    /// Reports what was seen, once the reader has answered a look.
     private func tell() {
         guard device.answers else { return }
         if isTold {
@@ -244,7 +244,7 @@ actor NFCReader: CallThread {
         } else {
             isTold = true
             report(.opened)
-            // Whoever begins to watch hears of the card that is there, but not of one that was.
+            // Whoever begins to watch learns of the card that is there, but not of one that was.
             card?.wasAlreadyThere = true
             if let card { report(.inserted(card)) }
         }

@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// What is known of the readers, and who is told of it: makes events of the readers' reports.
+/// What is known of the readers, and who is notified of it: makes events of the readers' reports.
 final class NFCTable: Sendable {
     fileprivate struct Entry {
         var info: ReaderInfo
         var isOpen = false
         var card: CardPresence?
-        /// Why it cannot be used, once that was told.
+        /// Why it cannot be used, once that was reported.
         var trouble: ReaderError?
     }
 
@@ -63,7 +63,8 @@ final class NFCTable: Sendable {
         }
     }
 
-    /// Forgets why a reader could not be used: it was used just now. Where somebody watches, its own reports tell that.
+    /// Forgets why a reader could not be used: it was used just now. Where somebody watches, its own reports state
+    /// that.
     func noteUse(of name: String) {
         state.withLock { state in
             guard state.watchers.isEmpty else { return }
@@ -138,7 +139,7 @@ extension NFCTable.Entry {
             trouble = error
             publish(.readerStuck(info, error))
         case .inserted(let presence):
-            // What was seen before the reader was told is told again after it.
+            // What was seen before the reader was told is reported again after it.
             guard isOpen, card?.number != presence.number || card?.epoch != presence.epoch else { return }
             if let card { publish(.cardRemoved(card)) }
             card = presence

@@ -93,7 +93,7 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
         case fault(ReaderError)
         /// The reader does not know this form.
         case unknownCommand
-        /// Something else went wrong, and whether the reader knows this form is not told.
+        /// Something else went wrong, and whether the reader knows this form is unknown.
         case unclear(ReaderError)
     }
 

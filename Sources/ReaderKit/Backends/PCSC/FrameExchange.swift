@@ -57,7 +57,7 @@ struct FrameExchange {
         if let command = takeSessionEnd() { _ = try transmit(command) }
     }
 
-    /// The command that ends the transparent session, once, or `nil` if there is none.
+    /// The command that ends the transparent session, once, or `nil` if absent.
     mutating func takeSessionEnd() -> [UInt8]? {
         guard isInSession else { return nil }
         isInSession = false

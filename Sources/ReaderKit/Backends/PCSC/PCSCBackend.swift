@@ -9,7 +9,7 @@ import Synchronization
 /// run.
 public final class PCSCBackend: ReaderBackend {
     private struct State {
-        /// By the reader's name; the number tells a thread from an earlier one of the same reader.
+        /// By the reader's name; the number distinguishes a thread from an earlier one of the same reader.
         var conversations: [String: (number: Int, io: PCSCCardIO)] = [:]
         var lastConversations = 0
         /// Readers with a call that did not return, and the presentation during which that happened.
@@ -182,7 +182,7 @@ public final class PCSCBackend: ReaderBackend {
             let serving = state.conversations[reader.name]
             let isServing = serving?.number == number
             if let serving, isServing {
-                // Not stopped: its thread hangs, and would be told to release a context that must not be touched.
+                // Not stopped: its thread hangs, and would be asked to release a context that must not be touched.
                 state.conversations[reader.name] = nil
                 state.stuck[reader.name] = (serving.io.presentation.withLock(\.self), error)
             }

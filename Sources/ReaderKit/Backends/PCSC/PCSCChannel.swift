@@ -112,7 +112,7 @@ final class PCSCChannel: CardChannel {
         try checkLocked(attempt)
         let (code, answer) = try watch.call(attempt) { library.control(handle, controlCode, data) }
         guard code.isSuccess else {
-            // A refused control code says nothing of the card, so only a reset is looked into.
+            // A refused control code states nothing of the card, so only a reset is looked into.
             throw code == .resetCard ? failure(code, attempt) : code.controlError(attempting: attempt)
         }
         return answer

@@ -21,7 +21,7 @@ package struct PCSCClients: Sendable {
 
     /// - Parameters:
     ///   - root: the folder with a folder for each process.
-    ///   - ownPid: the process that is not told.
+    ///   - ownPid: the process that is not reported.
     package init(root: String = "/proc", ownPid: Int32 = getpid()) {
         self.root = root
         self.ownPid = ownPid
@@ -81,7 +81,7 @@ package struct PCSCClients: Sendable {
         var error = PCSCCode.sharingViolation.error(attempting: attempt)
         guard let first = others.first else { return error }
         let list = others.prefix(3).map(\.description) + (others.count > 3 ? ["\(others.count - 3) more"] : [])
-        // Several may use readers, and nothing tells which of them holds this one.
+        // Several may use readers, and nothing reports which of them holds this one.
         error.detail = (others.count == 1 ? "used by " : "used by one of ") + list.joined(separator: ", ")
         error.advice = Self.known[first.name] ?? "Close \(first.name), or let it share the reader."
         return error

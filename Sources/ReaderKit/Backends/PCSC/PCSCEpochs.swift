@@ -10,7 +10,7 @@ final class PCSCEpochs: Sendable {
         var last = 0
         /// The stays that running watches see, and whose they are.
         var current: [Int: UUID] = [:]
-        /// The latest of those that were not over when their watch ended, oldest first. Nothing tells when they end.
+        /// The latest of those that were not over when their watch ended, oldest first. Nothing reports when they end.
         var left: [Int] = []
     }
 

@@ -41,7 +41,7 @@ enum PCSCFeatures {
     ///
     /// - Parameters:
     ///   - dataSize: the property ``maxAPDUDataSize``: 0 for short APDUs only, else the most data of an APDU; `nil` if it is
-    ///     not told.
+    ///     not reported.
     ///   - input: the attribute ``maxInput``, or `nil`.
     static func capabilities(dataSize: UInt32?, input: UInt32?) -> ChannelCapabilities {
         switch dataSize {
@@ -55,7 +55,8 @@ enum PCSCFeatures {
                 extendedLength: true
             )
         default:
-            // Only trying tells. A block that is longer than a short command needs says that more passes in one piece.
+            // Only trying tells. A block that is longer than a short command needs states that more passes in one
+            // piece.
             let length = min(max(Int(input ?? 261), 5), 65_544)
             return ChannelCapabilities(
                 longestCommand: length,

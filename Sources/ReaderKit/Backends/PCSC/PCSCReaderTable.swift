@@ -3,7 +3,8 @@ import Foundation
 /// What the monitor knows of the readers: turns reader states into events, without losing an edge.
 ///
 /// pcscd counts each insertion and removal in the upper half of `dwEventState`. Where the counter moved by more than the
-/// edge that the state shows, cards came and went between two looks; they are told as ``ReaderEvent/cardMissed(_:)``.
+/// edge that the state shows, cards came and went between two looks; they are reported as
+/// ``ReaderEvent/cardMissed(_:)``.
 struct PCSCReaderTable {
     private struct Entry {
         var reader: ReaderInfo

@@ -153,7 +153,7 @@ public enum ReplayMode: String, Sendable, Hashable, CaseIterable {
     case byCommand
 }
 
-/// How fast a replay tells what happened.
+/// How fast a replay describes what happened.
 public enum ReplaySpeed: String, Sendable, Hashable, CaseIterable {
     /// One event after the other, as soon as it is asked for. The times of the events are the recorded ones.
     case asFastAsPossible

@@ -4,9 +4,9 @@ import Synchronization
 /// Readers that report by themselves what they read: an S550 in Smart Reader mode, on a serial line or typing as a
 /// keyboard.
 ///
-/// Such a reader has the keys of its passes itself. It tells what it read as ``ReaderEvent/cardReported(_:)`` and carries
-/// nothing to a card, so ``withCard(_:perform:)`` always throws. `$SCRDR` lines, JSON, MK1 and plain text are understood
-/// (``SmartReaderFormat``).
+/// Such a reader has the keys of its passes itself. It describes what it read as ``ReaderEvent/cardReported(_:)`` and
+/// carries nothing to a card, so ``withCard(_:perform:)`` always throws. `$SCRDR` lines, JSON, MK1 and plain text are
+/// understood (``SmartReaderFormat``).
 ///
 /// Each line has a thread of its own, which sleeps while nothing comes. It is opened while somebody watches, for this
 /// program alone (`flock(2)`, `TIOCEXCL`; `EVIOCGRAB` for a keyboard).
@@ -114,12 +114,12 @@ public final class SmartReaderBackend: ReaderBackend {
 
     // MARK: - Watching
 
-    /// Watches the lines. A reader that goes away is told, and told again when it is back.
+    /// Watches the lines. A reader that goes away is reported, and reported again when it is back.
     ///
     /// A line that is there and cannot be used (another program holds it, this user may not open it) is told as
     /// ``ReaderEvent/readerStuck(_:_:)``, with the reason, and tried again; ``ReaderEvent/readerRecovered(_:)`` comes
-    /// before it is told as added. What is reported while nobody watches is lost. Where standard input is the one source,
-    /// its end is that of the stream.
+    /// before it is reported as added. What is reported while nobody watches is lost. Where standard input is the one
+    /// source, its end is that of the stream.
     public func events() -> AsyncStream<ReaderEvent> {
         let id = UUID()
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderEvent.self)

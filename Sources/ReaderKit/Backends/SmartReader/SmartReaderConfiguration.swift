@@ -26,13 +26,13 @@ public struct SmartReaderConfiguration: Sendable, Hashable {
     public var suffix: [UInt8]
 
     /// What the reader's templates look for (registers 03t0: D1 Apple VAS, D2 Smart Tap, 4E NDEF, …), by their numbers 1
-    /// to 4. A line has the number only, which says nothing by itself.
+    /// to 4. A line has the number only, which states nothing by itself.
     public var templates: [UInt8: UInt8]
 
     /// For how long the same line again is the same tap, counted from the last time.
     ///
     /// A reader that does not tell when a tag leaves repeats the line of one that rests on it, every 3 s unless register
-    /// 02A1 says otherwise. Zero makes every line a tap. Lines that say that a tag came always are one.
+    /// 02A1 says otherwise. Zero makes every line a tap. Lines that state that a tag came always are one.
     public var repeatInterval: Duration
 
     /// After how long a pause a line that was begun is not waited for any more.

@@ -1,6 +1,6 @@
 /// Turns the key strokes of a reader that types as a keyboard into bytes, by the US layout.
 ///
-/// A keyboard tells which keys are pressed, not what they mean, so the reader must be set to the US layout (register
+/// A keyboard reports which keys are pressed, not what they mean, so the reader must be set to the US layout (register
 /// 02A6: 00 or 0C). Linux: `struct input_event` and `KEY_…` of `linux/input-event-codes.h`.
 struct SmartReaderKeyboard {
     /// The length of a `struct input_event`: a time of two machine words, type, code and value.
@@ -17,7 +17,7 @@ struct SmartReaderKeyboard {
 
     /// Takes bytes of the input device, and gives what was typed. Enter is a line feed.
     ///
-    /// Where the kernel says that strokes were lost, ``lost`` stands for them, and the line with it is no identifier.
+    /// Where the kernel states that strokes were lost, ``lost`` stands for them, and the line with it is no identifier.
     mutating func append(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         pending += bytes
         var typed: [UInt8] = []

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What is known of the lines, and who is told of it: makes events of what their threads report.
+/// What is known of the lines, and who is notified of it: makes events of what their threads report.
 final class SmartReaderTable: Sendable {
     /// What happened to a line, in its order.
     enum Report: Sendable {
@@ -20,7 +20,7 @@ final class SmartReaderTable: Sendable {
     private struct Entry {
         var reader: ReaderInfo
         var isOpen = false
-        /// Why it cannot be used, once that was told.
+        /// Why it cannot be used, once that was reported.
         var trouble: ReaderError?
         var reports = 0
     }

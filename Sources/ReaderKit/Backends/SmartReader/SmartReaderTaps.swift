@@ -1,4 +1,5 @@
-/// Tells which of a reader's lines are taps: what came, but not what rests, what went, or what a reader says of itself.
+/// Reports which of a reader's lines are taps: what came, but not what rests, what went, or what a reader says of
+/// itself.
 struct SmartReaderTaps {
     private struct Seen: Hashable {
         var template: UInt8?

@@ -14,7 +14,7 @@ final class SmartReaderThread: Sendable {
             // `EVIOCGRAB`, `_IOW('E', 0x90, int)`, a macro that Swift does not see.
             ioctl(descriptor, UInt(0x4004_4590), 1) == 0 ? 0 : errno
         }
-        /// The time by which repetitions are told.
+        /// The time by which repetitions are reported.
         var instant: @Sendable () -> ContinuousClock.Instant = { .now }
     }
 
