@@ -95,8 +95,3 @@ public struct KioskIdentity: Sendable, Hashable {
         self.operatorName = operatorName
     }
 }
-
-// Whoever imports ClubKit has these too.
-@_exported import ClubMessages
-@_exported import ClubRecords
-@_exported import ClubScenarios

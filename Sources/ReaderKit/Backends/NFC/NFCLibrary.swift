@@ -1,3 +1,10 @@
+import Foundation
+import Synchronization
+
+#if NFC
+import CNFC
+#endif
+
 /// The functions of libnfc that this package uses, as a replaceable table.
 ///
 /// Each entry is one C call in Swift's types, named after it. Tests put faults here that no simulated chip can show;
@@ -86,10 +93,6 @@ package enum NFCModulation: String, Sendable, Hashable, CaseIterable {
 }
 
 #if NFC
-import CNFC
-import Foundation
-import Synchronization
-
 extension NFCLibrary {
     /// libnfc as installed.
     package static let system = NFCLibrary(

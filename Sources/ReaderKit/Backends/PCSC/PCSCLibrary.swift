@@ -1,3 +1,9 @@
+import Foundation
+
+#if PCSC
+import CPCSC
+#endif
+
 /// The functions of libpcsclite that this package uses, as a replaceable table.
 ///
 /// Each entry is one C call in Swift's types, named after it. Tests put faults here that no virtual reader can show;
@@ -76,9 +82,6 @@ enum PCSCState {
 }
 
 #if PCSC
-import CPCSC
-import Foundation
-
 extension PCSCLibrary {
     /// libpcsclite as installed.
     package static let system = PCSCLibrary(
