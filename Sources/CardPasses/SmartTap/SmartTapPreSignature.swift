@@ -49,7 +49,7 @@ public struct SmartTapPreSignature: Sendable {
         var signature: String
     }
 
-    /// Reads what ``text`` wrote; `nil` if it is something else.
+    /// Reads what ``SmartTapPreSignature/text`` wrote; `nil` if it is something else.
     public init?(text: String) {
         guard let file = try? JSONDecoder().decode(File.self, from: Data(text.utf8)),
             let nonce = try? Hex.decode(file.nonce), nonce.count == 32, let bytes = try? Hex.decode(file.ephemeralKey),

@@ -70,8 +70,11 @@ extension ReaderBackend {
 
     /// Runs a conversation as ``withCard(_:perform:)`` does, and ends it when it takes too long.
     ///
-    /// - Parameter limit: how long it may take, by the channel's ``CardChannel/elapsed``; `nil` for any time. It is looked
-    ///   at before each exchange, so one that is under way comes to its end first.
+    /// - Parameters:
+    ///   - presence: the card.
+    ///   - limit: how long it may take, by the channel's ``CardChannel/elapsed``; `nil` for any time. It is looked at
+    ///     before each exchange, so one that is under way comes to its end first.
+    ///   - conversation: what is done with the card.
     /// - Throws: ``ReaderError/Kind/overTime`` at each exchange after that time, and whatever the conversation throws.
     public func withCard<Result: Sendable>(
         _ presence: CardPresence,
