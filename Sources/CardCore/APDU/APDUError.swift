@@ -1,51 +1,33 @@
 /// Bytes are not an APDU, or values do not fit into one.
 ///
 /// It describes what is wrong and where, and what a person can do about it.
-public struct APDUError: Error, Sendable, Hashable {
-    /// What is wrong, for programs.
-    public var code: Code
+public typealias APDUError = InputError<APDUErrorCode>
 
-    /// Where: the offset, in bytes from the start of the APDU, of the first byte that is wrong, missing or too much. For
-    /// values that do not fit it is the offset at which their field would begin.
-    public var offset: Int
+/// What can be wrong with an APDU.
+public enum APDUErrorCode: String, InputErrorCode {
+    /// A command without its four header bytes, or a response without a status word.
+    case tooShort
+    /// More bytes than any APDU has.
+    case tooLong
+    /// The length field Lc announces more data than follows.
+    case dataTruncated
+    /// The three bytes of an extended length field are not all there, or the second byte of an extended Le is missing.
+    case lengthTruncated
+    /// An extended Lc of zero, which ISO/IEC 7816-3 does not allow.
+    case zeroLength
+    /// Bytes follow the end of the APDU.
+    case trailingBytes
+    /// More than 65 535 bytes of data.
+    case dataTooLong
+    /// An expected length outside 1...65 536, or outside what that command can ask for.
+    case expectedLengthOutOfRange
+    /// Data or an expected length that only the extended form carries, with the short form asked for.
+    case needsExtendedForm
+    /// A parameter outside its range, such as an offset above 7FFF or a name of no byte.
+    case parameterOutOfRange
 
-    /// What was attempted and what is wrong, for people.
-    public var message: String
-
-    /// What can be wrong with an APDU.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// A command without its four header bytes, or a response without a status word.
-        case tooShort
-        /// More bytes than any APDU has.
-        case tooLong
-        /// The length field Lc announces more data than follows.
-        case dataTruncated
-        /// The three bytes of an extended length field are not all there, or the second byte of an extended Le is missing.
-        case lengthTruncated
-        /// An extended Lc of zero, which ISO/IEC 7816-3 does not allow.
-        case zeroLength
-        /// Bytes follow the end of the APDU.
-        case trailingBytes
-        /// More than 65 535 bytes of data.
-        case dataTooLong
-        /// An expected length outside 1...65 536, or outside what that command can ask for.
-        case expectedLengthOutOfRange
-        /// Data or an expected length that only the extended form carries, with the short form asked for.
-        case needsExtendedForm
-        /// A parameter outside its range, such as an offset above 7FFF or a name of no byte.
-        case parameterOutOfRange
-    }
-
-    /// An error of that code at that offset.
-    public init(_ code: Code, offset: Int, message: String) {
-        self.code = code
-        self.offset = offset
-        self.message = message
-    }
-
-    /// What a person can do about it.
     public var hint: String {
-        switch code {
+        switch self {
         case .tooShort: "A command has at least 4 bytes (CLA INS P1 P2), a response at least 2 (SW1 SW2)."
         case .tooLong: "Split the transfer into several commands."
         case .dataTruncated: "Check Lc, the fifth byte, against the number of bytes after it."
@@ -57,12 +39,5 @@ public struct APDUError: Error, Sendable, Hashable {
         case .needsExtendedForm: "Use the extended form, or split the transfer to 255 bytes of data and 256 of answer."
         case .parameterOutOfRange: "Look up the command's ranges in its documentation."
         }
-    }
-}
-
-extension APDUError: CustomStringConvertible {
-    /// One line: what is wrong, where, and what to do.
-    public var description: String {
-        "\(message) (\(code.rawValue) at byte \(offset)). \(hint)"
     }
 }
