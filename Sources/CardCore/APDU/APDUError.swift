@@ -26,6 +26,7 @@ public enum APDUErrorCode: String, InputErrorCode {
     /// A parameter outside its range, such as an offset above 7FFF or a name of no byte.
     case parameterOutOfRange
 
+    /// What a person can do about it.
     public var hint: String {
         switch self {
         case .tooShort: "A command has at least 4 bytes (CLA INS P1 P2), a response at least 2 (SW1 SW2)."

@@ -261,6 +261,7 @@ public enum ATRErrorCode: String, InputErrorCode {
     /// It announces more than ``ReaderLimits/atrLength`` bytes.
     case tooLong
 
+    /// What a person can do about it.
     public var hint: String {
         switch self {
         case .empty: "Give the bytes that the reader reports; a powered card always has an ATR."

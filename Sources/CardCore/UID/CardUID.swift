@@ -319,6 +319,7 @@ public enum UIDErrorCode: String, InputErrorCode {
     /// The cascade levels are not one to three of five bytes, each but the last beginning with the cascade tag 88.
     case wrongCascade
 
+    /// What a person can do about it.
     public var hint: String {
         switch self {
         case .notHexadecimal: "Write two digits 0-9 or A-F for each byte, as 04A1B2C3 or 04:A1:B2:C3."
