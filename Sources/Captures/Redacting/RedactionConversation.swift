@@ -432,7 +432,8 @@ extension RedactionConversation {
             return
         case 0xBD: span(index, command: false, data, .identifier)
         case 0xB2: span(index, command: false, data, .authentication)
-        case 0xB1, 0xB3, 0xB4, 0xB9, 0xBA: span(index, command: true, (start + min(place, frame.count))..<command.count, .key)
+        case 0xB1, 0xB3, 0xB4, 0xB9, 0xBA:
+            span(index, command: true, (start + min(place, frame.count))..<command.count, .key)
         default:
             if !parameters.isEmpty || !data.isEmpty { unexamined.append(index) }
             return
