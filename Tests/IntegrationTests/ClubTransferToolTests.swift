@@ -309,16 +309,22 @@ struct ClubTransferToolTests {
         var csv = "userId,username,timeStampAdded,numVisits,timeStampOfLastVisit\n"
         for number in 0..<count { csv += "M-\(number),Member \(number),1788256800,2,1788256900\n" }
         let file = try club.scratch.write(csv, to: "many.csv")
-        let tool = try Tool.clubctl.start(["import", file, "--json", "--database", club.database])
-        // It is in the middle of it.
-        #expect(await tool.next("row") != nil)
-        tool.kill(SIGINT)
-        let outcome = await tool.finish()
-        #expect(outcome.status == 130)
-        let line = try #require(outcome.objects.last)
+        // On a machine that is busy the signal may come when all is done; then once more, with another club.
+        var (club, outcome) = (club, Tool.Outcome?.none)
+        for _ in 0..<10 {
+            let tool = try Tool.clubctl.start(["import", file, "--json", "--database", club.database])
+            #expect(await tool.next("row") != nil)
+            tool.kill(SIGINT)
+            outcome = await tool.finish()
+            if outcome?.objects.last?["event"] as? String == "interrupted" { break }
+            club = try ClubTool()
+        }
+        let ended = try #require(outcome)
+        #expect(ended.status == 130)
+        let line = try #require(ended.objects.last)
         #expect(line["event"] as? String == "interrupted")
         let taken = try #require(line["rows"] as? Int)
-        #expect(outcome.messages.contains("Interrupted: the first"))
+        #expect(ended.messages.contains("Interrupted: the first"))
         #expect((1..<count).contains(taken))
         #expect(try await club.run("check").status == 0)
         let ids = try await club.json("members", "list").compactMap { $0["userId"] as? String }
