@@ -208,9 +208,9 @@ struct TagFrameExplainer: ExchangeExplainer {
         var fields: [ExplainedField] = []
         var title = "an answer"
         if command[0] == 0x06, body.count > 12, body[9] == 0 {
-            let blocks = Self.blocks(command)
             title = "\(ExplanationText.count(Int(body[11]), "block"))"
-            for (index, block) in blocks.enumerated() where 12 + 16 * (index + 1) <= body.count {
+            for (index, block) in RecordedExchange.feliCaBlocks(of: command).map(\.number).enumerated()
+            where 12 + 16 * (index + 1) <= body.count {
                 let start = 12 + 16 * index
                 fields += BlockFields.make(
                     Array(body[start..<(start + 16)]),
@@ -226,20 +226,6 @@ struct TagFrameExplainer: ExchangeExplainer {
             fields = [ExplainedField("data", offset: 0, length: answer.count, bytes: answer)]
         }
         return ExplainedExchange(.init("FeliCa: \(name)", reader.fields), .init(title, fields))
-    }
-
-    /// The numbers of the blocks that a command reads.
-    private static func blocks(_ command: [UInt8]) -> [Int] {
-        guard command.count > 10 else { return [] }
-        var place = 11 + 2 * Int(command[9])
-        var blocks: [Int] = []
-        while place + 1 < command.count {
-            let isShort = command[place] & 0x80 != 0
-            guard isShort || place + 2 < command.count else { break }
-            blocks.append(isShort ? Int(command[place + 1]) : Int(command[place + 2]) << 8 | Int(command[place + 1]))
-            place += isShort ? 2 : 3
-        }
-        return blocks
     }
 
     private static let feliCaNames: [UInt8: String] = [

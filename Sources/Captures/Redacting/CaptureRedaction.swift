@@ -181,46 +181,6 @@ public struct CaptureRedaction: Sendable {
     }
 }
 
-extension Capture.Exchange.Request {
-    /// The bytes that are sent; setting keeps what they are.
-    var bytes: [UInt8] {
-        get {
-            switch self {
-            case .apdu(let bytes): bytes
-            case .raw(let frame): frame.bytes
-            case .control(_, let data): data
-            }
-        }
-        set {
-            switch self {
-            case .apdu: self = .apdu(newValue)
-            case .raw(let frame): self = .raw(RawFrame(newValue, bitsInLastByte: frame.bitsInLastByte))
-            case .control(let code, _): self = .control(code: code, data: newValue)
-            }
-        }
-    }
-}
-
-extension Capture.Exchange.Answer {
-    /// The bytes that came; setting keeps what they are.
-    var bytes: [UInt8] {
-        get {
-            switch self {
-            case .bytes(let bytes): bytes
-            case .raw(let frame): frame.bytes
-            case .fault: []
-            }
-        }
-        set {
-            switch self {
-            case .bytes: self = .bytes(newValue)
-            case .raw(let frame): self = .raw(RawFrame(newValue, bitsInLastByte: frame.bitsInLastByte))
-            case .fault: break
-            }
-        }
-    }
-}
-
 /// Something in a capture that identifies a person or opens a card.
 public struct CaptureSecret: Sendable, Hashable {
     /// What it is.

@@ -31,7 +31,7 @@ struct RedactionConversation {
     /// Exchanges that tell the card's identifier.
     var telling: Set<Int> = []
     /// Exchanges that hold data that are not understood.
-    var unexamined: [Int] = []
+    var unexamined: Set<Int> = []
 
     var technology: Technology?
     var isClassic: Bool
@@ -44,8 +44,12 @@ struct RedactionConversation {
     var cascade: [UInt8] = []
     /// The identifiers, or their last four bytes, with which a Classic's authentications were begun.
     var authenticated: [[UInt8]] = []
-    /// How deep the command under way stands within commands to the reader.
-    var depth = 0
+    /// The exchange under way: its number, its bytes, or those of what it carries, and how deep and where those stand.
+    private(set) var index = 0
+    var command: [UInt8] = []
+    var answer: [UInt8] = []
+    private var depth = 0
+    private var shift = (command: 0, answer: 0)
     /// Where the next part of an announced answer belongs.
     var following: (space: RedactionMemory.Space, address: Int)?
     /// A native DESFire or Type 2 command that goes on with `AF`.
@@ -66,7 +70,10 @@ struct RedactionConversation {
         for name in ["uid", "idm", "pupi"] {
             if let bytes = facts[name] { identifiers.append(bytes) }
         }
-        for (index, exchange) in presentation.exchanges.enumerated() { take(index, exchange) }
+        for (index, exchange) in presentation.exchanges.enumerated() {
+            self.index = index
+            take(RecordedExchange(exchange))
+        }
         findCascade()
         for end in authenticated where !identifiers.contains(where: { $0.suffix(4).elementsEqual(end) }) {
             identifiers.append(end)
@@ -75,174 +82,173 @@ struct RedactionConversation {
 
     // MARK: Exchanges
 
-    mutating func take(_ index: Int, _ exchange: Capture.Exchange) {
-        switch (exchange.request, exchange.answer) {
-        case (.apdu(let command), let answer):
-            var bytes: [UInt8] = []
-            if case .bytes(let given) = answer { bytes = given }
-            takeAPDU(index, command, bytes)
-        case (.raw(let frame), let answer):
-            var bytes: [UInt8] = []
-            if case .raw(let given) = answer { bytes = given.bytes }
-            takeFrame(index, frame.bytes, 0, bytes, 0..<bytes.count)
-        case (.control(_, let data), let answer):
-            var bytes: [UInt8] = []
-            if case .bytes(let given) = answer { bytes = given }
-            takeControl(index, data, bytes)
+    private mutating func take(_ exchange: RecordedExchange) {
+        (command, answer) = (exchange.command, exchange.answer ?? [])
+        switch exchange.carrier {
+        case .apdu: takeAPDU(exchange)
+        case .frame: takeFrame()
+        // A control to the reader may be one of its commands.
+        case .control where command.first == 0xFF && command.count >= CaptureLimits.shortestCommand: takeAPDU()
+        case .control: unexamine(command.indices, answer.indices)
         }
     }
 
+    /// What is under way is a command APDU.
+    mutating func takeAPDU() { take(RecordedExchange(.apdu, command, answer)) }
+
+    /// A frame that is a part of a command, and its answer, which is a part of an answer: as if they stood alone.
+    mutating func takeWithin(_ frame: Range<Int>, _ body: Range<Int>, _ technology: Technology? = nil) {
+        guard !frame.isEmpty || !body.isEmpty else { return }
+        guard depth < RecordedExchange.depthLimit, !frame.isEmpty else { return unexamine() }
+        let outer = (command, answer, shift, self.technology)
+        self.technology = self.technology ?? technology
+        shift = (shift.command + frame.lowerBound, shift.answer + body.lowerBound)
+        depth += 1
+        take(RecordedExchange(.frame, Array(command[frame]), Array(answer[body])))
+        depth -= 1
+        (command, answer, shift, self.technology) = outer
+    }
+
+    /// Ranges of the command and of the answer under way that are replaced.
     mutating func span(
-        _ index: Int,
-        command: Bool,
-        _ range: Range<Int>,
+        command: Range<Int> = 0..<0,
+        answer: Range<Int> = 0..<0,
         _ kind: CaptureSecret.Kind,
         isMessage: Bool = false,
         isOwn: Bool = false
     ) {
-        guard !range.isEmpty else { return }
-        spans.append(
-            Span(exchange: index, isCommand: command, range: range, kind: kind, isMessage: isMessage, isOwn: isOwn)
-        )
+        for (isCommand, range) in [(true, command), (false, answer)] where !range.isEmpty {
+            let start = range.lowerBound + (isCommand ? shift.command : shift.answer)
+            let range = start..<(start + range.count)
+            spans.append(
+                Span(
+                    exchange: index,
+                    isCommand: isCommand,
+                    range: range,
+                    kind: kind,
+                    isMessage: isMessage,
+                    isOwn: isOwn
+                )
+            )
+        }
     }
 
-    mutating func takeAPDU(_ index: Int, _ command: [UInt8], _ answer: [UInt8]) {
-        guard command.count >= CaptureLimits.shortestCommand else { return }
-        let layout = try? APDULayout(command)
-        let data = layout?.data ?? (min(5, command.count)..<command.count)
+    mutating func span(_ range: Range<Int>, isCommand: Bool, _ kind: CaptureSecret.Kind) {
+        span(command: isCommand ? range : 0..<0, answer: isCommand ? 0..<0 : range, kind)
+    }
+
+    /// A range of the command under way that is written to a memory, or one of the answer that was read from it.
+    mutating func touch(_ space: RedactionMemory.Space, _ address: Int, _ range: Range<Int>, isCommand: Bool) {
+        let touch = RedactionMemory.Touch(
+            exchange: index,
+            isCommand: isCommand,
+            offset: range.lowerBound + (isCommand ? shift.command : shift.answer),
+            count: range.count,
+            address: address
+        )
+        memory.touch(space, touch, (isCommand ? command : answer)[range])
+    }
+
+    /// An identifier that the exchange under way tells of the card.
+    mutating func tell(_ identifier: some Sequence<UInt8>) {
+        telling.insert(index)
+        identifiers.append(Array(identifier))
+    }
+
+    /// The exchange under way holds what is not understood: what stands there, if anything does, or anywhere.
+    mutating func unexamine(_ ranges: Range<Int>...) {
+        if ranges.isEmpty || ranges.contains(where: { !$0.isEmpty }) { unexamined.insert(index) }
+    }
+
+    private mutating func takeAPDU(_ exchange: RecordedExchange) {
+        guard let apdu = exchange.apdu else { return }
+        let data = apdu.dataRange
         let body = 0..<max(0, answer.count - 2)
-        let status = answer.suffix(2)
-        let parameter = Int(command[2]) << 8 | Int(command[3])
         // What is malformed is judged by its header alone.
         let judged = (try? CommandAPDU(bytes: command)) ?? (try? CommandAPDU(bytes: Array(command[..<4])))
         let isSecret = judged.map { secrets.isSecret($0) } ?? true
-        switch (command[0], command[1]) {
-        case (0xFF, _): takeReader(index, command, data, answer, body, isSecret: isSecret)
-        case (0x80, 0xCA): takeVAS(index, data, answer, body)
+        let file = apdu.parameter < 0x8000 ? selected.map { (RedactionMemory.Space.file($0), apdu.parameter) } : nil
+        switch (apdu.cla, apdu.ins) {
+        case (0xFF, _): takeReader(apdu, data, body, isSecret: isSecret)
+        case (0x80, 0xCA): takeVAS(data, body)
         case (0x90, 0x50) where isPass, (0x90, 0x52) where isPass, (0x90, 0x53) where isPass, (0x90, 0xC0) where isPass:
-            span(index, command: true, data, .pass, isMessage: true)
-            span(index, command: false, body, .pass, isMessage: command[1] != 0xC0)
-        case (0x90, _): takeNative(index, command[1], command, data, answer, body, status: status.last ?? 0)
-        case _ where isSecret:
-            span(index, command: true, data, .key, isOwn: true)
-            span(index, command: false, body, .key, isOwn: true)
-        case (_, 0xA4): select(index, command, data, body)
-        case (_, 0xB0): readFile(index, parameter, answer, body, status)
-        case (_, 0xB1): readLong(index, command, data, answer, body)
+            span(command: data, .pass, isMessage: true)
+            span(answer: body, .pass, isMessage: apdu.ins != 0xC0)
+        case (0x90, _): takeNative(apdu.ins, data, body, status: answer.last ?? 0)
+        case _ where isSecret: span(command: data, answer: body, .key, isOwn: true)
+        case (_, 0xA4): select(apdu, body)
+        case (_, 0xB0): read(file, body)
+        case (_, 0xB1): takeLong(data, body, isWrite: false)
         case (_, 0xD6):
-            if let selected, parameter < 0x8000 {
-                touch(.file(selected), parameter, command[data], index, isCommand: true, isWrite: true)
-            } else if !data.isEmpty {
-                unexamined.append(index)
-            }
-        case (_, 0xD7): writeLong(index, command, data)
-        case (_, 0xC0): readFollowing(index, answer, body, status)
-        default:
-            if !body.isEmpty || !data.isEmpty { unexamined.append(index) }
+            if let (space, offset) = file { touch(space, offset, data, isCommand: true) } else { unexamine(data) }
+        case (_, 0xD7): takeLong(data, body, isWrite: true)
+        case (_, 0xC0): read(following, body)
+        default: unexamine(data, body)
         }
-        if command[1] != 0xC0, command[1] != 0xB0, command[0] != 0x90 { following = nil }
+        if apdu.ins != 0xC0, apdu.ins != 0xB0, apdu.cla != 0x90 { following = nil }
     }
 
-    mutating func select(_ index: Int, _ command: [UInt8], _ data: Range<Int>, _ body: Range<Int>) {
-        let name = Array(command[data])
-        if command[2] == 0x04 {
+    private mutating func select(_ apdu: RecordedExchange.Parts, _ body: Range<Int>) {
+        let name = apdu.data
+        if apdu.p1 == 0x04 {
             selected = nil
             // Wallets of phones: OSE.VAS.01 and Smart Tap.
             isPass = name == Array("OSE.VAS.01".utf8) || name.starts(with: [0xA0, 0x00, 0x00, 0x04, 0x76])
             // Other applications may say in their answer whose they are.
             let isNDEF = name.starts(with: [0xD2, 0x76, 0x00, 0x00, 0x85])
-            if !isPass, !isNDEF, !body.isEmpty { unexamined.append(index) }
+            if !isPass, !isNDEF { unexamine(body) }
         } else if name.count == 2 {
             selected = UInt16(name[0]) << 8 | UInt16(name[1])
         }
     }
 
-    mutating func touch(
-        _ space: RedactionMemory.Space,
-        _ address: Int,
-        _ bytes: ArraySlice<UInt8>,
-        _ index: Int,
-        isCommand: Bool,
-        isWrite: Bool
-    ) {
-        memory.touch(space, address: address, bytes, exchange: index, isCommand: isCommand, isWrite: isWrite)
-    }
+    // MARK: Storage cards
 
-    // MARK: Storage cards through the reader
-
-    mutating func readBlock(_ index: Int, _ block: Int, _ answer: [UInt8], _ body: Range<Int>) {
-        guard isClassic else {
-            let space: RedactionMemory.Space = technology == .iso15693 ? .type5 : .pages(sector: 0)
-            return touch(space, 4 * block, answer[body], index, isCommand: false, isWrite: false)
-        }
-        takeBlocks(index, block, answer, body, isCommand: false)
+    /// Pages or blocks that were read or written, from one on.
+    mutating func takeStorage(_ block: Int, _ range: Range<Int>, isCommand: Bool) {
+        guard !isClassic else { return takeBlocks(block, range, isCommand: isCommand) }
+        let space: RedactionMemory.Space = technology == .iso15693 ? .type5 : .pages(sector: 0)
+        touch(space, 4 * block, range, isCommand: isCommand)
+        if isCommand, space == .pages(sector: 0) { findPassword(page: block, range) }
     }
 
     /// Blocks of a Classic in a row.
-    mutating func takeBlocks(_ index: Int, _ block: Int, _ bytes: [UInt8], _ range: Range<Int>, isCommand: Bool) {
+    mutating func takeBlocks(_ block: Int, _ range: Range<Int>, isCommand: Bool) {
         for place in stride(from: range.lowerBound, to: range.upperBound, by: 16) {
             let part = place..<min(place + 16, range.upperBound)
-            takeClassic(index, block + (place - range.lowerBound) / 16, bytes, part, isCommand: isCommand)
+            takeClassic(block + (place - range.lowerBound) / 16, part, isCommand: isCommand)
         }
     }
 
-    mutating func writeBlock(_ index: Int, _ block: Int, _ command: [UInt8], _ data: Range<Int>) {
-        guard isClassic else {
-            let space: RedactionMemory.Space = technology == .iso15693 ? .type5 : .pages(sector: 0)
-            touch(space, 4 * block, command[data], index, isCommand: true, isWrite: true)
-            if space == .pages(sector: 0) { findPassword(index, page: block, data) }
-            return
-        }
-        takeBlocks(index, block, command, data, isCommand: true)
-    }
-
-    mutating func takeClassic(
-        _ index: Int,
-        _ block: Int,
-        _ bytes: [UInt8],
-        _ range: Range<Int>,
-        isCommand: Bool
-    ) {
+    private mutating func takeClassic(_ block: Int, _ range: Range<Int>, isCommand: Bool) {
         if ClassicSize.isTrailer(block) {
-            span(index, command: isCommand, range.lowerBound..<min(range.lowerBound + 6, range.upperBound), .key)
-            span(index, command: isCommand, min(range.lowerBound + 10, range.upperBound)..<range.upperBound, .key)
-            return
+            span(range.prefix(6), isCommand: isCommand, .key)
+            return span(range.dropFirst(10), isCommand: isCommand, .key)
         }
-        if block == 0 { return takeManufacturerBlock(index, bytes, range, isCommand: isCommand) }
+        if block == 0 { return takeManufacturerBlock(range, isCommand: isCommand) }
         let sector = ClassicSize.sector(ofBlock: block)
         let first = ClassicSize.blocks(ofSector: sector).lowerBound + (sector == 0 ? 1 : 0)
         if ClassicSize.directorySectors.contains(sector) {
-            let address = 16 * (block - first)
-            touch(.directory(sector: sector), address, bytes[range], index, isCommand: isCommand, isWrite: isCommand)
+            touch(.directory(sector: sector), 16 * (block - first), range, isCommand: isCommand)
         } else if let address = ClassicSize.dataAddress(ofBlock: block) {
-            touch(.classic, address, bytes[range], index, isCommand: isCommand, isWrite: isCommand)
+            touch(.classic, address, range, isCommand: isCommand)
         } else {
-            unexamined.append(index)
+            unexamine()
         }
     }
 
     /// Block 0: four bytes of identifier with a check byte, or seven without one; SAK, ATQA; what the maker wrote.
-    private mutating func takeManufacturerBlock(
-        _ index: Int,
-        _ bytes: [UInt8],
-        _ range: Range<Int>,
-        isCommand: Bool
-    ) {
-        guard range.count >= 16 else {
-            if range.count > 1 { unexamined.append(index) }
-            return
-        }
-        telling.insert(index)
-        let block = Array(bytes[range])
+    private mutating func takeManufacturerBlock(_ range: Range<Int>, isCommand: Bool) {
+        guard range.count >= 16 else { return unexamine(range.dropFirst()) }
+        let block = Array((isCommand ? command : answer)[range])
         let isLong = identifiers.contains { $0.elementsEqual(block[..<7]) }
         let isShort = !isLong && CardUID.checkByte(of: block[..<5]) == 0
-        identifiers.append(Array(block[..<(isShort ? 4 : 7)]))
-        let rest = range.lowerBound + (isShort ? 8 : 10)
-        span(index, command: isCommand, rest..<range.upperBound, .identifier)
+        tell(block[..<(isShort ? 4 : 7)])
+        span(range.dropFirst(isShort ? 8 : 10), isCommand: isCommand, .identifier)
     }
 
     /// Pages that hold a tag's password: where it lies depends on the tag, which its capability container tells.
-    mutating func findPassword(_ index: Int, page: Int, _ data: Range<Int>) {
+    mutating func findPassword(page: Int, _ data: Range<Int>) {
         let size = memory.image(.pages(sector: 0))[14]
         let pages: [Int] =
             switch size {
@@ -254,7 +260,7 @@ struct RedactionConversation {
             case nil: [0x12, 0x13, 0x27, 0x28, 0x2B, 0x2C, 0x2D, 0x2E, 0x2F, 0x85, 0x86, 0xE5, 0xE6]
             default: []
             }
-        if pages.contains(page) { span(index, command: true, data, .key) }
+        if pages.contains(page) { span(command: data, .key) }
     }
 
     // MARK: Type A identifiers in pages 0 to 2
@@ -273,107 +279,74 @@ struct RedactionConversation {
         } else if CardUID.checkByte(of: bytes[..<5]) == 0, Set(bytes[..<4]).count > 1 {
             // Block 0 of a Classic that nothing told to be one. What its maker wrote is not looked for.
             identifiers.append(Array(bytes[..<4]))
-            unexamined += memory.touches.filter { $0.space == .pages(sector: 0) && $0.touch.address == 0 }
-                .map(\.touch.exchange)
+            unexamined.formUnion(
+                memory.touches.filter { $0.space == .pages(sector: 0) && $0.touch.address == 0 }.map(\.touch.exchange)
+            )
         }
     }
 }
 
 // Files of ISO 7816 applications, and the answers of passes.
 extension RedactionConversation {
-    mutating func readFile(
-        _ index: Int,
-        _ offset: Int,
-        _ answer: [UInt8],
-        _ body: Range<Int>,
-        _ status: ArraySlice<UInt8>
-    ) {
-        guard let selected, offset < 0x8000 else {
-            if !body.isEmpty { unexamined.append(index) }
-            return
-        }
-        touch(.file(selected), offset, answer[body], index, isCommand: false, isWrite: false)
-        following = status.first == 0x61 ? (.file(selected), offset + body.count) : nil
+    /// A part of a file, of which more may follow.
+    private mutating func read(_ place: (space: RedactionMemory.Space, address: Int)?, _ body: Range<Int>) {
+        guard let (space, address) = place else { return unexamine(body) }
+        touch(space, address, body, isCommand: false)
+        following = answer.suffix(2).first == 0x61 ? (space, address + body.count) : nil
     }
 
-    mutating func readFollowing(
-        _ index: Int,
-        _ answer: [UInt8],
-        _ body: Range<Int>,
-        _ status: ArraySlice<UInt8>
-    ) {
-        guard let place = following else {
-            if !body.isEmpty { unexamined.append(index) }
-            return
-        }
-        touch(place.space, place.address, answer[body], index, isCommand: false, isWrite: false)
-        following = status.first == 0x61 ? (place.space, place.address + body.count) : nil
+    /// READ BINARY and UPDATE BINARY with an offset object `54`; what is read or written is an object `53`.
+    private mutating func takeLong(_ data: Range<Int>, _ body: Range<Int>, isWrite: Bool) {
+        guard let selected, let place = Self.object(0x54, command, data),
+            let content = isWrite
+                ? Self.object(0x53, command, place.upperBound..<data.upperBound) : Self.object(0x53, answer, body)
+        else { return unexamine(isWrite ? data : body) }
+        let offset = place.count <= 4 ? command.number(at: place.lowerBound, count: place.count) : 0
+        touch(.file(selected), offset, content, isCommand: isWrite)
     }
 
-    /// READ BINARY with an offset object `54`; the answer is an object `53`.
-    mutating func readLong(
-        _ index: Int,
-        _ command: [UInt8],
-        _ data: Range<Int>,
-        _ answer: [UInt8],
-        _ body: Range<Int>
-    ) {
-        guard let selected, let (offset, _) = Self.object(0x54, command, data),
-            let (_, content) = Self.object(0x53, answer, body)
-        else {
-            if !body.isEmpty { unexamined.append(index) }
-            return
-        }
-        touch(.file(selected), offset, answer[content], index, isCommand: false, isWrite: false)
+    /// Where the content of a data object stands with which some bytes begin.
+    private static func object(_ tag: UInt8, _ bytes: [UInt8], _ range: Range<Int>) -> Range<Int>? {
+        guard range.count >= 2, bytes[range.lowerBound] == tag,
+            let (length, start) = length(bytes, at: range.lowerBound + 1, before: range.upperBound),
+            length <= range.upperBound - start
+        else { return nil }
+        return start..<(start + length)
     }
 
-    mutating func writeLong(_ index: Int, _ command: [UInt8], _ data: Range<Int>) {
-        guard let selected, let (offset, range) = Self.object(0x54, command, data),
-            let (_, content) = Self.object(0x53, command, range.upperBound..<data.upperBound)
-        else {
-            if !data.isEmpty { unexamined.append(index) }
-            return
-        }
-        touch(.file(selected), offset, command[content], index, isCommand: true, isWrite: true)
+    /// The length of a data object, in up to two bytes behind `81` or `82`, and where its content begins.
+    private static func length(_ bytes: [UInt8], at place: Int, before end: Int) -> (length: Int, start: Int)? {
+        let more = bytes[place] == 0x81 ? 1 : bytes[place] == 0x82 ? 2 : 0
+        guard more > 0 else { return (Int(bytes[place]), place + 1) }
+        guard place + 1 + more <= end else { return nil }
+        return (bytes.number(at: place + 1, count: more), place + 1 + more)
     }
 
-    /// A data object at the beginning of some bytes: its content as a number, and where it stands.
-    static func object(_ tag: UInt8, _ bytes: [UInt8], _ range: Range<Int>) -> (Int, Range<Int>)? {
-        guard range.count >= 2, bytes[range.lowerBound] == tag else { return nil }
-        var place = range.lowerBound + 1
-        var length = Int(bytes[place])
-        place += 1
-        if length == 0x81 || length == 0x82 {
-            let count = length - 0x80
-            guard place + count <= range.upperBound else { return nil }
-            length = bytes[place..<(place + count)].reduce(0) { $0 << 8 | Int($1) }
-            place += count
+    /// A row of data objects, or `nil` if it is malformed.
+    static func objects(_ bytes: [UInt8], _ range: Range<Int>) -> [(tag: Int, content: Range<Int>)]? {
+        var result: [(tag: Int, content: Range<Int>)] = []
+        var place = range.lowerBound
+        while place < range.upperBound {
+            let size = bytes[place] & 0x1F == 0x1F ? 2 : 1
+            guard place + size < range.upperBound, bytes[place + size] <= 0x82,
+                let (length, start) = length(bytes, at: place + size, before: range.upperBound),
+                length <= range.upperBound - start
+            else { return nil }
+            result.append((bytes.number(at: place, count: size), start..<(start + length)))
+            place = start + length
         }
-        guard length <= range.upperBound - place else { return nil }
-        let content = place..<(place + length)
-        return (length <= 4 ? bytes[content].reduce(0) { $0 << 8 | Int($1) } : 0, content)
+        return result
     }
 
     /// The answer to GET VAS DATA: `70 … 9F2A … 9F27 …`, of which the contents are replaced.
-    mutating func takeVAS(_ index: Int, _ data: Range<Int>, _ answer: [UInt8], _ body: Range<Int>) {
-        guard isPass else {
-            if !data.isEmpty || !body.isEmpty { unexamined.append(index) }
-            return
-        }
+    private mutating func takeVAS(_ data: Range<Int>, _ body: Range<Int>) {
+        guard isPass else { return unexamine(data, body) }
         var place = body.lowerBound
         while place + 2 < body.upperBound {
             if answer[place] == 0x9F, answer[place + 1] == 0x27 || answer[place + 1] == 0x2A {
-                var length = Int(answer[place + 2])
-                var start = place + 3
-                if length == 0x81 || length == 0x82 {
-                    let count = length - 0x80
-                    guard start + count <= body.upperBound else { break }
-                    length = answer[start..<(start + count)].reduce(0) { $0 << 8 | Int($1) }
-                    start += count
-                }
-                let end = min(start + length, body.upperBound)
-                span(index, command: false, start..<end, .pass)
-                place = max(end, place + 1)
+                guard let (length, start) = Self.length(answer, at: place + 2, before: body.upperBound) else { break }
+                place = min(start + length, body.upperBound)
+                span(answer: start..<place, .pass)
             } else {
                 place += 1
             }
@@ -384,63 +357,45 @@ extension RedactionConversation {
 // Frames of ISO/IEC 15693.
 extension RedactionConversation {
     /// Flags, code, for makers' own commands the maker, perhaps the identifier, parameters.
-    mutating func takeVicinity(
-        _ index: Int,
-        _ frame: [UInt8],
-        _ start: Int,
-        _ answer: [UInt8],
-        _ body: Range<Int>
-    ) {
-        guard frame.count >= 2 else {
-            if !body.isEmpty { unexamined.append(index) }
+    mutating func takeVicinity() {
+        guard command.count >= 2 else { return unexamine(answer.indices) }
+        let (flags, code) = (command[0], command[1])
+        let answered = answer.count >= 10 ? answer[2..<10].reversed() : nil
+        if flags & 0x04 != 0 || code == 0x01 {
+            if let answered { tell(answered) }
             return
         }
-        let (flags, code) = (frame[0], frame[1])
-        func identifier(at place: Int) {
-            guard body.lowerBound + place + 8 <= body.upperBound else { return }
-            let begin = body.lowerBound + place
-            telling.insert(index)
-            identifiers.append(answer[begin..<(begin + 8)].reversed())
-        }
-        if flags & 0x04 != 0 || code == 0x01 { return identifier(at: 2) }
         var place = code >= 0xA0 ? 3 : 2
         if flags & 0x20 != 0 {
-            guard frame.count >= place + 8 else { return unexamined.append(index) }
-            identifiers.append(frame[place..<(place + 8)].reversed())
-            telling.insert(index)
+            guard command.count >= place + 8 else { return unexamine() }
+            tell(command[place..<(place + 8)].reversed())
             place += 8
         }
-        let parameters = frame.dropFirst(place)
+        let parameters = command.indices.dropFirst(place)
         // An answer that begins with the error flag holds only the error.
-        let isError = body.first.map { answer[$0] & 0x01 != 0 } ?? true
-        let data = isError ? body.upperBound..<body.upperBound : body.dropFirst(1)
-        let command = [UInt8](repeating: 0, count: start) + frame
+        let isError = answer.first.map { $0 & 0x01 != 0 } ?? true
+        let data = answer.indices.dropFirst(isError ? answer.count : 1)
         switch code {
         case 0x02, 0x25, 0x26, 0x27, 0x28, 0x29, 0x2A, 0x2C, 0x3C, 0x22: break
         case 0x2B, 0x3B:
-            if !isError { identifier(at: 2) }
+            if !isError, let answered { tell(answered) }
         case 0x20, 0x23, 0x30, 0x33:
-            guard let (block, count, _) = Self.blocks(Array(parameters), code) else { break }
-            takeVicinityBlocks(index, block, count, hasSecurity: flags & 0x40 != 0, answer, data)
-            return
+            guard let (block, count, _) = Self.blocks(Array(command[parameters]), code) else {
+                return unexamine(parameters, data)
+            }
+            takeVicinityBlocks(block, count, hasSecurity: flags & 0x40 != 0, data)
         case 0x21, 0x24, 0x31, 0x34:
-            guard let (block, count, length) = Self.blocks(Array(parameters), code) else { break }
-            let written = min(start + place + length, command.count)..<command.count
+            guard let (block, count, length) = Self.blocks(Array(command[parameters]), code) else {
+                return unexamine(parameters, data)
+            }
+            let written = parameters.dropFirst(length)
             let size = written.count / count
-            guard size > 0 else { return unexamined.append(index) }
-            touch(.type5, block * size, command[written], index, isCommand: true, isWrite: true)
-            return
-        case 0xBD: span(index, command: false, data, .identifier)
-        case 0xB2: span(index, command: false, data, .authentication)
-        case 0xB1, 0xB3, 0xB4, 0xB9, 0xBA:
-            span(index, command: true, (start + min(place, frame.count))..<command.count, .key)
-        default:
-            if !parameters.isEmpty || !data.isEmpty { unexamined.append(index) }
-            return
-        }
-        // Blocks whose numbers are missing.
-        if [0x20, 0x23, 0x30, 0x33, 0x21, 0x24, 0x31, 0x34].contains(code), !parameters.isEmpty || !data.isEmpty {
-            unexamined.append(index)
+            guard size > 0 else { return unexamine() }
+            touch(.type5, block * size, written, isCommand: true)
+        case 0xBD: span(answer: data, .identifier)
+        case 0xB2: span(answer: data, .authentication)
+        case 0xB3, 0xB4: span(command: parameters, .key)
+        default: unexamine(parameters, data)
         }
     }
 
@@ -459,28 +414,14 @@ extension RedactionConversation {
     }
 
     /// Blocks that were read, each behind its security byte if that was asked for.
-    private mutating func takeVicinityBlocks(
-        _ index: Int,
-        _ block: Int,
-        _ count: Int,
-        hasSecurity: Bool,
-        _ answer: [UInt8],
-        _ data: Range<Int>
-    ) {
+    private mutating func takeVicinityBlocks(_ block: Int, _ count: Int, hasSecurity: Bool, _ data: Range<Int>) {
         guard !data.isEmpty else { return }
         let step = data.count / count
-        guard step > (hasSecurity ? 1 : 0), step * count == data.count else { return unexamined.append(index) }
+        guard step > (hasSecurity ? 1 : 0), step * count == data.count else { return unexamine() }
         let size = hasSecurity ? step - 1 : step
         for number in 0..<count {
             let end = data.lowerBound + (number + 1) * step
-            touch(
-                .type5,
-                (block + number) * size,
-                answer[(end - size)..<end],
-                index,
-                isCommand: false,
-                isWrite: false
-            )
+            touch(.type5, (block + number) * size, (end - size)..<end, isCommand: false)
         }
     }
 }

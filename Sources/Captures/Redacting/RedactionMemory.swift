@@ -28,8 +28,7 @@ struct RedactionMemory {
         var offset: Int
         var count: Int
         var address: Int
-        var state: Int
-        var isWrite: Bool
+        var state = 0
     }
 
     private(set) var touches: [(space: Space, touch: Touch)] = []
@@ -44,14 +43,9 @@ struct RedactionMemory {
     /// The last state of a memory.
     func image(_ space: Space) -> [Int: UInt8] { states[space]?.last ?? [:] }
 
-    mutating func touch(
-        _ space: Space,
-        address: Int,
-        _ bytes: ArraySlice<UInt8>,
-        exchange: Int,
-        isCommand: Bool,
-        isWrite: Bool
-    ) {
+    /// Notes a touch, and begins a new state if it changes a value.
+    mutating func touch(_ space: Space, _ touch: Touch, _ bytes: ArraySlice<UInt8>) {
+        let address = touch.address
         guard !bytes.isEmpty, address >= 0, address < 1 << 24 else { return }
         var last = (states[space]?.count ?? 1) - 1
         if changes(space, last, address, bytes), stored < Self.limit, let image = states[space]?[last] {
@@ -63,23 +57,9 @@ struct RedactionMemory {
         for (index, byte) in bytes.enumerated() {
             states[space, default: [[:]]][last][address + index] = byte
         }
-        let touch = Touch(
-            exchange: exchange,
-            isCommand: isCommand,
-            offset: bytes.startIndex,
-            count: bytes.count,
-            address: address,
-            state: last,
-            isWrite: isWrite
-        )
+        var touch = touch
+        touch.state = last
         touches.append((space, touch))
-    }
-
-    /// Moves the last touches: their bytes are a part of a longer command or answer.
-    mutating func shift(from first: Int, command: Int, answer: Int) {
-        for place in first..<touches.count {
-            touches[place].touch.offset += touches[place].touch.isCommand ? command : answer
-        }
     }
 
     private func changes(_ space: Space, _ state: Int, _ address: Int, _ bytes: ArraySlice<UInt8>) -> Bool {
@@ -237,7 +217,7 @@ struct RedactionMemory {
         var state = touch.state
         // Within limits, for many writes make many states.
         let last = min(images.count - 1, state + 1024)
-        if touch.isWrite || replacements[state][address] == nil {
+        if touch.isCommand || replacements[state][address] == nil {
             while state < last, images[state + 1][address] == value { state += 1 }
         }
         return replacements[state][address] ?? replacements[touch.state][address]
