@@ -18,9 +18,8 @@ struct AppleVASExplainer: ExchangeExplainer {
             fields.insert(
                 ExplainedField(
                     "P1 P2",
-                    offset: 2,
-                    length: 2,
-                    bytes: [apdu.p1, apdu.p2],
+                    at: 2,
+                    [apdu.p1, apdu.p2],
                     meaning: "0101 asks for a pass and 0100 offers an address; nothing else is known"
                 ),
                 at: 0

@@ -26,9 +26,8 @@ enum BlockFields {
             fields = [
                 ExplainedField(
                     name(of: type, block, content.count),
-                    offset: offset,
-                    length: content.count,
-                    bytes: content,
+                    at: offset,
+                    content,
                     text: ExplanationText.ascii(content)
                 )
             ]

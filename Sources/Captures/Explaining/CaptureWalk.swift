@@ -112,43 +112,37 @@ struct CaptureWalk {
         let keys = KeySpans(presentation)
         for (index, exchange) in presentation.exchanges.enumerated() {
             let explained = walk.explain(exchange)
-            let (request, sent) = Self.request(exchange.request)
+            let (request, answer): (ExplainedLine.Kind, ExplainedLine.Kind) =
+                switch exchange.request {
+                case .apdu: (.command, .answer)
+                case .raw: (.frame, .answer)
+                case .control: (.control, .controlAnswer)
+                }
             found.append(
                 Self.line(
                     make(request, exchange.sourceLine, nil, "", explained.command.title),
                     CaptureText.request(exchange.request),
-                    sent,
+                    exchange.request.bytes,
                     explained.command.fields,
-                    hiding: keys.command(index)
+                    hiding: keys.ranges(index, isCommand: true)
                 )
             )
             let place = numbers?.answer(to: exchange.sourceLine)
-            let kind: ExplainedLine.Kind = request == .control ? .controlAnswer : .answer
             let statement = CaptureText.exchange(exchange).split(separator: "\n").last.map(String.init) ?? ""
-            switch exchange.answer {
-            case .fault(let fault):
+            if case .fault(let fault) = exchange.answer {
                 found.append(make(.fault, place, exchange.at, statement, Self.text(of: fault)))
-            case .bytes(let bytes):
-                found.append(
-                    Self.line(
-                        make(kind, place, exchange.at, "", explained.answer.title),
-                        statement,
-                        bytes,
-                        explained.answer.fields,
-                        hiding: keys.answer(index)
-                    )
-                )
-            case .raw(let frame):
-                found.append(
-                    Self.line(
-                        make(.frameAnswer, place, exchange.at, "", explained.answer.title),
-                        statement,
-                        frame.bytes,
-                        explained.answer.fields,
-                        hiding: keys.answer(index)
-                    )
-                )
+                continue
             }
+            let isRaw = if case .raw = exchange.answer { true } else { false }
+            found.append(
+                Self.line(
+                    make(isRaw ? .frameAnswer : answer, place, exchange.at, "", explained.answer.title),
+                    statement,
+                    exchange.answer.bytes,
+                    explained.answer.fields,
+                    hiding: keys.ranges(index, isCommand: false)
+                )
+            )
         }
     }
 
@@ -175,14 +169,6 @@ struct CaptureWalk {
         }
         guard let range = statement.range(of: text) else { return "not shown" }
         return statement.replacingCharacters(in: range, with: hidden.joined(separator: " "))
-    }
-
-    private static func request(_ request: Capture.Exchange.Request) -> (ExplainedLine.Kind, [UInt8]) {
-        switch request {
-        case .apdu(let bytes): (.command, bytes)
-        case .raw(let frame): (.frame, frame.bytes)
-        case .control(_, let bytes): (.control, bytes)
-        }
     }
 
     private static func text(of fault: Capture.Fault) -> String {

@@ -109,7 +109,7 @@ struct DESFireExplainer: ExchangeExplainer {
     }
 
     private static func data(_ apdu: RecordedExchange.Parts) -> [ExplainedField] {
-        [ExplainedField("data", offset: 0, length: apdu.body.count, bytes: apdu.body)]
+        [ExplainedField("data", at: 0, apdu.body)]
     }
 
     private static func size(_ byte: UInt8) -> String {

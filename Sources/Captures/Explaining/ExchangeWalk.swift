@@ -46,9 +46,8 @@ struct ExchangeWalk {
         func field(_ bytes: [UInt8], _ offset: Int, _ message: ExplainedExchange.Message) -> ExplainedField {
             ExplainedField(
                 "carried",
-                offset: offset,
-                length: bytes.count,
-                bytes: bytes,
+                at: offset,
+                bytes,
                 meaning: message.title,
                 fields: message.fields.map { $0.moved(by: offset) }
             )
@@ -241,21 +240,16 @@ struct ConversationState: Sendable {
 
 /// Where the keys and passwords of a conversation stand, those left out that everybody knows.
 struct KeySpans {
-    private var commands: [Int: [Range<Int>]] = [:]
-    private var answers: [Int: [Range<Int>]] = [:]
+    private let spans: [Int: [RedactionConversation.Span]]
 
     init(_ presentation: Capture.Presentation) {
-        for span in RedactionConversation(presentation).spans
-        where span.kind == .key && !span.isPublic(in: presentation) {
-            if span.isCommand {
-                commands[span.exchange, default: []].append(span.range)
-            } else {
-                answers[span.exchange, default: []].append(span.range)
-            }
+        let keys = RedactionConversation(presentation).spans.filter {
+            $0.kind == .key && !$0.isPublic(in: presentation)
         }
+        spans = Dictionary(grouping: keys, by: \.exchange)
     }
 
-    func command(_ index: Int) -> [Range<Int>] { commands[index] ?? [] }
-
-    func answer(_ index: Int) -> [Range<Int>] { answers[index] ?? [] }
+    func ranges(_ index: Int, isCommand: Bool) -> [Range<Int>] {
+        (spans[index] ?? []).filter { $0.isCommand == isCommand }.map(\.range)
+    }
 }

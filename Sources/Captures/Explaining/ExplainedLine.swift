@@ -179,6 +179,20 @@ public struct ExplainedField: Sendable, Hashable {
         self.isJoined = isJoined
         self.fields = fields
     }
+
+    /// Bytes without a header.
+    init(
+        _ name: String,
+        at offset: Int?,
+        _ bytes: [UInt8],
+        text: String? = nil,
+        meaning: String? = nil,
+        isJoined: Bool = false,
+        fields: [ExplainedField] = []
+    ) {
+        self.init(name, offset: offset, length: bytes.count, bytes: bytes, text: text, meaning: meaning)
+        (self.isJoined, self.fields) = (isJoined, fields)
+    }
 }
 
 extension ExplainedField: Encodable {

@@ -27,9 +27,8 @@ enum FactText {
             fields.append(
                 ExplainedField(
                     "historical bytes",
-                    offset: end - historical.count,
-                    length: historical.count,
-                    bytes: historical,
+                    at: end - historical.count,
+                    historical,
                     text: ExplanationText.ascii(historical),
                     meaning: atr.storageCard.map { "the reader names the card \($0.displayName)" }
                 )
@@ -37,13 +36,7 @@ enum FactText {
         }
         if let tck = atr.tck {
             fields.append(
-                ExplainedField(
-                    "check byte",
-                    offset: end,
-                    length: 1,
-                    bytes: [tck],
-                    meaning: atr.isTCKValid == true ? "right" : "wrong"
-                )
+                ExplainedField("check byte", at: end, [tck], meaning: atr.isTCKValid == true ? "right" : "wrong")
             )
         }
         let phone =

@@ -35,9 +35,8 @@ struct FieldReader {
         fields.append(
             ExplainedField(
                 name,
-                offset: offset,
-                length: part.count,
-                bytes: part,
+                at: offset,
+                part,
                 meaning: isWhole ? meaning(part) : "cut off: it has \(ExplanationText.count(count))"
             )
         )

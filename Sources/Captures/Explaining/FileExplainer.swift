@@ -153,13 +153,7 @@ struct FileExplainer: ExchangeExplainer {
         _ state: ConversationState
     ) -> [ExplainedField] {
         guard !content.isEmpty else { return [] }
-        let whole = ExplainedField(
-            "content",
-            offset: place,
-            length: content.count,
-            bytes: content,
-            text: ExplanationText.ascii(content)
-        )
+        let whole = ExplainedField("content", at: place, content, text: ExplanationText.ascii(content))
         guard state.selection == .ndef, let offset, let selected else { return [whole] }
         files[selected, default: File()].note(content, at: offset)
         let range = offset..<(offset + content.count)
@@ -186,15 +180,7 @@ struct FileExplainer: ExchangeExplainer {
         reader.take("longest command", 2) { ExplanationText.count($0.number(at: 0, count: 2)) }
         reader.rest { TLVFields.make($0, at: $1, Self.control) }
         guard !isHere else { return reader.fields }
-        return [
-            ExplainedField(
-                "capability container",
-                length: length,
-                bytes: bytes,
-                isJoined: true,
-                fields: reader.fields
-            )
-        ]
+        return [ExplainedField("capability container", at: nil, bytes, isJoined: true, fields: reader.fields)]
     }
 
     private static let control = TagDictionary([
@@ -235,9 +221,8 @@ struct FileExplainer: ExchangeExplainer {
             fields.append(
                 ExplainedField(
                     "length of the message",
-                    offset: place,
-                    length: size,
-                    bytes: file.part(0..<size),
+                    at: place,
+                    file.part(0..<size),
                     meaning: length == 0 ? "there is none, or it is being written" : ExplanationText.count(length)
                 )
             )
@@ -304,7 +289,7 @@ struct StandardExplainer: ExchangeExplainer {
             what = "frame \(ExplanationText.hex(Array(exchange.command.prefix(1)))): not known here"
         }
         func field(_ bytes: [UInt8]) -> [ExplainedField] {
-            bytes.isEmpty ? [] : [ExplainedField("data", offset: 0, length: bytes.count, bytes: bytes)]
+            bytes.isEmpty ? [] : [ExplainedField("data", at: 0, bytes)]
         }
         let answer = exchange.answer ?? []
         return ExplainedExchange(

@@ -109,9 +109,8 @@ enum NDEFFields {
     static func message(_ bytes: [UInt8], at offset: Int?, joined: Bool) -> ExplainedField {
         ExplainedField(
             "NDEF message",
-            offset: joined ? nil : offset,
-            length: bytes.count,
-            bytes: bytes,
+            at: joined ? nil : offset,
+            bytes,
             isJoined: joined,
             fields: records(bytes, at: joined ? 0 : offset ?? 0)
         )

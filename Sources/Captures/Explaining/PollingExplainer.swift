@@ -10,15 +10,7 @@ struct PollingExplainer: ExchangeExplainer {
             var fields = Self.fields(of: annotation)
             if hasChecksum {
                 let offset = annotation.bytes.count
-                fields.append(
-                    ExplainedField(
-                        "checksum",
-                        offset: offset,
-                        length: command.count - offset,
-                        bytes: Array(command[offset...]),
-                        meaning: "right"
-                    )
-                )
+                fields.append(ExplainedField("checksum", at: offset, Array(command[offset...]), meaning: "right"))
             }
             return ExplainedExchange(
                 .init("polling annotation (ECP): \(annotation.meaning)", fields),
@@ -89,6 +81,6 @@ struct PollingExplainer: ExchangeExplainer {
 
     private static func data(_ bytes: [UInt8]?) -> [ExplainedField] {
         guard let bytes, bytes.count > 1 else { return [] }
-        return [ExplainedField("data", offset: 0, length: bytes.count, bytes: bytes)]
+        return [ExplainedField("data", at: 0, bytes)]
     }
 }

@@ -72,9 +72,8 @@ struct ReaderExplainer: ExchangeExplainer {
                 fields = [
                     ExplainedField(
                         "identifier",
-                        offset: 0,
-                        length: apdu.body.count,
-                        bytes: apdu.body,
+                        at: 0,
+                        apdu.body,
                         meaning: Self.text(of: uid.kind) + (uid.manufacturer.map { "; maker \($0)" } ?? "")
                     )
                 ]

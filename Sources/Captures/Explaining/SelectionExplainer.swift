@@ -47,9 +47,8 @@ struct SelectionExplainer: ExchangeExplainer {
         let name = known?.name ?? ExplanationText.ascii(apdu.data) ?? ExplanationText.hex(apdu.data, longest: 32)
         let field = ExplainedField(
             "name",
-            offset: apdu.dataOffset,
-            length: apdu.data.count,
-            bytes: apdu.data,
+            at: apdu.dataOffset,
+            apdu.data,
             text: ExplanationText.ascii(apdu.data),
             meaning: known?.purpose ?? "an application that is not known here"
         )

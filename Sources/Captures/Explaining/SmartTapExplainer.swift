@@ -98,17 +98,11 @@ struct SmartTapExplainer: ExchangeExplainer {
         parts = nil
         guard count > 1 else { return answer(apdu, data, Self.given(data)) }
         var message = answer(apdu, [], Self.given(data))
-        let own = ExplainedField(
-            "part \(count)",
-            offset: 0,
-            length: apdu.body.count,
-            bytes: apdu.body,
-            meaning: "the last part of the answer"
-        )
+        let own = ExplainedField("part \(count)", at: 0, apdu.body, meaning: "the last part of the answer")
         let whole = ExplainedField(
             "answer of \(ExplanationText.count(count, "part"))",
-            length: data.count,
-            bytes: data,
+            at: nil,
+            data,
             isJoined: true,
             fields: SmartTapFields.message(data, at: 0)
         )

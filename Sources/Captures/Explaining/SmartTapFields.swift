@@ -156,13 +156,11 @@ enum SmartTapFields {
             return reader.rest { bytes, start in depth < depthLimit ? message(bytes, at: start, depth: depth + 1) : [] }
         }
         reader.rest { bytes, start in
-            var field = ExplainedField("compressed data", offset: start, length: bytes.count, bytes: bytes)
+            var field = ExplainedField("compressed data", at: start, bytes)
             do throws(Inflation.Failure) {
                 let data = try Inflation.inflate(bytes, limit: longestInflated)
                 let fields = depth < depthLimit ? message(data, at: 0, depth: depth + 1) : []
-                field.fields = [
-                    ExplainedField("inflated data", length: data.count, bytes: data, isJoined: true, fields: fields)
-                ]
+                field.fields = [ExplainedField("inflated data", at: nil, data, isJoined: true, fields: fields)]
             } catch {
                 field.meaning =
                     error == .tooLong

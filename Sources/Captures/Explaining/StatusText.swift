@@ -25,9 +25,8 @@ enum StatusText {
         return [
             ExplainedField(
                 "status word",
-                offset: apdu.body.count,
-                length: 2,
-                bytes: [status.sw1, status.sw2],
+                at: apdu.body.count,
+                [status.sw1, status.sw2],
                 meaning: meaning ?? name(status)
             )
         ]
@@ -38,7 +37,7 @@ extension RecordedExchange.Parts {
     /// The command's data as one field, and what is wrong with its lengths.
     func dataFields(_ name: String = "data", _ meaning: String? = nil) -> [ExplainedField] {
         guard !data.isEmpty else { return faults }
-        return [ExplainedField(name, offset: dataOffset, length: data.count, bytes: data, meaning: meaning)] + faults
+        return [ExplainedField(name, at: dataOffset, data, meaning: meaning)] + faults
     }
 
     /// What is wrong with the command's lengths.
@@ -50,7 +49,7 @@ extension RecordedExchange.Parts {
     /// The answer's data as one field, and its status word.
     func answerFields(_ name: String = "data", _ meaning: String? = nil, status: String? = nil) -> [ExplainedField] {
         let data =
-            body.isEmpty ? [] : [ExplainedField(name, offset: 0, length: body.count, bytes: body, meaning: meaning)]
+            body.isEmpty ? [] : [ExplainedField(name, at: 0, body, meaning: meaning)]
         return data + StatusText.field(self, status)
     }
 }

@@ -71,9 +71,8 @@ struct TLVFields {
                 fields.append(
                     ExplainedField(
                         "not read",
-                        offset: start + first,
-                        length: end - first,
-                        bytes: Array(bytes[first..<end]),
+                        at: start + first,
+                        Array(bytes[first..<end]),
                         meaning: depth > ReaderLimits.tlvDepth
                             ? "more than \(ReaderLimits.tlvDepth) levels"
                             : "this is no data object, or one that is cut off"

@@ -84,15 +84,7 @@ struct TagFrameExplainer: ExchangeExplainer {
         let what = BlockFields.name(of: type, block, count)
         let command = ExplainedExchange.Message(
             "\(name): reads \(what)",
-            [
-                ExplainedField(
-                    "first",
-                    offset: 1,
-                    length: 1,
-                    bytes: [UInt8(truncatingIfNeeded: block)],
-                    meaning: "\(block)"
-                )
-            ]
+            [ExplainedField("first", at: 1, [UInt8(truncatingIfNeeded: block)], meaning: "\(block)")]
         )
         guard let answer = exchange.answer, answer.count > 1 else {
             return ExplainedExchange(command, Self.answer(exchange, ""))
@@ -114,7 +106,7 @@ struct TagFrameExplainer: ExchangeExplainer {
         let fields =
             isTaken
             ? BlockFields.make(content, fromBlock: block, at: skip, &state)
-            : [ExplainedField("content", offset: skip, length: content.count, bytes: content)]
+            : [ExplainedField("content", at: skip, content)]
         return ExplainedExchange(
             .init("\(verb) \(Self.block(block, state))", fields),
             Self.answer(exchange, "it is written")
@@ -149,7 +141,7 @@ struct TagFrameExplainer: ExchangeExplainer {
         _ meaning: ([UInt8]) -> String? = { _ in nil }
     ) -> ExplainedExchange {
         let rest = Array(exchange.command.dropFirst())
-        let fields = rest.isEmpty ? [] : [ExplainedField("data", offset: 1, length: rest.count, bytes: rest)]
+        let fields = rest.isEmpty ? [] : [ExplainedField("data", at: 1, rest)]
         return ExplainedExchange(.init(title, fields), Self.answer(exchange, success, meaning))
     }
 
@@ -163,13 +155,7 @@ struct TagFrameExplainer: ExchangeExplainer {
         if answer.count == 1, exchange.answerBits <= 4 {
             return .init(first == 0x0A ? "ACK" + (success.isEmpty ? "" : ": \(success)") : refusal(first))
         }
-        let field = ExplainedField(
-            "data",
-            offset: 0,
-            length: answer.count,
-            bytes: answer,
-            meaning: meaning(answer)
-        )
+        let field = ExplainedField("data", at: 0, answer, meaning: meaning(answer))
         return .init(success.isEmpty ? ExplanationText.count(answer.count) : success, [field])
     }
 
@@ -223,7 +209,7 @@ struct TagFrameExplainer: ExchangeExplainer {
             title = body[9] == 0 ? "done" : "refused, status \([body[9], body[10]].hex)"
         }
         if fields.isEmpty, !answer.isEmpty {
-            fields = [ExplainedField("data", offset: 0, length: answer.count, bytes: answer)]
+            fields = [ExplainedField("data", at: 0, answer)]
         }
         return ExplainedExchange(.init("FeliCa: \(name)", reader.fields), .init(title, fields))
     }
