@@ -167,16 +167,11 @@ struct FrameWrapping {
         guard let skip, exchange.command.count > skip + 3 else { return nil }
         let command = Array(exchange.command[skip...])
         guard (try? APDULayout(command)) != nil else { return nil }
-        guard let answer = exchange.answer else {
-            return FrameWrapping(RecordedExchange(.apdu, command, nil), skip, skip, skip == 0 ? "" : "ISO-DEP block")
+        if let answer = exchange.answer {
+            guard answer.count >= skip + 2, (0x61..<0xA0).contains(answer[answer.count - 2]) else { return nil }
         }
-        guard answer.count >= skip + 2, let high = answer.dropLast().last, high >= 0x61, high < 0xA0 else { return nil }
-        return FrameWrapping(
-            RecordedExchange(.apdu, command, Array(answer[skip...])),
-            skip,
-            skip,
-            skip == 0 ? "" : "ISO-DEP block"
-        )
+        let inner = RecordedExchange(.apdu, command, exchange.answer.map { Array($0[skip...]) })
+        return FrameWrapping(inner, skip, skip, skip == 0 ? "" : "ISO-DEP block")
     }
 }
 

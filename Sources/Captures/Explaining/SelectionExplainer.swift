@@ -60,74 +60,38 @@ struct SelectionExplainer: ExchangeExplainer {
     }
 
     private func answer(to known: KnownApplication?, _ apdu: RecordedExchange.Parts) -> ExplainedExchange.Message {
-        let status = StatusText.field(apdu)
+        var tags = Self.template
+        let title: String
         switch known?.kind {
-        case .wallet: return walletAnswer(apdu, status)
-        case .smartTap where apdu.isSuccess: return smartTapAnswer(apdu, status)
+        case .wallet: (title, tags) = walletAnswer(apdu)
+        case .smartTap where apdu.isSuccess: return smartTapAnswer(apdu, StatusText.field(apdu))
         case .payment where apdu.isSuccess:
-            return .init(
-                StatusText.title(apdu, "a payment application answers; nothing more should be asked of it"),
-                TLVFields.make(apdu.body, at: 0, Self.template) + status
-            )
+            title = StatusText.title(apdu, "a payment application answers; nothing more should be asked of it")
         case .identityDocument where apdu.isSuccess:
-            return .init(
-                StatusText.title(apdu, "a passport or an identity card; nothing more should be asked of it"),
-                TLVFields.make(apdu.body, at: 0, Self.template) + status
-            )
-        default:
-            return .init(
-                StatusText.title(apdu, "it is there", [.fileNotFound: "there is no such application"]),
-                TLVFields.make(apdu.body, at: 0, Self.template) + status
-            )
+            title = StatusText.title(apdu, "a passport or an identity card; nothing more should be asked of it")
+        default: title = StatusText.title(apdu, "it is there", [.fileNotFound: "there is no such application"])
         }
+        return .init(title, TLVFields.make(apdu.body, at: 0, tags) + StatusText.field(apdu))
     }
 
-    private func walletAnswer(
-        _ apdu: RecordedExchange.Parts,
-        _ status: [ExplainedField]
-    ) -> ExplainedExchange.Message {
-        guard let word = apdu.status else { return .init(StatusText.title(apdu, ""), status) }
+    private func walletAnswer(_ apdu: RecordedExchange.Parts) -> (title: String, tags: TagDictionary) {
+        guard let word = apdu.status else { return (StatusText.title(apdu, ""), Self.template) }
+        var tags = Self.template
+        let title: String
         switch WalletSelection(ResponseAPDU(data: apdu.body, statusWord: word)) {
         case .apple(let template):
             let version = (try? AppleVASApplication(template)).map { " \($0.version.major).\($0.version.minor)" } ?? ""
-            return .init(
-                StatusText.title(apdu, "Apple's wallet answers (Apple VAS\(version))"),
-                TLVFields.make(apdu.body, at: 0, AppleVASExplainer.selection) + status
-            )
+            (title, tags) = ("Apple's wallet answers (Apple VAS\(version))", AppleVASExplainer.selection)
         case .google(let template):
-            let offers = (try? SmartTapApplication(template)) != nil
-            return .init(
-                StatusText.title(
-                    apdu,
-                    offers
-                        ? "Google's wallet answers, and offers Smart Tap 2.1"
-                        : "Google's wallet answers, and does not offer Smart Tap 2.1"
-                ),
-                TLVFields.make(apdu.body, at: 0, SmartTapExplainer.selection) + status
-            )
+            let offer = (try? SmartTapApplication(template)) == nil ? "does not offer" : "offers"
+            (title, tags) = ("Google's wallet answers, and \(offer) Smart Tap 2.1", SmartTapExplainer.selection)
         case .unknown(let label):
-            return .init(
-                StatusText.title(apdu, "a wallet that is not known here answers (\(ExplanationText.quote(label)))"),
-                TLVFields.make(apdu.body, at: 0, Self.template) + status
-            )
-        case .malformed:
-            return .init(
-                StatusText.title(apdu, "something answers that is no wallet's template"),
-                TLVFields.make(apdu.body, at: 0, Self.template) + status
-            )
-        case .absent:
-            return .init(
-                StatusText.title(
-                    apdu,
-                    "",
-                    [
-                        .fileNotFound:
-                            "no wallet answers: it is no phone, or one that was not told that passes are wanted, or is locked"
-                    ]
-                ),
-                TLVFields.make(apdu.body, at: 0, Self.template) + status
-            )
+            title = "a wallet that is not known here answers (\(ExplanationText.quote(label)))"
+        case .malformed: title = "something answers that is no wallet's template"
+        case .absent: title = ""
         }
+        let absent = "no wallet answers: it is no phone, or one that was not told that passes are wanted, or is locked"
+        return (StatusText.title(apdu, title, title.isEmpty ? [.fileNotFound: absent] : [:]), tags)
     }
 
     private func smartTapAnswer(

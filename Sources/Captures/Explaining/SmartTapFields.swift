@@ -173,56 +173,50 @@ enum SmartTapFields {
     // MARK: What the terminal can do
 
     private static func capabilities(_ reader: inout FieldReader) {
-        reader.take("system", 1) { bytes in
-            ExplanationText.bits(
-                bytes[0],
-                [
-                    (0x01, "stand-alone"), (0x02, "semi-integrated"), (0x04, "unattended"), (0x08, "online"),
-                    (0x10, "offline"), (0x20, "mobile marketing"), (0x40, "inflates compressed data"),
-                ]
-            )
-        }
-        reader.take("interface", 1) { bytes in
-            ExplanationText.bits(
-                bytes[0],
-                [
-                    (0x01, "printer"), (0x02, "printer of graphics"), (0x04, "display"), (0x08, "images"),
-                    (0x10, "audio"), (0x20, "animation"), (0x40, "video"),
-                ]
-            )
-        }
-        reader.take("checkout", 1) { bytes in
-            ExplanationText.bits(
-                bytes[0],
-                [
-                    (0x01, "payment"), (0x02, "digital receipts"), (0x04, "issues services"),
-                    (0x08, "data of the point of sale over the air"),
-                ]
-            )
-        }
-        reader.take("verification", 1) { bytes in
-            ExplanationText.bits(
-                bytes[0],
-                [
-                    (0x01, "online PIN"), (0x02, "PIN of the device"), (0x04, "signature"), (0x08, "none needed"),
-                    (0x10, "code of the device"), (0x20, "code of the service provider"), (0x40, "identity document"),
-                    (0x80, "biometric"),
-                ]
-            )
-        }
-        reader.take("tap mode", 1) { bytes in
-            ExplanationText.bits(
-                bytes[0],
-                [
-                    (0x01, "passes only"), (0x02, "payment only"), (0x04, "passes and payment"),
-                    (0x08, "passes rather than payment"),
-                ]
-            )
-        }
+        for (name, bits) in capabilities { reader.take(name, 1) { ExplanationText.bits($0[0], bits) } }
         reader.rest("more")
     }
 
     // MARK: Tables
+
+    private static let capabilities: [(name: String, bits: [(UInt8, String)])] = [
+        (
+            "system",
+            [
+                (0x01, "stand-alone"), (0x02, "semi-integrated"), (0x04, "unattended"), (0x08, "online"),
+                (0x10, "offline"), (0x20, "mobile marketing"), (0x40, "inflates compressed data"),
+            ]
+        ),
+        (
+            "interface",
+            [
+                (0x01, "printer"), (0x02, "printer of graphics"), (0x04, "display"), (0x08, "images"),
+                (0x10, "audio"), (0x20, "animation"), (0x40, "video"),
+            ]
+        ),
+        (
+            "checkout",
+            [
+                (0x01, "payment"), (0x02, "digital receipts"), (0x04, "issues services"),
+                (0x08, "data of the point of sale over the air"),
+            ]
+        ),
+        (
+            "verification",
+            [
+                (0x01, "online PIN"), (0x02, "PIN of the device"), (0x04, "signature"), (0x08, "none needed"),
+                (0x10, "code of the device"), (0x20, "code of the service provider"), (0x40, "identity document"),
+                (0x80, "biometric"),
+            ]
+        ),
+        (
+            "tap mode",
+            [
+                (0x01, "passes only"), (0x02, "payment only"), (0x04, "passes and payment"),
+                (0x08, "passes rather than payment"),
+            ]
+        ),
+    ]
 
     /// How many bytes stand before the message in `cpr`: number, kind of signature, key, key version.
     private static let proofLength = 32 + 1 + 33 + 4

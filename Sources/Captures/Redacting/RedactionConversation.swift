@@ -247,20 +247,18 @@ struct RedactionConversation {
         span(range.dropFirst(isShort ? 8 : 10), isCommand: isCommand, .identifier)
     }
 
-    /// Pages that hold a tag's password: where it lies depends on the tag, which its capability container tells.
+    /// Pages that hold a password or a key, by the size in a tag's capability container.
+    private static let passwordPages: [(sizes: [UInt8], pages: [Int])] = [
+        // Also an Ultralight C, whose key lies in the last four.
+        ([0x12], [0x2B, 0x2C, 0x2D, 0x2E, 0x2F]), ([0x3E, 0x3F], [0x85, 0x86]), ([0x6D, 0x6F], [0xE5, 0xE6]),
+        ([0x06, 0x10], [0x12, 0x13, 0x27, 0x28, 0x2C, 0x2D, 0x2E, 0x2F]),
+    ]
+
+    /// Finds a password in what is written to a page, which may be any tag's while the size is not known.
     mutating func findPassword(page: Int, _ data: Range<Int>) {
         let size = memory.image(.pages(sector: 0))[14]
-        let pages: [Int] =
-            switch size {
-            // Also an Ultralight C, whose key lies in the last four.
-            case 0x12: [0x2B, 0x2C, 0x2D, 0x2E, 0x2F]
-            case 0x3E, 0x3F: [0x85, 0x86]
-            case 0x6D, 0x6F: [0xE5, 0xE6]
-            case 0x06, 0x10: [0x12, 0x13, 0x27, 0x28, 0x2C, 0x2D, 0x2E, 0x2F]
-            case nil: [0x12, 0x13, 0x27, 0x28, 0x2B, 0x2C, 0x2D, 0x2E, 0x2F, 0x85, 0x86, 0xE5, 0xE6]
-            default: []
-            }
-        if pages.contains(page) { span(command: data, .key) }
+        let tags = Self.passwordPages.filter { size.map($0.sizes.contains) ?? true }
+        if tags.contains(where: { $0.pages.contains(page) }) { span(command: data, .key) }
     }
 
     // MARK: Type A identifiers in pages 0 to 2
