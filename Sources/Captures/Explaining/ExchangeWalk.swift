@@ -105,37 +105,23 @@ struct FrameWrapping {
     }
 
     private static func withinCommand(_ apdu: RecordedExchange.Parts, _ exchange: RecordedExchange) -> FrameWrapping? {
-        /// A frame in the data from `skip` on, answered from `answerSkip` on.
-        func frame(_ skip: Int, _ answerSkip: Int, _ carrier: String) -> FrameWrapping? {
+        if let (carrier, skip, answerSkip) = apdu.carriedFrame {
             guard apdu.data.count > skip else { return nil }
             let isAnswered = apdu.isSuccess && apdu.body.count > answerSkip
-            return FrameWrapping(
-                bits(Array(apdu.data[skip...]), isAnswered ? Array(apdu.body[answerSkip...]) : nil),
-                apdu.dataOffset + skip,
-                answerSkip,
-                carrier
-            )
+            let inner = bits(Array(apdu.data[skip...]), isAnswered ? Array(apdu.body[answerSkip...]) : nil)
+            return FrameWrapping(inner, apdu.dataOffset + skip, answerSkip, carrier)
         }
-        switch apdu.ins {
-        case 0xFE: return frame(0, 0, "reader: carries a frame (ENCAPSULATE)")
-        case 0xEF: return frame(0, 0, "reader: carries a frame")
-        case 0x00 where apdu.data.starts(with: [0xD4, 0x42]):
-            return frame(2, 3, "reader: carries a frame (InCommunicateThru)")
-        case 0x00 where apdu.data.starts(with: [0xD4, 0x40]):
-            return frame(3, 3, "reader: carries a frame (InDataExchange)")
-        case 0xC2 where apdu.parameter == 0x0001:
-            let sent = TLVFields.make(apdu.data, at: 0, ReaderExplainer.sessionTags)
-            let came = TLVFields.make(apdu.body, at: 0, ReaderExplainer.sessionTags)
-            guard let (content, offset) = Self.object("95", sent) ?? Self.object("93", sent) else { return nil }
-            let answer = Self.object("97", came)
-            return FrameWrapping(
-                bits(content, answer?.content),
-                apdu.dataOffset + offset,
-                answer?.offset ?? 0,
-                "reader: carries a frame (transparent session)"
-            )
-        default: return nil
-        }
+        guard apdu.ins == 0xC2, apdu.parameter == 0x0001 else { return nil }
+        let sent = TLVFields.make(apdu.data, at: 0, ReaderExplainer.sessionTags)
+        let came = TLVFields.make(apdu.body, at: 0, ReaderExplainer.sessionTags)
+        guard let (content, offset) = object("95", sent) ?? object("93", sent) else { return nil }
+        let answer = object("97", came)
+        return FrameWrapping(
+            bits(content, answer?.content),
+            apdu.dataOffset + offset,
+            answer?.offset ?? 0,
+            "reader: carries a frame (transparent session)"
+        )
     }
 
     /// A single byte of at most 0F is an acknowledgement of four bits.

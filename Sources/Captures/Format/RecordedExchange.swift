@@ -99,6 +99,20 @@ extension RecordedExchange.Parts {
     }
 }
 
+extension RecordedExchange.Parts {
+    /// What carries a frame to the card within a command to the reader, and how many bytes stand before the frame in the
+    /// data and before its answer in the body: those of a PN53x's own command.
+    var carriedFrame: (carrier: String, data: Int, answer: Int)? {
+        switch (cla, ins, data.prefix(2)) {
+        case (0xFF, 0xFE, _): ("reader: carries a frame (ENCAPSULATE)", 0, 0)
+        case (0xFF, 0xEF, _): ("reader: carries a frame", 0, 0)
+        case (0xFF, 0x00, [0xD4, 0x42]): ("reader: carries a frame (InCommunicateThru)", 2, 3)
+        case (0xFF, 0x00, [0xD4, 0x40]): ("reader: carries a frame (InDataExchange)", 3, 3)
+        default: nil
+        }
+    }
+}
+
 extension RecordedExchange {
     /// The numbers of the blocks that a FeliCa command reads or writes, which begins with its code, and the place behind
     /// each in it. What a command writes, behind its list, may be taken for further blocks.

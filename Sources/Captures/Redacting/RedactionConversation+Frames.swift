@@ -170,6 +170,11 @@ extension RedactionConversation {
         _ body: Range<Int>,
         isSecret: Bool
     ) {
+        if let carried = apdu.carriedFrame {
+            guard data.count >= carried.data else { return unexamine() }
+            let technologies: [UInt8: Technology] = apdu.ins == 0xFE ? [2: .iso14443b, 4: .iso15693, 7: .felica] : [:]
+            return takeWithin(data.dropFirst(carried.data), body.dropFirst(carried.answer), technologies[apdu.p1])
+        }
         switch apdu.ins {
         case 0xCA where apdu.parameter == 0 && CardUID.lengths.contains(body.count): tell(answer[body])
         // 01 00 asks for the historical bytes, which stay as ATRs do.
@@ -188,11 +193,7 @@ extension RedactionConversation {
             takeBlocks(apdu.parameter, blocks, isCommand: true)
             span(command: data.dropFirst(blocks.count), .key)
             unexamine(body)
-        case 0xFE:
-            let technologies: [UInt8: Technology] = [2: .iso14443b, 4: .iso15693, 7: .felica]
-            takeWithin(data, body, technologies[apdu.p1])
-        case 0xEF: takeWithin(data, body)
-        case 0x00 where data.count >= 2 && apdu.data[0] == 0xD4: takeChip(apdu.data[1], data, body)
+        case 0x00 where data.count >= 2 && apdu.data[0] == 0xD4: takeChip(apdu.data[1], body)
         case 0xC2: takeSession(data, body)
         case _ where isSecret: span(command: data, answer: body, .key, isOwn: true)
         // The lights and the sound of an ACR122 say nothing of a card.
@@ -201,12 +202,9 @@ extension RedactionConversation {
         }
     }
 
-    /// A frame to a PN53x behind a reader: `D4 42 FRAME` or `D4 40 01 FRAME`.
-    private mutating func takeChip(_ code: UInt8, _ data: Range<Int>, _ body: Range<Int>) {
+    /// What a PN53x behind a reader does itself.
+    private mutating func takeChip(_ code: UInt8, _ body: Range<Int>) {
         switch code {
-        case 0x40 where data.count < 3: unexamine()
-        // D5, the code and a status stand before the frame.
-        case 0x40, 0x42: takeWithin(data.dropFirst(code == 0x40 ? 3 : 2), body.dropFirst(3))
         case 0x4A, 0x60: if body.count > 8 { span(answer: body.dropFirst(4), .identifier) }
         case 0x00, 0x02, 0x04, 0x06, 0x0C, 0x0E, 0x12, 0x14, 0x16, 0x32, 0x44, 0x52, 0x54: break
         default: unexamine()
