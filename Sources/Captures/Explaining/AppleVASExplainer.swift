@@ -48,7 +48,7 @@ struct AppleVASExplainer: ExchangeExplainer {
             case .noSuchPass: meaning = "there is no pass of this kind, or another one is shown"
             case .locked: meaning = "the pass is there, but the phone is locked"
             case .needsUser: meaning = "the owner has to choose or to confirm on the phone"
-            case .refused: meaning = Self.refusals[status] ?? StatusText.name(status)
+            case .refused: meaning = Self.refusals[status] ?? status.name
             }
         } catch {
             meaning = error.message

@@ -19,19 +19,11 @@ struct DESFireExplainer: ExchangeExplainer {
         if isMore { title = name == nil ? "DESFire: go on" : title + ", part \(part)" }
         return ExplainedExchange(
             .init(title, isMore ? apdu.dataFields() : Self.command(instruction, apdu) + apdu.faults),
-            .init(Self.title(apdu, status), Self.answer(instruction, part, apdu, status) + Self.field(apdu, status))
+            .init(
+                apdu.status.map { StatusText.title($0, status?.name ?? $0.name) } ?? StatusText.title(apdu, ""),
+                Self.answer(instruction, part, apdu, status) + StatusText.field(apdu, status?.name)
+            )
         )
-    }
-
-    // MARK: Status
-
-    private static func title(_ apdu: RecordedExchange.Parts, _ status: DESFireStatus?) -> String {
-        guard let word = apdu.status else { return StatusText.title(apdu, "") }
-        return StatusText.title(word, status?.name ?? StatusText.name(word))
-    }
-
-    private static func field(_ apdu: RecordedExchange.Parts, _ status: DESFireStatus?) -> [ExplainedField] {
-        StatusText.field(apdu, status?.name)
     }
 
     // MARK: Commands
@@ -66,7 +58,9 @@ struct DESFireExplainer: ExchangeExplainer {
         _ apdu: RecordedExchange.Parts,
         _ status: DESFireStatus?
     ) -> [ExplainedField] {
-        guard status == .done || status == .additionalFrame else { return apdu.body.isEmpty ? [] : data(apdu) }
+        guard status == .done || status == .additionalFrame else {
+            return apdu.body.isEmpty ? [] : [ExplainedField("data", at: 0, apdu.body)]
+        }
         var reader = FieldReader(apdu.body, at: 0)
         switch (instruction, part) {
         case (0x60, 1), (0x60, 2):
@@ -106,10 +100,6 @@ struct DESFireExplainer: ExchangeExplainer {
         reader.take("communication", 1) { communications[$0[0] & 0x03] }
         reader.take("rights", 2) { _ in "read, write, read and write, change: E is free, F is never" }
         if let kind = body.first, kind <= 0x01 { reader.take("size", 3) { "\($0.littleEndianNumber) bytes" } }
-    }
-
-    private static func data(_ apdu: RecordedExchange.Parts) -> [ExplainedField] {
-        [ExplainedField("data", at: 0, apdu.body)]
     }
 
     private static func size(_ byte: UInt8) -> String {

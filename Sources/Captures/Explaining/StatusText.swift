@@ -9,15 +9,12 @@ enum StatusText {
         _ meanings: [StatusWord: String] = [:]
     ) -> String {
         guard let status = apdu.status else { return "an answer without a status word" }
-        return title(status, meanings[status] ?? (status.isSuccess ? success : name(status)))
+        return title(status, meanings[status] ?? (status.isSuccess ? success : status.name))
     }
 
     static func title(_ status: StatusWord, _ meaning: String) -> String {
         "status \([status.sw1, status.sw2].hex)" + (meaning.isEmpty ? "" : ": \(meaning)")
     }
-
-    /// The name of ISO/IEC 7816-4.
-    static func name(_ status: StatusWord) -> String { status.name }
 
     /// The status word as a field, with what it means here.
     static func field(_ apdu: RecordedExchange.Parts, _ meaning: String? = nil) -> [ExplainedField] {
@@ -27,7 +24,7 @@ enum StatusText {
                 "status word",
                 at: apdu.body.count,
                 [status.sw1, status.sw2],
-                meaning: meaning ?? name(status)
+                meaning: meaning ?? status.name
             )
         ]
     }

@@ -246,27 +246,20 @@ struct TagFrameExplainer: ExchangeExplainer {
         }
         if command[1] == 0x23 { reader.take("further blocks", 1) { "\($0[0])" } }
         reader.rest("data")
-        let title = "ISO 15693: \(name)" + (block.map { " \($0)" } ?? "")
-        guard let answer = exchange.answer, let flags = answer.first else {
-            return ExplainedExchange(.init(title, reader.fields), .init("an empty answer"))
-        }
-        guard flags & 0x01 == 0 else {
+        let title = ExplainedExchange.Message("ISO 15693: \(name)" + (block.map { " \($0)" } ?? ""), reader.fields)
+        let answer = exchange.answer ?? []
+        if let flags = answer.first, flags & 0x01 != 0 {
             let code = answer.count > 1 ? ", code \([answer[1]].hex)" : ""
-            return ExplainedExchange(.init(title, reader.fields), Self.answer(exchange, "the card refuses it\(code)"))
+            return ExplainedExchange(title, Self.answer(exchange, "the card refuses it\(code)"))
         }
         // With the option the state of each block stands before it; that is not taken apart.
         let isRead = [0x20, 0x23, 0x30].contains(command[1]) && command[0] & 0x40 == 0
         guard isRead, let block, answer.count > 1 else {
-            return ExplainedExchange(.init(title, reader.fields), Self.answer(exchange, "done"))
+            return ExplainedExchange(title, Self.answer(exchange, "done"))
         }
         let content = Array(answer.dropFirst())
-        return ExplainedExchange(
-            .init(title, reader.fields),
-            .init(
-                BlockFields.name(of: .type5, block, content.count),
-                BlockFields.make(content, fromBlock: block, at: 1, &state)
-            )
-        )
+        let fields = BlockFields.make(content, fromBlock: block, at: 1, &state)
+        return ExplainedExchange(title, .init(BlockFields.name(of: .type5, block, content.count), fields))
     }
 
     private static let vicinityNames: [UInt8: String] = [
