@@ -94,53 +94,41 @@ public struct CaptureRedaction: Sendable {
             let isTold = ["uid", "idm", "pupi"].contains(value.name)
             result.facts.values[index].bytes = identifiers.replace(in: value.bytes, isTold: isTold)
         }
-        var commands = original.exchanges.map(\.request.bytes)
-        var answers = original.exchanges.map(\.answer.bytes)
-        // What is written over identifiers afterwards was looked at as a whole.
-        let (oldCommands, oldAnswers) = (commands, answers)
-        for index in commands.indices {
-            let isTold = conversation.telling.contains(index)
-            commands[index] = identifiers.replace(in: commands[index], isTold: isTold)
-            answers[index] = identifiers.replace(in: answers[index], isTold: isTold)
+        // The commands, under true, and the answers. What is written over identifiers afterwards was looked at as a whole.
+        let old = [true: original.exchanges.map(\.request.bytes), false: original.exchanges.map(\.answer.bytes)]
+        var new = old.mapValues { side in
+            side.enumerated().map { identifiers.replace(in: $1, isTold: conversation.telling.contains($0)) }
         }
         let memory = conversation.memory
         var replacements: [RedactionMemory.Space: [[Int: UInt8]]] = [:]
         for space in memory.spaces {
             replacements[space] = memory.replacements(space, with: RedactionMessage(text: text))
         }
-        for (space, touch) in memory.touches {
+        for touch in memory.touches {
             for index in 0..<touch.count {
-                guard let byte = memory.byte(space, touch, index, replacements[space] ?? []) else { continue }
-                if touch.isCommand {
-                    commands[touch.exchange][touch.offset + index] = byte
-                } else {
-                    answers[touch.exchange][touch.offset + index] = byte
-                }
+                guard let byte = memory.byte(touch, index, replacements[touch.space] ?? []) else { continue }
+                new[touch.isCommand, default: []][touch.exchange][touch.offset + index] = byte
             }
         }
         // Behind the memory, to which a password's page belongs too.
         for span in conversation.spans {
-            let bytes = span.isCommand ? oldCommands[span.exchange] : oldAnswers[span.exchange]
-            guard span.range.upperBound <= bytes.count else { continue }
+            guard let bytes = old[span.isCommand]?[span.exchange], span.range.upperBound <= bytes.count else {
+                continue
+            }
             let part = Array(bytes[span.range])
             let message = RedactionMessage(text: text, keepsIDs: true)
             let isMessage = span.isMessage && (part.first ?? 0) & 0x80 != 0
-            let new = isMessage ? message.redact(part) : text.vocabulary.string(part, always: span.isOwn)
-            if span.isCommand {
-                commands[span.exchange].replaceSubrange(span.range, with: new)
-            } else {
-                answers[span.exchange].replaceSubrange(span.range, with: new)
-            }
+            let other = isMessage ? message.redact(part) : text.vocabulary.string(part, always: span.isOwn)
+            new[span.isCommand, default: []][span.exchange].replaceSubrange(span.range, with: other)
         }
-        identifiers.replaceCheckBytes(conversation, &answers)
+        identifiers.replaceCheckBytes(conversation, &new[false, default: []])
         for index in result.exchanges.indices {
-            result.exchanges[index].request.bytes = commands[index]
-            result.exchanges[index].answer.bytes = answers[index]
+            result.exchanges[index].request.bytes = new[true]?[index] ?? []
+            result.exchanges[index].answer.bytes = new[false]?[index] ?? []
         }
         guard !text.vocabulary.isCollecting else { return (result, []) }
         let unexamined = memory.unexamined(replacements) { exchange, isCommand, offset in
-            let (old, new) = isCommand ? (oldCommands, commands) : (oldAnswers, answers)
-            return old[exchange][offset] != new[exchange][offset]
+            old[isCommand]?[exchange][offset] != new[isCommand]?[exchange][offset]
         }
         return (result, unexamined)
     }

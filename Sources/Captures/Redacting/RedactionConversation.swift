@@ -140,13 +140,14 @@ struct RedactionConversation {
     /// A range of the command under way that is written to a memory, or one of the answer that was read from it.
     mutating func touch(_ space: RedactionMemory.Space, _ address: Int, _ range: Range<Int>, isCommand: Bool) {
         let touch = RedactionMemory.Touch(
+            space: space,
             exchange: index,
             isCommand: isCommand,
             offset: range.lowerBound + (isCommand ? shift.command : shift.answer),
             count: range.count,
             address: address
         )
-        memory.touch(space, touch, (isCommand ? command : answer)[range])
+        memory.note(touch, (isCommand ? command : answer)[range])
     }
 
     /// An identifier that the exchange under way tells of the card.
@@ -268,7 +269,7 @@ struct RedactionConversation {
         let image = memory.image(.pages(sector: 0))
         let bytes = (0..<9).prefix { image[$0] != nil }.compactMap { image[$0] }
         guard bytes.count >= 5 else { return }
-        for (space, touch) in memory.touches where space == .pages(sector: 0) && touch.address < 9 {
+        for touch in memory.touches where touch.space == .pages(sector: 0) && touch.address < 9 {
             telling.insert(touch.exchange)
         }
         let isFirst = CardUID.checkByte(of: [CardUID.cascadeTag] + bytes[..<4]) == 0
@@ -278,7 +279,7 @@ struct RedactionConversation {
             // Block 0 of a Classic that nothing told to be one. What its maker wrote is not looked for.
             identifiers.append(Array(bytes[..<4]))
             unexamined.formUnion(
-                memory.touches.filter { $0.space == .pages(sector: 0) && $0.touch.address == 0 }.map(\.touch.exchange)
+                memory.touches.filter { $0.space == .pages(sector: 0) && $0.address == 0 }.map(\.exchange)
             )
         }
     }

@@ -95,8 +95,8 @@ final class RedactionIdentifiers {
 
     /// The second check byte stands in page 2, and is read by itself where a reading begins there.
     func replaceCheckBytes(_ conversation: RedactionConversation, _ answers: inout [[UInt8]]) {
-        for (space, touch) in conversation.memory.touches {
-            guard space == .pages(sector: 0), !touch.isCommand, (5...8).contains(touch.address) else { continue }
+        for touch in conversation.memory.touches {
+            guard touch.space == .pages(sector: 0), !touch.isCommand, (5...8).contains(touch.address) else { continue }
             let place = touch.offset + 8 - touch.address
             guard place < touch.offset + touch.count, place < answers[touch.exchange].count else { continue }
             let check = answers[touch.exchange][place]

@@ -23,6 +23,7 @@ struct RedactionMemory {
 
     /// A run of bytes of an exchange that show a run of addresses.
     struct Touch {
+        var space: Space
         var exchange: Int
         var isCommand: Bool
         var offset: Int
@@ -31,7 +32,7 @@ struct RedactionMemory {
         var state = 0
     }
 
-    private(set) var touches: [(space: Space, touch: Touch)] = []
+    private(set) var touches: [Touch] = []
     private(set) var states: [Space: [[Int: UInt8]]] = [:]
     private var stored = 0
 
@@ -44,8 +45,8 @@ struct RedactionMemory {
     func image(_ space: Space) -> [Int: UInt8] { states[space]?.last ?? [:] }
 
     /// Notes a touch, and begins a new state if it changes a value.
-    mutating func touch(_ space: Space, _ touch: Touch, _ bytes: ArraySlice<UInt8>) {
-        let address = touch.address
+    mutating func note(_ touch: Touch, _ bytes: ArraySlice<UInt8>) {
+        let (space, address) = (touch.space, touch.address)
         guard !bytes.isEmpty, address >= 0, address < 1 << 24 else { return }
         var last = (states[space]?.count ?? 1) - 1
         if changes(space, last, address, bytes), stored < Self.limit, let image = states[space]?[last] {
@@ -59,7 +60,7 @@ struct RedactionMemory {
         }
         var touch = touch
         touch.state = last
-        touches.append((space, touch))
+        touches.append(touch)
     }
 
     private func changes(_ space: Space, _ state: Int, _ address: Int, _ bytes: ArraySlice<UInt8>) -> Bool {
@@ -205,13 +206,8 @@ struct RedactionMemory {
 
     /// The stand-in of one byte: from the state in which it was read, or for what was written from the last state that
     /// still has it, for a message is whole only when its writing is over.
-    func byte(
-        _ space: Space,
-        _ touch: Touch,
-        _ index: Int,
-        _ replacements: [[Int: UInt8]]
-    ) -> UInt8? {
-        guard let images = states[space] else { return nil }
+    func byte(_ touch: Touch, _ index: Int, _ replacements: [[Int: UInt8]]) -> UInt8? {
+        guard let images = states[touch.space] else { return nil }
         let address = touch.address + index
         guard touch.state < images.count, let value = images[touch.state][address] else { return nil }
         var state = touch.state
@@ -239,11 +235,13 @@ extension RedactionMemory {
         var result: Set<Int> = []
         let known = states.map { space, images in (space, images.map { knownPlaces($0, space) }) }
         let places = Dictionary(uniqueKeysWithValues: known)
-        for (space, touch) in touches where !result.contains(touch.exchange) {
-            guard let images = states[space], let known = places[space], touch.state < images.count else { continue }
+        for touch in touches where !result.contains(touch.exchange) {
+            guard let images = states[touch.space], let known = places[touch.space], touch.state < images.count else {
+                continue
+            }
             let isPlain = (0..<touch.count).contains { index in
                 let address = touch.address + index
-                guard address >= firstData(space), let value = images[touch.state][address], value != 0x00,
+                guard address >= firstData(touch.space), let value = images[touch.state][address], value != 0x00,
                     value != 0xFF, value != 0x2E, !isReplaced(touch.exchange, touch.isCommand, touch.offset + index)
                 else { return false }
                 // A message may be complete only when more was written.
@@ -254,7 +252,7 @@ extension RedactionMemory {
                     guard state < last, images[state + 1][address] == value else { break }
                     state += 1
                 }
-                return (byte(space, touch, index, replacements[space] ?? []) ?? value) == value
+                return (byte(touch, index, replacements[touch.space] ?? []) ?? value) == value
             }
             if isPlain { result.insert(touch.exchange) }
         }
