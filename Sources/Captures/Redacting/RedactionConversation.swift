@@ -393,7 +393,7 @@ extension RedactionConversation {
             touch(.type5, block * size, written, isCommand: true)
         case 0xBD: span(answer: data, .identifier)
         case 0xB2: span(answer: data, .authentication)
-        case 0xB3, 0xB4: span(command: parameters, .key)
+        case 0xB1, 0xB3, 0xB4, 0xB9, 0xBA: span(command: parameters, .key)
         default: unexamine(parameters, data)
         }
     }
