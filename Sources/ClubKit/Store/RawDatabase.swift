@@ -48,35 +48,28 @@ final class RawStatement {
         sqlite3_finalize(handle)
     }
 
-    /// A value to bind, by which a table is sorted.
-    enum Key: Equatable, Comparable {
-        case int(Int64)
-        case bytes([UInt8])
-
-        /// In SQLite's order.
-        static func < (left: Key, right: Key) -> Bool {
-            switch (left, right) {
-            case (.int(let left), .int(let right)): left < right
-            case (.bytes(let left), .bytes(let right)): left.lexicographicallyPrecedes(right)
-            case (.int, .bytes): true
-            case (.bytes, .int): false
+    func bind(_ value: RescuePages.Value, at index: Int32) {
+        // SQLITE_TRANSIENT, which is a macro: SQLite makes a copy.
+        let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        switch value {
+        case .null: sqlite3_bind_null(handle, index)
+        case .int(let number): sqlite3_bind_int64(handle, index, number)
+        case .blob(let bytes): sqlite3_bind_blob(handle, index, bytes, Int32(bytes.count), transient)
+        case .text(let bytes):
+            bytes.withUnsafeBytes { bytes in
+                // Without bytes there is no address, which would be NULL.
+                guard let text = bytes.baseAddress, !bytes.isEmpty else {
+                    return sqlite3_bind_text(handle, index, "", 0, transient)
+                }
+                return sqlite3_bind_text(
+                    handle,
+                    index,
+                    text.assumingMemoryBound(to: CChar.self),
+                    Int32(bytes.count),
+                    transient
+                )
             }
         }
-    }
-
-    func bind(_ key: Key, at index: Int32) {
-        switch key {
-        case .int(let number): sqlite3_bind_int64(handle, index, number)
-        case .bytes(let bytes):
-            // SQLITE_TRANSIENT, which is a macro: SQLite makes a copy.
-            let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-            sqlite3_bind_blob(handle, index, bytes, Int32(bytes.count), transient)
-        }
-    }
-
-    func bind(_ text: String, at index: Int32) {
-        let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-        sqlite3_bind_text(handle, index, text, -1, transient)
     }
 
     /// Goes on to the next row.
@@ -89,25 +82,11 @@ final class RawStatement {
         sqlite3_clear_bindings(handle)
     }
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
-
     func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
     func text(_ column: Int32) -> String {
         guard let text = sqlite3_column_text(handle, column) else { return "" }
         let count = Int(sqlite3_column_bytes(handle, column))
         return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
-    }
-
-    func bytes(_ column: Int32) -> [UInt8] {
-        guard let bytes = sqlite3_column_blob(handle, column) else { return [] }
-        return [UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
-    }
-
-    func count(_ column: Int32) -> Int { Int(sqlite3_column_bytes(handle, column)) }
-
-    /// Binds a column of another statement's row as it is.
-    func bind(_ column: Int32, of row: RawStatement, at index: Int32) {
-        sqlite3_bind_value(handle, index, sqlite3_column_value(row.handle, column))
     }
 }

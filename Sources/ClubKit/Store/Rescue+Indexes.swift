@@ -17,7 +17,7 @@ extension Rescue {
         )
         // Every index has an entry for each visit, so one that is whole describes how many there are.
         var isOneWhole = false
-        for (index, columns) in indexes(of: "visit") where try copyEntries(of: index, columns) { isOneWhole = true }
+        for index in RescueTrees.indexes["visit"] ?? [] where copyEntries(of: index) { isOneWhole = true }
         try target.execute(
             """
             INSERT OR IGNORE INTO visit (id, event_id, device_id, hlc, member_id, at, reader, backend, born, source)
@@ -52,53 +52,28 @@ extension Rescue {
 
     /// Takes what an index has of visits that are missing.
     ///
-    /// - Returns: whether it was read to its end.
-    private func copyEntries(of index: String, _ columns: [String]) throws -> Bool {
+    /// - Returns: whether all of it could be read.
+    private func copyEntries(of index: String) -> Bool {
+        guard let tree = source.trees[index] else { return false }
+        let columns = tree.columns.dropLast()
         let names = columns.joined(separator: ", ")
-        let marks = columns.indices.map { "?\($0 + 2)" }.joined(separator: ", ")
+        let marks = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         let changes = columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        let id = "?\(tree.columns.count)"
         guard
             let insert = target.statement(
                 """
-                INSERT INTO temp.found (id, \(names)) SELECT ?1, \(marks)
-                WHERE NOT EXISTS (SELECT 1 FROM visit WHERE id = ?1) ON CONFLICT (id) DO UPDATE SET \(changes)
+                INSERT INTO temp.found (id, \(names)) SELECT \(id), \(marks)
+                WHERE NOT EXISTS (SELECT 1 FROM visit WHERE id = \(id)) ON CONFLICT (id) DO UPDATE SET \(changes)
                 """
             )
         else { return false }
-        for direction in ["", " DESC"] {
-            let order = columns.map { $0 + direction }.joined(separator: ", ")
-            guard
-                let entries = source.statement("SELECT id, \(names) FROM visit INDEXED BY \(index) ORDER BY \(order)")
-            else { return false }
-            var rest = mostRows
-            var code = entries.step()
-            // Damaged pages may lead in circles.
-            while code == SQLITE_ROW, rest > 0 {
-                rest -= 1
-                for column in 0...Int32(columns.count) { insert.bind(column, of: entries, at: column + 1) }
-                _ = insert.step()
-                insert.reset()
-                code = entries.step()
-            }
-            if code == SQLITE_DONE { return true }
+        let refused = source.rows(of: index) { entry in
+            for (place, value) in entry.values.enumerated() { insert.bind(value, at: Int32(place + 1)) }
+            _ = insert.step()
+            insert.reset()
         }
-        return false
-    }
-
-    /// The indexes of a table in the damaged file, with their columns.
-    private func indexes(of table: String) -> [(name: String, columns: [String])] {
-        guard let list = source.statement("SELECT name FROM pragma_index_list('\(table)') WHERE NOT partial") else {
-            return []
-        }
-        var names: [String] = []
-        while list.step() == SQLITE_ROW { names.append(list.text(0)) }
-        return names.compactMap { name in
-            guard let list = source.statement("SELECT name FROM pragma_index_info('\(name)')") else { return nil }
-            var columns: [String] = []
-            while list.step() == SQLITE_ROW { columns.append(list.text(0)) }
-            let known: Set = ["event_id", "device_id", "hlc", "member_id", "at"]
-            return !columns.isEmpty && known.isSuperset(of: columns) ? (name, columns) : nil
-        }
+        return refused == 0 && source.whole.contains(index)
     }
 
     func count(_ rows: String) -> Int {
@@ -117,50 +92,38 @@ extension Rescue {
                 INSERT OR IGNORE INTO member (id, user_id, username, added_at, status, merged_into)
                 VALUES (?1, ?2, ?3, 0, ?4, ?5)
                 """
-            ),
-            let identifiers = source.statement(
-                "SELECT id, user_id FROM member INDEXED BY sqlite_autoindex_member_1 ORDER BY user_id"
             )
         else { return noteUnknownMembers() }
-        let present = entries(
-            "id, username, user_id FROM member INDEXED BY member_by_name WHERE status = 0 ORDER BY username COLLATE NOCASE"
-        )
-        let others = entries("id, status FROM member INDEXED BY member_by_status WHERE status <> 0 ORDER BY status")
-        let joined = entries(
-            "id, merged_into FROM member INDEXED BY member_by_merge WHERE merged_into IS NOT NULL ORDER BY merged_into"
-        )
+        let identifiers = entries("sqlite_autoindex_member_1")
+        let names = entries("member_by_name")
+        let others = entries("member_by_status")
+        let joined = entries("member_by_merge")
         var nameless = 0
-        var code = identifiers.step()
-        var rest = mostRows
-        while code == SQLITE_ROW, rest > 0 {
-            rest -= 1
-            let id = identifiers.int(0)
-            let target = joined.values[id] ?? nil
+        for (id, value) in identifiers.values {
+            let target = joined.values[id]
             let status: MemberRow.Status =
-                switch others.values[id] ?? nil {
-                case "1": .gone
+                switch others.values[id] {
+                case .int(1): .gone
                 // To whom cannot be read: a person may join them again.
-                case "2": target == nil ? .present : .merged
+                case .int(2): target == nil ? .present : .merged
                 default:
                     // The members who are there have an index of their own.
-                    if others.isWhole || !present.isWhole || present.values[id] != nil { .present } else { .gone }
+                    if others.isWhole || !names.isWhole || names.values[id] != nil { .present } else { .gone }
                 }
-            if MemberID.isUsable(identifiers.text(1)) {
-                insert.reset()
-                insert.bind(0, of: identifiers, at: 1)
-                insert.bind(1, of: identifiers, at: 2)
-                if let name = present.values[id] ?? nil { insert.bind(name, at: 3) }
+            if case .text(let text) = value, MemberID.isUsable(String(decoding: text, as: UTF8.self)) {
+                insert.bind(.int(id), at: 1)
+                insert.bind(value, at: 2)
+                insert.bind(names.values[id] ?? .null, at: 3)
                 insert.bind(.int(Int64(status.rawValue)), at: 4)
-                if status == .merged, let target { insert.bind(target, at: 5) }
+                insert.bind(status == .merged ? target ?? .null : .null, at: 5)
                 if insert.step() == SQLITE_DONE, sqlite3_changes(self.target.handle) > 0 { named.append(id) }
                 insert.reset()
             } else if count("member WHERE id = \(id)") == 0 {
                 nameless += 1
             }
-            code = identifiers.step()
         }
         if nameless > 0 { lost.append("\(nameless) members whose identifiers made no sense") }
-        if code != SQLITE_DONE { noteUnknownMembers() }
+        if !identifiers.isWhole { noteUnknownMembers() }
     }
 
     private mutating func noteUnknownMembers() {
@@ -168,17 +131,12 @@ extension Rescue {
         lost.append("members who could not be read; how many there were cannot be told")
     }
 
-    /// Ids and texts of an index, and whether these are all.
-    private func entries(_ selection: String) -> (values: [Int64: String?], isWhole: Bool) {
-        guard let list = source.statement("SELECT " + selection) else { return ([:], false) }
-        var values: [Int64: String?] = [:]
-        var rest = mostRows
-        var code = list.step()
-        while code == SQLITE_ROW, rest > 0 {
-            rest -= 1
-            values.updateValue(list.isNull(1) ? nil : list.text(1), forKey: list.int(0))
-            code = list.step()
+    /// The first values of an index by the row numbers of members, and whether these are all.
+    private func entries(_ index: String) -> (values: [Int64: RescuePages.Value], isWhole: Bool) {
+        var values: [Int64: RescuePages.Value] = [:]
+        let refused = source.rows(of: index) { entry in
+            if case .int(let id)? = entry.values.last, let first = entry.values.first { values[id] = first }
         }
-        return (values, code == SQLITE_DONE)
+        return (values, refused == 0 && source.whole.contains(index))
     }
 }

@@ -35,7 +35,7 @@ extension Rescue {
     /// Gives members of whom only names are left the creation that their visits tell of, and visits of which only the
     /// indexes told the creation of their member.
     func settleOrigins() throws {
-        if isFirstSchema {
+        if isOfFirstSchema {
             // Its members were made by their first visits; all of those that can be had are there by now.
             try target.execute(
                 """
@@ -88,12 +88,11 @@ extension Rescue {
         )
     }
 
-    /// Whether the rows are of the first schema, which knew no creations. Where the list of tables is gone, the rows
-    /// themselves say so.
-    private var isFirstSchema: Bool {
-        if columns(of: "member", in: source)?.contains("origin_hlc") == false { return true }
-        return count("(SELECT 1 FROM visit WHERE born = 0 LIMIT 1)") > 0
-            && count("(SELECT 1 FROM visit WHERE born > 0 LIMIT 1)") == 0
-            && count("(SELECT 1 FROM member WHERE origin_hlc > 0 LIMIT 1)") == 0
+    /// Where the list of tables is gone, the rows themselves say so.
+    private var isOfFirstSchema: Bool {
+        isFirstSchema
+            || count("(SELECT 1 FROM visit WHERE born = 0 LIMIT 1)") > 0
+                && count("(SELECT 1 FROM visit WHERE born > 0 LIMIT 1)") == 0
+                && count("(SELECT 1 FROM member WHERE origin_hlc > 0 LIMIT 1)") == 0
     }
 }

@@ -5,9 +5,9 @@ import ReaderKit
 
 /// Copies the rows of a damaged database that can be read into a sound and empty one.
 ///
-/// Every table is read from both ends; what lies between two damaged pages is looked for by halving the gap. Rows that
-/// the schema does not allow are left out. Of visits whose rows are gone the indexes have nearly all, of members the
-/// identifiers and names.
+/// Every page is read by itself (``RescuePages``), and belongs to a table by what leads to it or by its rows
+/// (``RescueTrees``). Rows that the schema does not allow are left out. Of visits whose rows are gone the indexes have
+/// nearly all, of members the identifiers and names.
 struct Rescue {
     /// How many rows were brought over, by table.
     private(set) var rows: [String: Int] = [:]
@@ -18,34 +18,67 @@ struct Rescue {
     /// How many visits the damaged file had; `nil` if nobody can tell.
     var visits: Int?
 
-    let source: RawDatabase
+    let source: RescueTrees
     let target: RawDatabase
-    private let fileSize: Int
-    /// No row takes less than 16 bytes, so there cannot be more rows than the file has room for.
-    var mostRows: Int { max(fileSize / 16, 1) }
     /// The tables of which rows are missing.
     private(set) var torn: Set<String> = []
+    /// Whether the rows are of the first schema, which knew no creations.
+    let isFirstSchema: Bool
+
+    /// In this order, since rows refer to those of tables before.
+    private static let tables = [
+        "member", "visit", "undo", "receipt", "card", "erased", "audit", "presented", "scenario_reset",
+        "scenario_event",
+        "scenario_execution", "scenario_settlement", "scenario_undelivered", "message", "change", "clock", "meta",
+    ]
+
+    /// Tables that are missed in any case. What is not found of the others may have been empty.
+    private static let missed: Set = ["member", "visit", "receipt"]
 
     init(from old: String, to new: String) throws {
         let isReplaced = try Self.mendFirstPage(of: old, like: new)
-        try Self.mendSchema(of: old, like: new, isReplaced: isReplaced)
-        fileSize = (try FileManager.default.attributesOfItem(atPath: old)[.size] as? Int) ?? 0
-        source = try RawDatabase(old)
         target = try RawDatabase(new)
-        // Else one damaged line in the list of tables would hide all of them.
-        try? source.execute("PRAGMA writable_schema = ON")
+        let listed = try Self.list(of: old, isReplaced: isReplaced)
+        guard let pages = RescuePages(old) else { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
+        source = RescueTrees(pages, Self.tables, listed: listed, like: target)
+        isFirstSchema = listed.map { $0["clock"] == nil } ?? false
         try target.execute("PRAGMA foreign_keys = OFF; PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
-        copySettings()
-        for table in Table.all { try copy(table) }
-        try copyClock()
-        try copyChanges()
+        for table in Self.tables {
+            switch table {
+            case "clock", "meta": copySettings(table)
+            default: try copy(table, isListed: listed?[table] != nil, isListWhole: listed != nil)
+            }
+        }
         try copyVisitsFromIndexes()
         try copyNamesOfMembers()
         try settleOrigins()
         try target.execute("COMMIT")
     }
 
-    // MARK: The first page
+    // MARK: The list of tables
+
+    /// Where the tables and indexes begin; `nil` if the list cannot be read to its end.
+    private static func list(of old: String, isReplaced: Bool) throws -> [String: Int]? {
+        let database = try RawDatabase(old)
+        // Else one damaged line would hide all of them.
+        try? database.execute("PRAGMA writable_schema = ON")
+        // The pages are read without the log.
+        try? database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        guard !isReplaced,
+            let list = database.statement("SELECT name, rootpage FROM sqlite_master WHERE type IN ('table', 'index')")
+        else { return nil }
+        var listed: [String: Int] = [:]
+        var code = list.step()
+        while code == SQLITE_ROW {
+            listed[list.text(0)] = Int(list.int(1))
+            code = list.step()
+        }
+        // The first schema, of which the list is short, has no clock.
+        let needed =
+            ["member", "visit", "receipt", "meta"]
+            + (listed["clock"] == nil ? [] : ["undo", "card", "erased", "audit", "change"])
+        return code == SQLITE_DONE && needed.allSatisfy { listed[$0] != nil } ? listed : nil
+    }
 
     /// Gives a file whose beginning is no database's that of a sound one.
     ///
@@ -76,123 +109,49 @@ struct Rescue {
 
     // MARK: Tables
 
-    /// A table and the columns by which it is sorted.
-    private struct Table {
-        enum Order {
-            case rowid
-            case uuid(String)
-            /// Columns between whose values none can be named.
-            case other(String)
-        }
-
-        var name: String
-        var order: Order
-        /// The step of the schema that made it, without which a file is of an earlier one; `nil` for the first tables.
-        var step: String?
-
-        static let all = [
-            Table(name: "member", order: .rowid),
-            Table(name: "visit", order: .rowid),
-            Table(name: "undo", order: .uuid("event_id")),
-            Table(name: "receipt", order: .uuid("event_id")),
-            Table(name: "card", order: .other("card_id")),
-            Table(name: "erased", order: .other("salt, hash")),
-            Table(name: "audit", order: .other("device_id, hlc")),
-            Table(name: "presented", order: .other("name"), step: DatabaseSchema.presentedMigration),
-            Table(
-                name: "scenario_reset",
-                order: .other("kind, subject, scenario"),
-                step: DatabaseSchema.scenarioMigration
-            ),
-            Table(name: "scenario_event", order: .uuid("event_id"), step: DatabaseSchema.scenarioMigration),
-            Table(name: "scenario_execution", order: .uuid("execution_id"), step: DatabaseSchema.scenarioMigration),
-            Table(
-                name: "scenario_settlement",
-                order: .other("execution_id, state"),
-                step: DatabaseSchema.scenarioMigration
-            ),
-            Table(name: "scenario_undelivered", order: .uuid("execution_id"), step: DatabaseSchema.scenarioMigration),
-            Table(name: "message", order: .rowid, step: DatabaseSchema.scenarioMigration),
-        ]
-    }
-
-    func columns(of table: String, in database: RawDatabase) -> Set<String>? {
-        guard let list = database.statement("PRAGMA table_info(\(table))") else { return nil }
-        var columns: Set<String> = []
-        while list.step() == SQLITE_ROW { columns.insert(list.text(1)) }
-        return columns.isEmpty ? nil : columns
-    }
-
-    /// Whether the file's schema has taken a step; `nil` where that cannot be read.
-    private func hasTaken(_ step: String) -> Bool? {
-        guard let list = source.statement("SELECT 1 FROM grdb_migrations WHERE identifier = '\(step)'") else {
-            return nil
-        }
-        switch list.step() {
-        case SQLITE_ROW: return true
-        case SQLITE_DONE: return false
-        default: return nil
-        }
-    }
-
-    private mutating func copy(_ table: Table) throws {
-        guard let wanted = columns(of: table.name, in: target) else { return }
-        // A table of a later schema is not missed in an older file.
-        guard let found = columns(of: table.name, in: source) else {
-            if columns(of: "clock", in: source) != nil, table.step.map({ hasTaken($0) != false }) ?? true {
-                lost.append("the table '\(table.name)', which may have been empty, could not be found")
-            }
-            return
-        }
-        let names = wanted.intersection(found).sorted()
-        guard let copier = RowCopier(table.name, names, target) else { return }
-        let reader = GapReader(source, table.name, names, fileSize: fileSize)
-        let isWhole =
-            switch table.order {
-            case .rowid: reader.read(by: "rowid", .int(1), copier)
-            case .uuid(let column): reader.read(by: column, .bytes, copier)
-            case .other(let columns): reader.readEnds(by: columns, copier)
-            }
+    private mutating func copy(_ table: String, isListed: Bool, isListWhole: Bool) throws {
+        guard let tree = source.trees[table] else { return }
+        let copier = RowCopier(table, tree.columns, target)
+        let refused = source.rows(of: table, copier.take) + copier.refused
         try copier.finish()
-        rows[table.name] = copier.copied
-        if !isWhole || copier.refused > 0 { torn.insert(table.name) }
+        rows[table] = copier.copied
+        let isFound = isListed || source.has(table)
+        let isPartLost = isFound ? !source.whole.contains(table) : Self.missed.contains(table)
+        if isPartLost || refused > 0 { torn.insert(table) }
+        // The journal has members as they were, for those whose record is lost.
+        if table == "change" { return }
+        // A table of a later schema is not missed in an older file.
+        if !isFound, !isListWhole {
+            lost.append("the table '\(table)', which may have been empty, could not be found")
+        }
         // Of members and visits the indexes tell more.
-        if ["member", "visit"].contains(table.name) { return }
-        if !isWhole { lost.append("a part of the table '\(table.name)' could not be read") }
-        // A row of a damaged table may have been looked at more than once.
-        let count = isWhole ? "\(copier.refused) " : ""
-        if copier.refused > 0 { lost.append(count + "rows of the table '\(table.name)' that made no sense") }
+        if ["member", "visit"].contains(table) { return }
+        if isPartLost { lost.append("a part of the table '\(table)' could not be read") }
+        if refused > 0 { lost.append("\(refused) rows of the table '\(table)' that made no sense") }
     }
 
-    /// Takes over who this device is, and whatever else the store remembers of itself.
-    private func copySettings() {
-        guard let rows = source.statement("SELECT key, value FROM meta"),
-            let replace = target.statement("REPLACE INTO meta (key, value) VALUES (?, ?)")
-        else { return }
-        while rows.step() == SQLITE_ROW {
-            guard rows.text(0) != "deviceID" || UUID(uuidString: rows.text(1)) != nil else { continue }
-            replace.bind(0, of: rows, at: 1)
-            replace.bind(1, of: rows, at: 2)
+    /// Takes over who this device is, whatever else the store remembers of itself, and the clock, which goes on from where
+    /// it was; all records are looked at later.
+    private func copySettings(_ table: String) {
+        let isClock = table == "clock"
+        let replace = target.statement(
+            isClock ? "UPDATE clock SET hlc = max(hlc, ?2)" : "REPLACE INTO meta (key, value) VALUES (?1, ?2)"
+        )
+        guard let replace else { return }
+        _ = source.rows(of: table) { row in
+            switch (row.values[0], row.values[1]) {
+            case (_, .int(let time)) where time < 0: return
+            case (.text(Array("deviceID".utf8)), .text(let id))
+            where UUID(uuidString: String(decoding: id, as: UTF8.self)) == nil:
+                return
+            // Not yet: the records are put together under the old name.
+            case (.text(Array(MemberStore.copyMark.utf8)), _): return
+            default: break
+            }
+            if !isClock { replace.bind(row.values[0], at: 1) }
+            replace.bind(row.values[1], at: 2)
             _ = replace.step()
             replace.reset()
         }
-        // Not yet: the records are put together under the old name.
-        try? target.execute("DELETE FROM meta WHERE key = '\(MemberStore.copyMark)'")
-    }
-
-    /// The clock goes on from where it was, if that can be read; all records are looked at later.
-    private func copyClock() throws {
-        guard let row = source.statement("SELECT hlc FROM clock"), row.step() == SQLITE_ROW, row.int(0) >= 0 else {
-            return
-        }
-        try target.execute("UPDATE clock SET hlc = max(hlc, \(row.int(0)))")
-    }
-
-    /// The journal of changes has members as they were, for those whose record is lost.
-    private func copyChanges() throws {
-        guard let copier = RowCopier("change", ["seq", "member_id", "before"], target) else { return }
-        let reader = GapReader(source, "change", copier.columns, fileSize: fileSize)
-        _ = reader.read(by: "rowid", .int(1), copier)
-        try copier.finish()
     }
 }

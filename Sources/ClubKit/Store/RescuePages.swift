@@ -1,161 +1,170 @@
 import Foundation
 
-/// The pages of a database file, looked at without SQLite: which of them are roots of trees, and what kind of rows these
-/// hold. See https://www.sqlite.org/fileformat2.html#b_tree_pages.
-struct RescuePages {
+/// The pages of a database file, read without SQLite, which follows no tree further than its first damaged page: here
+/// every page is read by itself. See https://www.sqlite.org/fileformat2.html#b_tree_pages.
+final class RescuePages {
     /// How many there are; the first is 1.
     let count: Int
-    private let bytes: Data
+    private let file: Data
     private let size: Int
     /// How much of a page is SQLite's own.
     private let usable: Int
 
-    /// - Returns: `nil` for a file without a header.
+    /// A file with a sound header.
     init?(_ path: String) {
-        guard let bytes = try? Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe), bytes.count >= 512
+        guard let file = try? Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe), file.count >= 512
         else { return nil }
-        let stored = Int(bytes[16]) << 8 | Int(bytes[17])
+        let stored = Int(file[16]) << 8 | Int(file[17])
         size = stored == 1 ? 65536 : stored
-        guard size >= 512, size & (size - 1) == 0 else { return nil }
-        usable = size - Int(bytes[20])
-        guard usable >= 480 else { return nil }
-        self.bytes = bytes
-        count = bytes.count / size
+        usable = size - Int(file[20])
+        guard size >= 512, size & (size - 1) == 0, usable >= 480 else { return nil }
+        self.file = file
+        count = file.count / size
     }
 
     /// A page of a tree.
     struct Page {
+        let number: Int
+        /// Of a table with row numbers, else of an index or of a table without.
         var isTable: Bool
         var isLeaf: Bool
-        /// Where the cells are in the page.
-        var cells: [Int]
+        /// Where the cells are in the page, as far as that makes sense.
+        var cells: [Int] = []
         /// The pages below.
-        var children: [Int]
+        var children: [Int] = []
+        /// Whether some of it makes no sense.
+        var isDamaged = false
     }
 
-    /// Reads a page; `nil` for one that is no sound page of a tree. The first is left out, which has the list of tables.
+    /// A row of a table or an index.
+    struct Row {
+        /// `nil` in an index.
+        var number: Int64?
+        var values: [Value]
+    }
+
+    /// A value as it is stored; no column of the schema has numbers with fractions.
+    enum Value: Equatable {
+        case null
+        case int(Int64)
+        case text([UInt8])
+        case blob([UInt8])
+    }
+
+    /// Reads a page; `nil` for one that is no page of a tree. The first is left out, which has the list of tables.
     func page(_ number: Int) -> Page? {
-        guard number >= 2, number <= count, let kind = byte(number, 0),
-            [2, 5, 10, 13].contains(kind)
-        else { return nil }
-        let isLeaf = kind > 5
-        let header = isLeaf ? 8 : 12
+        guard number >= 2, number <= count, let kind = integer(number, 0, 1), [2, 5, 10, 13].contains(kind) else {
+            return nil
+        }
+        var page = Page(number: number, isTable: kind == 5 || kind == 13, isLeaf: kind > 5)
+        let header = page.isLeaf ? 8 : 12
         guard let cells = integer(number, 3, 2), header + 2 * cells <= usable else { return nil }
-        var page = Page(isTable: kind == 5 || kind == 13, isLeaf: isLeaf, cells: [], children: [])
         for index in 0..<cells {
             guard let place = integer(number, header + 2 * index, 2), place >= header + 2 * cells, place + 4 <= usable
-            else { return nil }
-            page.cells.append(place)
-            if !isLeaf { page.children.append(integer(number, place, 4) ?? 0) }
-        }
-        if !isLeaf { page.children.append(integer(number, 8, 4) ?? 0) }
-        return page.children.allSatisfy { (2...count).contains($0) && $0 != number } ? page : nil
-    }
-
-    /// The pages that are below no other.
-    func roots() -> [Int] {
-        guard count >= 2 else { return [] }
-        var isBelow = [Bool](repeating: false, count: count + 1)
-        var pages: [Int] = []
-        for number in 2...count {
-            guard let page = page(number) else { continue }
-            pages.append(number)
-            for child in page.children { isBelow[child] = true }
-        }
-        return pages.filter { !isBelow[$0] }
-    }
-
-    /// Whether most rows on the first page of a tree that can be read are of that kind: one may be damaged.
-    func rows(ofTreeAt root: Int, are shape: RowShape) -> Bool {
-        var number = root
-        // No tree is as high as that, but damaged pages may lead in circles.
-        for _ in 0..<20 {
-            guard let page = page(number), page.isTable == shape.isTable else { return false }
-            if page.isTable, !page.isLeaf {
-                guard let child = page.children.first(where: { self.page($0)?.isTable == true }) else { return false }
-                number = child
+            else {
+                page.isDamaged = true
                 continue
             }
-            let fitting = page.cells.filter { types(number, $0, page).map { shape.fits($0) } ?? false }
-            return fitting.count * 2 > page.cells.count
+            page.cells.append(place)
+            if !page.isLeaf { page.children.append(integer(number, place, 4) ?? 0) }
         }
-        return false
+        if !page.isLeaf { page.children.append(integer(number, 8, 4) ?? 0) }
+        let sound = page.children.filter { (2...count).contains($0) && $0 != number }
+        page.isDamaged = page.isDamaged || sound.count < page.children.count
+        page.children = sound
+        return page
     }
 
-    /// Whether a page has these bytes somewhere.
-    func contains(_ text: String, _ number: Int) -> Bool {
-        bytes[(number - 1) * size..<number * size].range(of: Data(text.utf8)) != nil
-    }
-
-    /// The serial types of a row's values.
-    private func types(_ number: Int, _ cell: Int, _ page: Page) -> [UInt64]? {
-        var place = page.isLeaf ? cell : cell + 4
-        // How long the row is, and in a table its number.
-        guard varint(number, &place) != nil, !page.isTable || varint(number, &place) != nil else { return nil }
-        let begin = place
-        guard let length = varint(number, &place), length > 0, length < 400 else { return nil }
-        let end = begin + Int(length)
-        var types: [UInt64] = []
-        while place < end {
-            guard let type = varint(number, &place) else { return nil }
-            types.append(type)
+    /// The rows on a page, `nil` for those that make no sense. Pages of tables that lead to others have none.
+    func rows(_ page: Page) -> [Row?] {
+        if page.isTable, !page.isLeaf { return [] }
+        return page.cells.map { cell in
+            var place = page.isLeaf ? cell : cell + 4
+            guard let length = varint(page.number, &place), length <= UInt64(file.count) else { return nil }
+            var number: Int64?
+            if page.isTable {
+                guard let stored = varint(page.number, &place) else { return nil }
+                number = Int64(bitPattern: stored)
+            }
+            return payload(page, place, Int(length)).flatMap(Self.values).map { Row(number: number, values: $0) }
         }
-        return place == end ? types : nil
     }
 
-    private func byte(_ number: Int, _ place: Int) -> UInt8? {
-        place < usable ? bytes[(number - 1) * size + place] : nil
+    /// The bytes of a row, of which the end may be on pages of their own.
+    private func payload(_ page: Page, _ place: Int, _ length: Int) -> [UInt8]? {
+        let most = page.isTable ? usable - 35 : (usable - 12) * 64 / 255 - 23
+        var local = length
+        if length > most {
+            let least = (usable - 12) * 32 / 255 - 23
+            local = least + (length - least) % (usable - 4)
+            if local > most { local = least }
+        }
+        guard place + local + (length > most ? 4 : 0) <= usable else { return nil }
+        let start = (page.number - 1) * size + place
+        var bytes = [UInt8](file[start..<start + local])
+        var next = length > most ? integer(page.number, place + local, 4) ?? 0 : 0
+        // Damaged pages may lead in circles, but each adds bytes.
+        while bytes.count < length {
+            guard (2...count).contains(next) else { return nil }
+            let part = (next - 1) * size + 4
+            bytes += file[part..<part + min(usable - 4, length - bytes.count)]
+            next = integer(next, 0, 4) ?? 0
+        }
+        return bytes
+    }
+
+    /// The values of a row. See https://www.sqlite.org/fileformat2.html#record_format.
+    private static func values(_ bytes: [UInt8]) -> [Value]? {
+        var place = 0
+        guard let header = varint({ bytes.indices.contains($0) ? bytes[$0] : nil }, &place), header <= bytes.count
+        else { return nil }
+        var start = Int(header)
+        var values: [Value] = []
+        while place < Int(header) {
+            guard let type = varint({ bytes.indices.contains($0) ? bytes[$0] : nil }, &place) else { return nil }
+            let length: Int
+            switch type {
+            case 0, 8, 9: length = 0
+            case 1...4: length = Int(type)
+            case 5: length = 6
+            case 6: length = 8
+            case 12...: length = Int(clamping: (type - 12) / 2)
+            default: return nil
+            }
+            guard length <= bytes.count - start else { return nil }
+            let content = bytes[start..<start + length]
+            start += length
+            switch type {
+            case 0: values.append(.null)
+            case 8, 9: values.append(.int(Int64(type) - 8))
+            case 1...6:
+                let sign: Int64 = content.first.map { $0 >= 0x80 } == true ? -1 : 0
+                values.append(.int(content.reduce(sign) { $0 << 8 | Int64($1) }))
+            default: values.append(type % 2 == 1 ? .text([UInt8](content)) : .blob([UInt8](content)))
+            }
+        }
+        return place == Int(header) ? values : nil
     }
 
     private func integer(_ number: Int, _ place: Int, _ length: Int) -> Int? {
         guard place + length <= usable else { return nil }
-        return (0..<length).reduce(0) { $0 << 8 | Int(bytes[(number - 1) * size + place + $1]) }
+        let start = (number - 1) * size + place
+        return file[start..<start + length].reduce(0) { $0 << 8 | Int($1) }
     }
 
     private func varint(_ number: Int, _ place: inout Int) -> UInt64? {
+        Self.varint({ $0 < usable ? file[(number - 1) * size + $0] : nil }, &place)
+    }
+
+    private static func varint(_ byte: (Int) -> UInt8?, _ place: inout Int) -> UInt64? {
         var value: UInt64 = 0
         for index in 0..<9 {
-            guard let byte = byte(number, place) else { return nil }
+            guard let byte = byte(place) else { return nil }
             place += 1
             if index == 8 { return value << 8 | UInt64(byte) }
             value = value << 7 | UInt64(byte & 0x7F)
             if byte < 0x80 { break }
         }
         return value
-    }
-}
-
-/// What the values of a table's or an index's rows are, so that the tree is known by its rows.
-struct RowShape {
-    var isTable: Bool
-    /// A letter for each value: `n` no value, `i` a whole number, `t` a text, `b` bytes, `u` 16 bytes; a capital letter
-    /// where there may be none.
-    var values: String
-    /// How many values a row has at least: columns that came later are missing in old rows.
-    var least: Int
-
-    init(table values: String, least: Int? = nil) {
-        (isTable, self.values, self.least) = (true, values, least ?? values.count)
-    }
-
-    init(index values: String, least: Int? = nil) {
-        (isTable, self.values, self.least) = (false, values, least ?? values.count)
-    }
-
-    /// Whether values of these serial types can be such a row.
-    func fits(_ types: [UInt64]) -> Bool {
-        guard (least...values.count).contains(types.count) else { return false }
-        return zip(values, types).allSatisfy { letter, type in
-            switch letter {
-            case "n": type == 0
-            case "i": (1...6).contains(type) || type == 8 || type == 9
-            case "I": type <= 6 || type == 8 || type == 9
-            case "t": type >= 13 && type % 2 == 1
-            case "T": type == 0 || type >= 13 && type % 2 == 1
-            case "u": type == 44
-            case "U": type == 0 || type == 44
-            default: type >= 12 && type % 2 == 0
-            }
-        }
     }
 }

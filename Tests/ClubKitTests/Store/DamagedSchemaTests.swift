@@ -139,7 +139,7 @@ struct DamagedSchemaTests {
     func listAndTable(table: String) async throws {
         let known = try await fill()
         let pages = try pagesOfList()
-        try DamagedFile.destroyRoots([table], of: path)
+        try DamagedFile.destroyTrees([table], of: path)
         for page in pages { try damage(page, .nonsense) }
         let report = try await club().repair()
         #expect(report.remaining == [])
@@ -166,7 +166,7 @@ struct DamagedSchemaTests {
             for sql in sql.reversed() { try db.execute(sql: sql) }
         }
         try queue.close()
-        try DamagedFile.destroyRoots(["visit"], of: path)
+        try DamagedFile.destroyTrees(["visit"], of: path)
         try damage(1, .nonsense)
         let report = try await club().repair()
         #expect(report.remaining == [])

@@ -52,23 +52,11 @@ struct LossyRepairTests {
         return members
     }
 
-    /// Fills the root page of a table, or of all its pages, with nonsense.
-    private func destroy(_ table: String) throws {
-        let queue = try DatabaseQueue(path: path)
-        let root = try queue.read { db in
-            try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = ?", arguments: [table]) ?? 0
-        }
-        try queue.close()
-        for end in ["-wal", "-shm"] { unlink(path + end) }
-        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-        bytes.replaceSubrange((root - 1) * 4096..<root * 4096, with: Data(repeating: 0xA5, count: 4096))
-        try bytes.write(to: URL(fileURLWithPath: path))
-        chmod(path, 0o600)
-    }
+    private func destroy(_ table: String) throws { try DamagedFile.destroyTrees([table], of: path) }
 
     private func sum(_ members: [Member]) -> Int { members.map(\.numVisits).reduce(0, +) }
 
-    @Test("Without the root of the visits, all visits are put together from the indexes")
+    @Test("Without the pages of the visits, all visits are put together from the indexes")
     func visits() async throws {
         let members = try await fill()
         try destroy("visit")
@@ -86,7 +74,7 @@ struct LossyRepairTests {
         #expect(try await club.check() == [])
     }
 
-    @Test("Without the roots of the visits and most indexes, receipts tell of taps, and the rest is counted as lost")
+    @Test("Without the visits and most indexes, receipts tell of taps, and the rest is counted as lost")
     func visitsAndIndexes() async throws {
         let members = try await fill()
         for name in try indexes(of: "visit", but: ["member_id", "at"]) { try destroy(name) }
@@ -102,7 +90,7 @@ struct LossyRepairTests {
         #expect(try await club.check() == [])
     }
 
-    @Test("Without the root of the members, what the journal and the indexes have is there, and the rest is named")
+    @Test("Without the pages of the members, what the journal and the indexes have is there, and the rest is named")
     func members() async throws {
         let members = try await fill()
         try destroy("member")

@@ -18,18 +18,16 @@ struct RowCopierTests {
             PRAGMA max_page_count = 4
             """
         )
-        let copier = try #require(RowCopier("note", ["text"], target))
-        func take(_ select: String) throws {
-            let rows = try #require(target.statement(select))
-            _ = rows.step()
-            copier.take(rows, from: 0)
+        let copier = RowCopier("note", ["text"], target)
+        func take(_ text: String) {
+            copier.take(RescuePages.Row(number: nil, values: [.text(Array(text.utf8))]))
         }
-        try take("SELECT 'yes'")
-        try take("SELECT 'no'")
+        take("yes")
+        take("no")
         try copier.finish()
         #expect(copier.copied == 1)
         #expect(copier.refused == 1)
-        for _ in 0..<10 { try take("SELECT hex(zeroblob(2000))") }
+        for _ in 0..<10 { take(String(repeating: "0", count: 4000)) }
         let error = #expect(throws: DatabaseError.self) { try copier.finish() }
         #expect(error?.resultCode == .SQLITE_FULL)
         #expect(copier.refused == 1)

@@ -89,7 +89,7 @@ struct SalvagedOriginTests {
     func visits() async throws {
         try await fill()
         let before = try origins()
-        try DamagedFile.destroyRoots(["visit"], of: path)
+        try DamagedFile.destroyTrees(["visit"], of: path)
         _ = try await repaired()
         let after = try origins()
         #expect(after.members == before.members)
@@ -106,7 +106,7 @@ struct SalvagedOriginTests {
     func members(tables: [String]) async throws {
         try await fill()
         let before = try origins()
-        try DamagedFile.destroyRoots(tables, of: path)
+        try DamagedFile.destroyTrees(tables, of: path)
         let report = try await repaired()
         let after = try origins()
         let onlyByTaps = (0..<20).filter { $0 != 3 }.map { "member \($0)" }
@@ -144,7 +144,7 @@ struct SalvagedOriginTests {
         unlink(path)
         try bytes.write(to: URL(fileURLWithPath: path))
         chmod(path, 0o600)
-        try DamagedFile.destroyRoots(["visit"], of: path)
+        try DamagedFile.destroyTrees(["visit"], of: path)
         _ = try await repaired()
         #expect(try origins() == sound)
     }
@@ -161,7 +161,7 @@ struct SalvagedOriginTests {
         try await first.exportMembers(to: file, options: ExportOptions(format: .clubkit))
         let known = try await first.members(sortedBy: .userId)
         try await first.close()
-        try DamagedFile.destroyRoots(tables, of: path)
+        try DamagedFile.destroyTrees(tables, of: path)
         _ = try await repaired()
         let again = club()
         try await again.open()

@@ -3,28 +3,35 @@ import GRDB
 
 /// A database file that is nobody's at the moment, to be damaged.
 enum DamagedFile {
-    /// Fills the root page of each of these tables or indexes with nonsense.
-    static func destroyRoots(_ names: [String], of path: String) throws {
+    /// Fills all pages of each of these tables or indexes with nonsense.
+    static func destroyTrees(_ names: [String], of path: String) throws {
         let queue = try DatabaseQueue(path: path)
-        let roots = try queue.read { db in
-            try names.map {
-                try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = ?", arguments: [$0]) ?? 0
+        var pages = try queue.read { db in
+            try names.compactMap {
+                try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = ?", arguments: [$0])
             }
         }
         try queue.close()
         try change(path) { bytes in
-            for root in roots where root > 0 { destroy(root, in: &bytes) }
+            while let page = pages.popLast() {
+                pages += children(of: page, [UInt8](bytes[(page - 1) * 4096..<page * 4096]))
+                destroy(page, in: &bytes)
+            }
         }
     }
 
-    /// The pages of the list of tables: the first of the file, and those that it leads to.
-    static func pagesOfList(_ bytes: [UInt8]) -> [Int] {
-        guard bytes[100] == 5 else { return [1] }
+    /// The pages to which a page of a tree leads.
+    private static func children(of page: Int, _ bytes: [UInt8]) -> [Int] {
+        let start = page == 1 ? 100 : 0
+        guard bytes[start] == 2 || bytes[start] == 5 else { return [] }
         func number(_ place: Int, _ length: Int) -> Int {
             bytes[place..<place + length].reduce(0) { $0 << 8 | Int($1) }
         }
-        return [1] + (0..<number(103, 2)).map { number(number(112 + 2 * $0, 2), 4) } + [number(108, 4)]
+        return (0..<number(start + 3, 2)).map { number(number(start + 12 + 2 * $0, 2), 4) } + [number(start + 8, 4)]
     }
+
+    /// The pages of the list of tables: the first of the file, and those that it leads to.
+    static func pagesOfList(_ bytes: [UInt8]) -> [Int] { [1] + children(of: 1, Array(bytes[0..<4096])) }
 
     /// Fills a page, counted from 1, with nonsense.
     static func destroy(_ page: Int, in bytes: inout Data) {
