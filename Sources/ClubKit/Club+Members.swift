@@ -8,8 +8,8 @@ import Foundation
 extension Club {
     // MARK: Looking up
 
-    /// A member by ``MembershipUser/userId``, as a copy in the class of ``setCustomMembershipUser(classType:)``, or
-    /// `nil` if absent. It reads the database on the calling thread.
+    /// Returns a member by ``MembershipUser/userId``, as a copy in the class of
+    /// ``setCustomMembershipUser(classType:)``; `nil` if absent. It reads the database on the calling thread.
     ///
     /// - Throws: ``ClubError``, ``ClubError/Kind/unreadableRecord`` if the custom class does not accept the record.
     public func getUser(with userId: String) throws(ClubError) -> MembershipUser? {
@@ -25,32 +25,32 @@ extension Club {
         try userClass.object(of: member)
     }
 
-    /// A member by ``Member/userId`` or any of their cards, or `nil` if absent.
+    /// Returns a member by ``Member/userId`` or any of their cards; `nil` if absent.
     public func member(withUserID userID: String) async throws(ClubError) -> Member? {
         try await openStore("look up a member").member(withUserID: userID)
     }
 
-    /// All members in that order.
+    /// Returns all members in the given order.
     public func members(sortedBy order: MemberOrder = .insertion) async throws(ClubError) -> [Member] {
         try await openStore("list the members").members(sortedBy: order)
     }
 
-    /// How many members there are.
+    /// The number of members.
     public func memberCount() async throws(ClubError) -> Int {
         try await openStore("count the members").memberCount()
     }
 
-    /// All that the desk needs to know of a member, or `nil` if absent.
+    /// Returns a member with cards, notes, tags and limits; `nil` if absent.
     public func details(of key: String) async throws(ClubError) -> MemberDetails? {
         try await openStore("look up a member").details(of: key)
     }
 
-    /// What was done with a member, newest first; without a member, what was done with everything.
+    /// The audit log of a member, newest first, at most `limit` entries; without a member, that of the whole club.
     public func auditLog(of key: String? = nil, limit: Int = 1000) async throws(ClubError) -> [AuditEntry] {
         try await openStore("read the audit log").auditLog(of: key, limit: max(0, limit))
     }
 
-    /// What a member's name, custom fields and notes were before, the one that was replaced last first.
+    /// The former values of a member's name, custom fields and notes, the most recently replaced first.
     ///
     /// - Throws: ``ClubError/Kind/noSuchMember``.
     public func formerValues(of key: String, limit: Int = 1000) async throws(ClubError) -> [FormerValue] {
@@ -59,7 +59,7 @@ extension Club {
 
     // MARK: Changing
 
-    /// Adds a member who has not been here yet: ``Member/numVisits`` is 0. Totals and times in `member` are not used.
+    /// Adds a member without visits: ``Member/numVisits`` is 0. Totals and times in `member` are ignored.
     ///
     /// - Throws: ``ClubError/Kind/memberExists``, ``ClubError/Kind/invalidValue`` for an unusable identifier.
     @discardableResult
@@ -68,11 +68,11 @@ extension Club {
             .add(member, context) { self.publish(.added($0.member, at: $0.at)) }
     }
 
-    /// Changes a member's name and custom fields. What else the closure changes is not used.
+    /// Changes a member's name and custom fields. Other changes of the closure are ignored.
     ///
-    /// - Parameter changes: called with the member as they are, outside any transaction, and again if somebody else changed
-    ///   the member meanwhile.
-    /// - Throws: ``ClubError/Kind/noSuchMember``, ``ClubError/Kind/busy`` if others change the member all the time.
+    /// - Parameter changes: called with the current member, outside any transaction, and again if the member was
+    ///   changed meanwhile.
+    /// - Throws: ``ClubError/Kind/noSuchMember``, ``ClubError/Kind/busy`` if the member keeps being changed by others.
     @discardableResult
     public func update(
         _ key: String,
@@ -82,9 +82,9 @@ extension Club {
         try await openStore("change a member").update(key, context, committed: updated(.edit), changes)
     }
 
-    /// Deletes a member. An older record of them that is merged later does not bring them back.
+    /// Deletes a member. Merging an older record of the member later does not restore it.
     ///
-    /// - Returns: the member as they were.
+    /// - Returns: the deleted member.
     /// - Throws: ``ClubError/Kind/noSuchMember``.
     @discardableResult
     public func delete(_ key: String, by context: ActionContext = ActionContext()) async throws(ClubError) -> Member {
@@ -92,7 +92,7 @@ extension Club {
             .delete(key, context) { self.publish(.deleted($0.member, at: $0.at)) }
     }
 
-    /// Lets a member in no more. The reason is shown at the tap; without one, that of an earlier block stays.
+    /// Blocks a member: taps are rejected, with the reason. Without a reason, that of an earlier block stays.
     @discardableResult
     public func block(_ key: String, by context: ActionContext) async throws(ClubError) -> Member {
         try await set(
@@ -103,13 +103,13 @@ extension Club {
         )
     }
 
-    /// Lets a blocked member in again.
+    /// Unblocks a member.
     @discardableResult
     public func unblock(_ key: String, by context: ActionContext = ActionContext()) async throws(ClubError) -> Member {
         try await set([SystemValues.Name.blocked: .null], key, .unblocked, context)
     }
 
-    /// Sets when the membership ends; `nil` for no end. From then on taps are rejected.
+    /// Sets when the membership ends; `nil` for no end. Later taps are rejected.
     @discardableResult
     public func setExpiry(
         of key: String,
@@ -127,7 +127,7 @@ extension Club {
         return try await set([SystemValues.Name.expires: value], key, .setExpiry, context)
     }
 
-    /// Adds visits that the member bought. From then on a tap is rejected when none are left.
+    /// Adds visits that the member bought. Once none are left, taps are rejected.
     ///
     /// - Parameter visits: 1 to 1 000 000.
     @discardableResult
@@ -139,7 +139,7 @@ extension Club {
         try await openStore("sell visits").sellVisits(visits, to: key, context, committed: updated(.edit))
     }
 
-    /// Lets a member visit without a limit again.
+    /// Removes a member's limit on visits.
     @discardableResult
     public func removeVisitLimit(
         of key: String,
@@ -158,8 +158,8 @@ extension Club {
         try await set([SystemValues.Name.notes: .string(notes)], key, .noted, context)
     }
 
-    /// Replaces a member's tags: takes those away that are not among them, and adds those that are new. Empty ones and
-    /// double ones are left out. What another device says of other tags meanwhile stays.
+    /// Replaces a member's tags. Empty tags and duplicates are omitted. Concurrent changes of other tags on another
+    /// device stay.
     @discardableResult
     public func setTags(
         _ tags: [String],
@@ -169,8 +169,8 @@ extension Club {
         try await openStore("change a member").setTags(.all(tags), of: key, context, committed: updated(.edit))
     }
 
-    /// Adds tags to a member and takes tags away; the others stay. Of two devices that say something else of the same
-    /// tag, the later is right. Empty tags are left out, and a tag in both lists is added.
+    /// Adds tags to a member and removes tags; the others stay. If two devices change the same tag, the later change
+    /// wins. Empty tags are omitted, and a tag in both lists is added.
     @discardableResult
     public func changeTags(
         of key: String,
@@ -197,9 +197,9 @@ extension Club {
 
     // MARK: Cards
 
-    /// Gives a member a further card.
+    /// Adds a card to a member.
     ///
-    /// - Throws: ``ClubError/Kind/memberExists`` if the card belongs to somebody else.
+    /// - Throws: ``ClubError/Kind/memberExists`` if the card belongs to another member.
     @discardableResult
     public func addCard(
         _ card: String,
@@ -210,14 +210,14 @@ extension Club {
             .setCard(card, of: key, blocked: nil, .addedCard, context, committed: updated(.edit))
     }
 
-    /// Blocks one card of a member; the others can still be used. Its taps are rejected.
+    /// Blocks one card of a member, whose taps are then rejected. The member's other cards stay usable.
     @discardableResult
     public func blockCard(_ card: String, by context: ActionContext) async throws(ClubError) -> Member {
         try await openStore("change a card")
             .setCard(card, of: card, blocked: context.reason ?? "", .blockedCard, context, committed: updated(.edit))
     }
 
-    /// Lets a blocked card be used again.
+    /// Unblocks a card.
     @discardableResult
     public func unblockCard(
         _ card: String,
@@ -227,9 +227,9 @@ extension Club {
             .setCard(card, of: card, blocked: nil, .unblockedCard, context, committed: updated(.edit))
     }
 
-    /// Gives a member another card in place of one that was lost, which is blocked.
+    /// Replaces a lost card of a member, which is blocked.
     ///
-    /// - Throws: ``ClubError/Kind/memberExists`` if the new card belongs to somebody else.
+    /// - Throws: ``ClubError/Kind/memberExists`` if the new card belongs to another member.
     @discardableResult
     public func replaceCard(
         _ old: String,
@@ -239,17 +239,17 @@ extension Club {
         try await openStore("replace a card").replaceCard(old, by: new, context, committed: updated(.edit))
     }
 
-    /// Makes one member of two who are the same person: all that leads to `key` leads to `target` from now on, who has
-    /// the visits of both.
+    /// Merges two members who are the same person: all identifiers of `key` then lead to `target`, who has the visits
+    /// of both.
     ///
-    /// What was said of the one who joins is said of the one who remains: a block, if that one is not blocked; the end
-    /// of the membership, if that one has none; the visits left, on top, if that one's are limited; tags; and notes,
-    /// on a new line. Name and custom fields stay, and an end and no limit on visits do. The report describes what was
-    /// carried over and what was not.
+    /// What is known of the merged member is carried over: a block, if the target is not blocked; the end of the
+    /// membership, if the target has one; visits left, added, if the target's are limited; tags; and notes, on a new
+    /// line. The target's name, custom fields, unlimited membership and unlimited visits stay. The report lists what
+    /// was carried over and what was not.
     ///
-    /// It is said once, at the joining: what another kiosk, which does not know of it, says of the one who joined later
-    /// does not hold for the one who remains, and two kiosks that join the same two before they exchange records both
-    /// add the visits left.
+    /// It is carried over once: later changes to the merged member, by a kiosk that does not know of the merge, do not
+    /// affect the target. If two kiosks merge the same two members before they exchange records, both add the visits
+    /// left.
     @discardableResult
     public func mergeMember(
         _ key: String,
@@ -262,16 +262,17 @@ extension Club {
 
 /// Merging members into the club, and finding those who are there twice.
 extension Club {
-    /// Merges members that an application holds, such as those of ``ClubMiddlewareDelegate/club(_:didReceiveImported:)``.
+    /// Merges members that an application holds, such as those of
+    /// ``ClubMiddlewareDelegate/club(_:didReceiveImported:)``.
     ///
-    /// What is merged counts as of the member's latest visit, as the rows of a file do: merging the same again, or older
-    /// records, changes nothing. After the commit ``ClubMiddlewareDelegate/club(_:didUpdateMembership:)`` is called once
-    /// for each member who was changed; for those who were created nothing is called but ``ClubEvent/merged(_:at:)``.
+    /// The values count as of the member's latest visit, like the rows of a file: merging the same or older records
+    /// again changes nothing. After the commit ``ClubMiddlewareDelegate/club(_:didUpdateMembership:)`` is called once
+    /// for each changed member; created members are reported only by ``ClubEvent/merged(_:at:)``.
     ///
     /// - Parameters:
-    ///   - members: with the totals and times that are to be taken in. All are merged in one transaction.
-    ///   - mode: what becomes of members who are there.
-    ///   - dryRun: whether only to describe what would happen.
+    ///   - members: the members with their totals and times, merged in one transaction.
+    ///   - mode: how existing members are treated.
+    ///   - dryRun: whether only to report what would change.
     ///   - context: who merges, for the audit log.
     @discardableResult
     public func merge(
@@ -331,18 +332,18 @@ extension Club {
 
     // MARK: Duplicates
 
-    /// Pairs of members who may be one person, the most telling first: for a person to look at, and to
+    /// Returns pairs of members who may be the same person, the most likely first, for a person to review and pass to
     /// ``mergeMember(_:into:by:)`` or ``dismissDuplicate(_:_:by:)``. It reads all members.
     ///
-    /// - Parameter limit: how many at most.
+    /// - Parameter limit: the maximum number of pairs.
     public func duplicates(limit: Int = 1000) async throws(ClubError) -> [DuplicatePair] {
         try await openStore("look for duplicates").duplicates(limit: max(0, limit))
     }
 
-    /// Says that two members are two persons, so that ``duplicates(limit:)`` names them no more, here and on devices
-    /// that merge with this one.
+    /// Records that two members are different persons, so that ``duplicates(limit:)`` omits the pair, here and on
+    /// devices that merge with this one.
     ///
-    /// - Returns: whether that is news; nothing is written otherwise.
+    /// - Returns: whether this is new; otherwise nothing is written.
     @discardableResult
     public func dismissDuplicate(
         _ key: String,

@@ -2,22 +2,22 @@ import Foundation
 
 /// The store as a whole.
 extension Club {
-    /// Looks for damage and contradictions in the store; an empty list means that all is well. Taps go on meanwhile.
+    /// Checks the store for damage and contradictions while taps go on; an empty list means that there are none.
     public func check() async throws(ClubError) -> [IntegrityFinding] {
         try await openStore("check the member database").check()
     }
 
-    /// Copies the database as it is now into a new file, while taps go on.
+    /// Copies the database into a new file, while taps go on.
     ///
-    /// The copy is there whole and written through to the disk when this returns, or not at all. To restore it, close
-    /// the club, move the database away together with its `-wal` and `-shm` files, and copy the backup to its place.
-    /// The copy counts as a device of its own from the moment it is opened, so that it may also be the beginning of
-    /// another kiosk; merging both loses nothing and counts nothing twice.
+    /// When this returns, the copy is complete and synced to disk; otherwise there is none. To restore it, close the
+    /// club, move the database away together with its `-wal` and `-shm` files, and copy the backup to its place. Once
+    /// opened, the copy counts as a device of its own, so it may also start another kiosk; merging both loses nothing
+    /// and counts nothing twice.
     ///
     /// - Parameters:
-    ///   - url: the new file, of mode 0600, in a directory that exists. Nothing is replaced.
+    ///   - url: the new file, of mode 0600, in an existing directory. An existing file is not replaced.
     ///   - context: who makes the copy, for the audit log.
-    ///   - progress: told how far it is, on a queue of the database.
+    ///   - progress: called with the progress, on a queue of the database.
     /// - Throws: ``ClubError/Kind/fileExists``, ``ClubError/Kind/diskFull``, ``ClubError/Kind/corrupt`` if the copy is
     ///   damaged since the database is, ``ClubError/Kind/cancelled``.
     public func backup(
@@ -30,13 +30,13 @@ extension Club {
 
     /// Makes a snapshot of the database while taps go on, and removes the oldest ones.
     ///
-    /// No tap waits for it: it is made in small steps by a thread that the system serves when nobody else wants the
-    /// processor or the disk. It is there once it was checked and written through to the disk, else not at all; older
-    /// ones are removed only then. It leaves 16 MiB of the file system free. ``repair(by:from:choosing:)`` offers it.
+    /// No tap waits for it: a thread of idle priority makes it in small steps. It is kept only once it was checked and
+    /// synced to disk, and older ones are removed only then. It leaves 16 MiB of the file system free.
+    /// ``repair(by:from:choosing:)`` offers it.
     ///
     /// - Parameters:
-    ///   - folder: where it is kept.
-    ///   - count: how many are kept, this one included; at least 1.
+    ///   - folder: the folder of the snapshots.
+    ///   - count: the number of snapshots to keep, including this one; at least 1.
     /// - Throws: ``ClubError/Kind/diskFull``, ``ClubError/Kind/corrupt`` if the copy is damaged since the database is,
     ///   ``ClubError/Kind/cancelled``.
     @discardableResult
@@ -49,18 +49,18 @@ extension Club {
 
     /// Repairs the store, whether the club is open or not.
     ///
-    /// What follows from something else is computed again: totals and what is shown of members, from what was said of
-    /// them and from the ledger; receipts and visits from one another; indexes; the journal of changes. A file that is
-    /// itself damaged is read as far as possible into a new one, which takes its place; for that, nobody else may have
-    /// it open, and an open club is closed meanwhile, which ends the sequences of ``events``. Before anything is
-    /// changed the database is copied or kept beside its place. What cannot be brought back is named.
+    /// Derived data is computed again: totals and shown values of members, from their facts and the ledger; receipts
+    /// and visits from one another; indexes; the journal of changes. A damaged file is read as far as possible into a
+    /// new one, which replaces it; for that, no other program may have it open, and an open club is closed meanwhile,
+    /// which ends the sequences of ``events``. Before anything is changed the database is copied or kept beside its
+    /// place. The report lists what cannot be restored.
     ///
     /// - Parameters:
     ///   - context: who repairs it, for the audit log.
-    ///   - snapshots: where ``makeSnapshot(in:keeping:)`` kept copies. The latest good one is offered if the file itself
-    ///     is damaged. Whoever was erased since is erased in it, as far as the damaged file says so.
-    ///   - choosing: called with the offer; by default what can be read is taken. With ``RepairOffer/Choice/neither`` the
-    ///     database stays as it is, and ``ClubError/Kind/cancelled`` is thrown.
+    ///   - snapshots: the folder of ``makeSnapshot(in:keeping:)``. The latest intact snapshot is offered if the file
+    ///     itself is damaged. Members erased since are erased in it, as far as the damaged file records them.
+    ///   - choosing: called with the offer; by default what can be read is used. With ``RepairOffer/Choice/neither``
+    ///     the database stays as it is, and ``ClubError/Kind/cancelled`` is thrown.
     /// - Throws: ``ClubError/Kind/busy`` if a damaged file is in use, ``ClubError/Kind/corrupt`` if nothing in it could
     ///   be read, ``ClubError/Kind/diskFull``.
     public func repair(
@@ -95,13 +95,13 @@ extension Club {
         return try report.get()
     }
 
-    /// The time of the latest tap that the store knows, counted or not; `nil` before the first one.
+    /// The time of the latest tap in the store, counted or not; `nil` if there is none.
     public func lastEventDate() async throws(ClubError) -> Date? {
         try await openStore("find the latest tap").lastEventDate()
     }
 
-    /// When a replay begins, so that running it again adds its visits: the later of the present and the store's latest
-    /// tap plus the cooldown plus 1 s.
+    /// Returns a start time for a replay that makes its visits count again: the later of the present and the store's
+    /// latest tap plus the cooldown plus 1 s.
     public func replayStart(now: Date) async throws(ClubError) -> Date {
         guard let last = try await lastEventDate() else { return now }
         let wait = Timestamp.seconds(Timestamp.microseconds(cooldown)) + 1

@@ -3,7 +3,7 @@ import ReaderKit
 
 /// Visits: the ledger of a member.
 extension Club {
-    /// The visits of a member, newest first, those that were undone too.
+    /// The visits of a member, including undone ones: at most the `limit` newest, newest first.
     ///
     /// - Throws: ``ClubError/Kind/noSuchMember``.
     public func visits(of key: String, limit: Int = 1000) async throws(ClubError) -> [Visit] {
@@ -15,16 +15,16 @@ extension Club {
         try await openStore("look up a visit").member(ofVisit: id)
     }
 
-    /// Counts a visit that no card told of, whatever the cooldown, the end of the membership or a block say.
+    /// Records a visit by hand, regardless of the cooldown, the end of the membership and blocks.
     ///
-    /// If it is the member's latest, the club's scenarios are looked at as at a tap, as of the time of the visit; what is
-    /// charged is told and delivered likewise. For groups and the kiosk a visit by hand counts only then.
+    /// If it is the member's latest, the club's scenarios are evaluated as at a tap, as of the time of the visit;
+    /// executions are reported and delivered likewise. For groups and the kiosk a visit by hand counts only then.
     ///
     /// - Parameters:
     ///   - key: the member's ``Member/userId`` or any of their cards.
-    ///   - date: when it was; now by default, and no more than a day later than that.
+    ///   - date: the time of the visit, at most a day in the future; now by default.
     ///   - context: who records it, and why.
-    /// - Returns: the member after it.
+    /// - Returns: the updated member.
     /// - Throws: ``ClubError/Kind/noSuchMember``, ``ClubError/Kind/invalidValue`` for a date that cannot be.
     @discardableResult
     public func recordVisit(
@@ -59,12 +59,12 @@ extension Club {
         return (visit.changed.member, visit.executions)
     }
 
-    /// Makes a visit count no more, however it was recorded. It stays in the ledger, with the reason.
+    /// Undoes a visit, however it was recorded. It stays in the ledger, with the reason.
     ///
     /// - Parameter id: ``Visit/id``, which for a tap is ``ReaderKit/ScanEvent/id``.
-    /// - Returns: the member after it.
-    /// - Throws: ``ClubError/Kind/noSuchVisit``, also for a visit that was undone before, or whose member
-    ///   was deleted since.
+    /// - Returns: the updated member.
+    /// - Throws: ``ClubError/Kind/noSuchVisit``, also for a visit that was undone before, or whose member was deleted
+    ///   since.
     @discardableResult
     public func undoVisit(_ id: UUID, by context: ActionContext) async throws(ClubError) -> Member {
         try await openStore("undo a visit").undoVisit(id, context, committed: updated(.undo))
@@ -72,7 +72,7 @@ extension Club {
 }
 
 extension Club {
-    /// Records the taps of a source, one after the other, and gives the receipt of each.
+    /// Records the taps of a source, one after the other, and returns their receipts as a sequence.
     ///
     /// ```swift
     /// for await receipt in club.receipts(of: CardScanner(backend).taps()) {
@@ -80,22 +80,24 @@ extension Club {
     /// }
     /// ```
     ///
-    /// A disk that is full, or a database that another program holds, loses no tap: the same tap, with the same
-    /// ``ScanEvent/id``, is given to the club again, after pauses of 0.2 s that grow to 2 s, and the next one is taken when
-    /// it is recorded. What a tap waits for is reported to ``events`` and the delegate once, not at each try. What
-    /// waiting cannot mend is reported there too, and the next tap is taken; that the system cannot read or write
-    /// (``ClubError/Kind/inputOutput``) counts as such after pauses of a minute.
+    /// No tap is lost to a full disk or a database that another program holds: the tap, with the same ``ScanEvent/id``,
+    /// is retried after pauses of 0.2 s that grow to 2 s, and the next one is requested once it is recorded. The cause
+    /// is reported to ``events`` and the delegate once, not at each try. Errors that waiting cannot resolve are
+    /// reported there too, and the next tap is requested; ``ClubError/Kind/inputOutput`` counts as such after a minute
+    /// of pauses.
     ///
-    /// The sequence ends with its source, when its task is cancelled, or when the club is not open or is closed meanwhile.
-    /// It throws what its source throws, and nothing else. The source is asked for a tap when one is asked of the sequence.
+    /// The sequence ends with its source, when its task is cancelled, or when the club is not open or is closed
+    /// meanwhile. It throws only the errors of its source. A tap is requested from the source when a receipt is
+    /// requested from the sequence.
     ///
     /// - Parameters:
     ///   - taps: the source.
-    ///   - patience: how long the pauses of one tap may be together; `nil`, the default, for as long as it takes.
-    ///   - messages: what a card brought, as with ``receive(_:keeping:)``; called once for each tap, before it is recorded.
-    ///   - waiting: called when a tap begins to wait, with what hinders it; it goes on with its receipt. Where it is given,
-    ///     nothing is logged of that.
-    ///   - unrecorded: called for each tap that has no receipt, with the reason: ``ClubError/Kind/cancelled`` where its task
+    ///   - patience: the maximum total of the pauses of one tap; `nil`, the default, for no limit.
+    ///   - messages: the messages on a card, as with ``receive(_:keeping:)``; called once for each tap, before it is
+    ///     recorded.
+    ///   - waiting: called with the cause when a tap begins to wait; its receipt ends the wait. If present, waiting is
+    ///     not logged.
+    ///   - unrecorded: called for each tap without a receipt, with the reason: ``ClubError/Kind/cancelled`` if its task
     ///     was cancelled while it waited.
     public func receipts<Taps: AsyncSequence>(
         of taps: Taps,
@@ -152,15 +154,15 @@ extension Club {
 
 /// The receipts of taps (see ``Club/receipts(of:patience:keeping:waiting:unrecorded:)``).
 public struct Receipts<Taps: AsyncSequence>: AsyncSequence where Taps.Element == ScanEvent {
-    /// What the source throws.
+    /// The error of the source.
     public typealias Failure = Taps.Failure
 
     let taps: Taps
     let receive: @Sendable (ScanEvent) async throws(ClubError) -> Receipt
 
-    /// Asks the source for taps.
+    /// An iterator that requests taps from the source.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        /// What the source throws.
+        /// The error of the source.
         public typealias Failure = Taps.Failure
 
         var taps: Taps.AsyncIterator
@@ -172,7 +174,7 @@ public struct Receipts<Taps: AsyncSequence>: AsyncSequence where Taps.Element ==
             receive = receipts.receive
         }
 
-        /// The receipt of the next tap that can be recorded; `nil` at the end.
+        /// Returns the receipt of the next tap that can be recorded; `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(Failure) -> Receipt? {
             while !isOver, !Task.isCancelled, let tap = try await taps.next(isolation: actor) {
                 do throws(ClubError) {
@@ -186,30 +188,30 @@ public struct Receipts<Taps: AsyncSequence>: AsyncSequence where Taps.Element ==
         }
     }
 
-    /// Begins to take the taps of the source.
+    /// Returns an iterator over the receipts.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 }
 
 extension Receipts: Sendable where Taps: Sendable {}
 
-/// What a club remembers of the passes that were presented, in its database: a recorded tap is refused after a restart too.
+/// The club's memory of presented passes, in its database: a recorded tap is refused after a restart too.
 ///
 /// ```swift
 /// let site = try configuration.site(folder: "/etc/club", memory: club.passMemory)
 /// ```
 ///
-/// While the club is closed nothing can be remembered, and passes that need it are not accepted.
+/// While the club is closed nothing can be remembered, and passes that need it are rejected.
 public struct ClubPassMemory: PassMemory {
     let club: Club
 
-    /// Takes something that may be presented once. Blocks until it is on disk.
+    /// Records something that may be presented once. Blocks until it is on disk.
     ///
     /// - Throws: ``ClubError``.
     public func takeOnce(_ digest: [UInt8], until end: Date, now: Date) throws -> Bool {
         try club.openStore("remember a pass").takeOnce(digest, until: end, now: now)
     }
 
-    /// Takes a counter that has to grow. Blocks until it is on disk.
+    /// Records a counter that must increase. Blocks until it is on disk.
     ///
     /// - Throws: ``ClubError``.
     public func takeCounter(_ value: UInt32, of name: [UInt8]) throws -> Bool {
@@ -218,6 +220,6 @@ public struct ClubPassMemory: PassMemory {
 }
 
 extension Club {
-    /// What the club remembers of passes, for ``ReaderKit/PassSite/memory``.
+    /// The club's memory of presented passes, for ``ReaderKit/PassSite/memory``.
     public var passMemory: ClubPassMemory { ClubPassMemory(club: self) }
 }

@@ -4,7 +4,7 @@ import Logging
 import ReaderKit
 import Synchronization
 
-/// A club: turns taps into members' visits, keeps them, and tells the application.
+/// A club: turns taps into members' visits, stores them, and notifies the application.
 ///
 /// ```swift
 /// let club = Club(configuration: ClubConfiguration(database: .file(path: "/var/lib/club/club.sqlite")))
@@ -14,13 +14,13 @@ import Synchronization
 /// let receipt = try await club.receive(event)
 /// ```
 ///
-/// Set-up methods are synchronous and can be chained; use them before ``open()``. Nothing traps: what is called too
-/// early or too late throws ``ClubError/Kind/notOpen``.
+/// Set-up methods are synchronous and can be chained; use them before ``open()``. Calls made too early or too late
+/// throw ``ClubError/Kind/notOpen``; none traps.
 public final class Club: Sendable {
-    /// The club of a program that needs only one, with the standard configuration.
+    /// The shared club, with the standard configuration, for programs that need only one.
     public static let shared = Club()
 
-    /// What the club works with: what it was made with, and what set-up has changed since.
+    /// The current configuration, including changes made by set-up methods.
     public var configuration: ClubConfiguration { state.withLock { $0.configuration } }
 
     struct State {
@@ -63,15 +63,15 @@ public final class Club: Sendable {
     /// Opening and closing block, so they have a queue of their own, which also keeps them in order.
     let opening = DispatchQueue(label: "club.opening")
 
-    /// A club that is not open yet.
+    /// Creates a club, which is not open yet.
     public init(configuration: ClubConfiguration = ClubConfiguration()) {
         state = Mutex(State(configuration: configuration))
     }
 
     // MARK: Set-up
 
-    /// Changes what the club works with, such as the database, the cooldown, the logger, how cards are read, and the file
-    /// of the passes, before it is opened.
+    /// Changes the configuration before the club is opened, such as the database, the cooldown, the logger, how cards
+    /// are read, and the file of the passes.
     ///
     /// ```swift
     /// Club.shared.configure {
@@ -81,11 +81,12 @@ public final class Club: Sendable {
     /// ```
     ///
     /// Once the club is open, or ``open(withAppKey:appId:developerId:completion:)`` was called, nothing is changed, and
-    /// ``ClubError/Kind/alreadyOpen`` is reported to the delegate, in ``events`` and in the log; likewise once a type of
-    /// ``ScenarioProtocol`` keeps its state in this club's database, until ``keepScenarioTypes()`` is called.
+    /// ``ClubError/Kind/alreadyOpen`` is reported to the delegate, in ``events`` and in the log; likewise once a type
+    /// of ``ScenarioProtocol`` keeps its state in this club's database, until ``keepScenarioTypes()`` is called.
     ///
-    /// - Parameter change: called again where others change the configuration meanwhile, so that nothing is lost. One that
-    ///   itself changes this club changes nothing else, which is reported as ``ClubError/Kind/invalidSetting``.
+    /// - Parameter change: called again if the configuration is changed concurrently, so that nothing is lost. A
+    ///   closure that itself changes this club changes nothing else, which is reported as
+    ///   ``ClubError/Kind/invalidSetting``.
     @discardableResult
     public func configure(_ change: (inout ClubConfiguration) -> Void) -> Club {
         let attempt = "configure the club"
@@ -112,7 +113,7 @@ public final class Club: Sendable {
         return self
     }
 
-    /// Sets who is told what happens. The club holds it weakly.
+    /// Sets the delegate, which the club holds weakly.
     @discardableResult
     public func setDelegate(to delegate: (any ClubMiddlewareDelegate)?) -> Club {
         let reference = DelegateReference(delegate)
@@ -120,7 +121,7 @@ public final class Club: Sendable {
         return self
     }
 
-    /// Who is told what happens, if it is still there.
+    /// The delegate; `nil` if none is set or it is gone.
     public var delegate: (any ClubMiddlewareDelegate)? {
         state.withLock { $0.delegate }.delegate
     }
@@ -133,7 +134,7 @@ public final class Club: Sendable {
         return self
     }
 
-    /// Sets the class of the objects that callbacks and getters hand out.
+    /// Sets the class of the objects that callbacks and getters return.
     @discardableResult
     public func setCustomMembershipUser(classType: MembershipUser.Type) -> Club {
         state.withLock { $0.userClass = classType }
@@ -150,7 +151,7 @@ public final class Club: Sendable {
         return self
     }
 
-    /// Makes a visit good for that many hours: the cooldown becomes 1 to 24 hours.
+    /// Sets how many hours a visit is valid: the cooldown becomes 1 to 24 hours.
     ///
     /// Any other number changes nothing, and is reported as ``ClubError/Kind/invalidSetting`` to the delegate, in
     /// ``events`` and in the log.
@@ -168,10 +169,10 @@ public final class Club: Sendable {
         return self
     }
 
-    /// The hours of ``setDayPass(hours:)``, 0 if it was not set.
+    /// The hours of ``setDayPass(hours:)``; 0 if not set.
     public var dayPassHours: Int { state.withLock { $0.dayPassHours } }
 
-    /// How long after a counted tap further taps of the same member are acknowledged but not counted.
+    /// The time after a counted tap in which further taps of the same member are acknowledged but not counted.
     public var cooldown: Duration { configuration.cooldown }
 
     // MARK: Opening and closing
@@ -179,7 +180,7 @@ public final class Club: Sendable {
     /// Whether the club is open.
     public var isOpen: Bool { state.withLock { $0.store != nil } }
 
-    /// Opens the member database, creating or upgrading it where necessary. An open club stays as it is.
+    /// Opens the member database, creating or upgrading it if necessary. Does nothing if the club is open.
     public func open() async throws(ClubError) {
         try await opening.run { () throws(ClubError) in
             guard !self.isOpen else { return }
@@ -218,9 +219,9 @@ public final class Club: Sendable {
         )
     }
 
-    /// Closes the member database, when all that is under way has been committed, and ends the sequences of ``events``.
-    /// The readers that ``open(withAppKey:appId:developerId:completion:)`` serves are let go; a tap that is under way may
-    /// not be recorded any more. The club can be opened again.
+    /// Closes the member database, when all work under way has been committed, and ends the sequences of ``events``.
+    /// The readers of ``open(withAppKey:appId:developerId:completion:)`` are released; a tap under way may not be
+    /// recorded. The club can be opened again.
     public func close() async throws(ClubError) {
         try await opening.run { () throws(ClubError) in
             self.stopServing()
@@ -249,28 +250,26 @@ public final class Club: Sendable {
 
     // MARK: Taps
 
-    /// The one door for taps: records a tap and describes what became of it. When it returns, that is on disk.
+    /// Records a tap and returns its receipt, once it is on disk. All taps go through this method.
     ///
     /// ```swift
     /// let receipt = try await club.receive(tap)
     /// print(receipt.outcome.name, receipt.member?.numVisits ?? 0)
     /// ```
     ///
-    /// A tap that was seen before (by ``ScanEvent/id``, also before a restart) gets its first receipt and changes
-    /// nothing, so a tap may safely be given again when it is not known whether it arrived. A new tap is reported to
-    /// ``events`` and the delegate after it was committed.
+    /// A tap that was seen before (by ``ScanEvent/id``, also before a restart) returns its first receipt and changes
+    /// nothing, so a tap may safely be retried. A new tap is reported to ``events`` and the delegate after its commit.
     ///
-    /// A task that is cancelled once its tap waits for its commit gets the receipt all the same: a tap is not given up
-    /// half-way.
+    /// If its task is cancelled while the tap waits for its commit, the receipt is returned all the same.
     ///
     /// - Parameters:
     ///   - event: the tap.
-    ///   - messages: what the card brought (``CardMessages/messages(in:)``). They are kept in ``inbox`` in one transaction
-    ///     with the tap, if it is new, whatever becomes of it, and known as the member's by an identifier that begins with
-    ///     the tap's; ``MessageRouter/takeUp(_:)`` has them processed. One whose identifier is known is not kept; one whose
-    ///     identifier is none throws, and the tap is not recorded.
+    ///   - messages: the messages on the card (``CardMessages/messages(in:)``). If the tap is new they are kept in
+    ///     ``inbox`` in one transaction with it, whatever its outcome; an identifier that begins with the tap's marks
+    ///     them as the member's. ``MessageRouter/takeUp(_:)`` has them processed. A message with a known identifier is
+    ///     omitted; one with an invalid identifier throws, and the tap is not recorded.
     /// - Throws: ``ClubError`` if the tap was not recorded. Except for ``ClubError/Kind/notOpen`` and
-    ///   ``ClubError/Kind/cancelled``, ``events`` and the delegate are told too.
+    ///   ``ClubError/Kind/cancelled``, it is reported to ``events`` and the delegate too.
     public func receive(_ event: ScanEvent, keeping messages: [Message] = []) async throws(ClubError) -> Receipt {
         try await receive(event, keeping: messages, patience: .zero)
     }
@@ -319,17 +318,17 @@ public final class Club: Sendable {
         if !isTold { report(error, isLogged: isLogged) }
     }
 
-    /// Whether a tap with that ``ScanEvent/id`` has a receipt already, so that giving it again changes nothing.
+    /// Returns whether the tap with that ``ScanEvent/id`` has a receipt, so that receiving it again changes nothing.
     public func hasReceived(_ id: UUID) async throws(ClubError) -> Bool {
         try await openStore("look up a tap").hasReceived(id)
     }
 
     /// Records every tap of a source, one after the other, until the source ends or the task is cancelled.
     ///
-    /// It is ``receipts(of:patience:keeping:waiting:unrecorded:)`` for whoever needs no receipts. The source is asked for its taps on
-    /// the thread that commits them, where it does not ask for another one: it must suspend while it has none, and not
-    /// block, which would keep the taps of all readers back. A tap in hand when the task is cancelled is recorded, unless it
-    /// waits for the disk or for another program: then it is not, and ``events`` tells it without a receipt.
+    /// This is ``receipts(of:patience:keeping:waiting:unrecorded:)`` without the receipts. Taps are requested from the
+    /// source on the thread that commits them, unless the source chooses another: it must suspend while it has none,
+    /// and not block, which would delay the taps of all readers. A tap in hand when the task is cancelled is recorded,
+    /// unless it waits for the disk or for another program: then ``events`` reports it without a receipt.
     ///
     /// - Throws: ``ClubError/Kind/notOpen`` if the club is not open, or is closed meanwhile.
     public func run(_ source: some AsyncSequence<ScanEvent, Never>) async throws(ClubError) {
@@ -386,8 +385,8 @@ public final class Club: Sendable {
 
     // MARK: Telling
 
-    /// What happens in the club from now on. Each call gives a sequence of its own, which gets every event in the order
-    /// of the commits and ends when the club is closed. Events that a slow consumer has not taken wait in memory.
+    /// The club's events from now on. Each call returns a sequence of its own, which has every event in the order of
+    /// the commits and ends when the club is closed. Events that a slow consumer has not taken are buffered in memory.
     public var events: AsyncStream<ClubEvent> { broadcaster.stream() }
 
     /// Called on the writer's queue, right after the commit.

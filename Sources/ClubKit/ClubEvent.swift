@@ -5,26 +5,26 @@ import ReaderKit
 ///
 /// The `Encodable` form is the line that `clubctl kiosk --json` prints.
 public enum ClubEvent: Sendable, Hashable {
-    /// A card was presented; what became of it follows.
+    /// A card was presented; its receipt follows.
     case scan(ScanEvent)
-    /// What became of a tap: `created`, `visit`, `repeat`, `ignored` or `rejected`.
+    /// The outcome of a tap: `created`, `visit`, `repeat`, `ignored` or `rejected`.
     case received(Receipt)
     /// A member was added by hand.
     case added(Member, at: Date)
-    /// A member changed otherwise than by a tap.
+    /// A member changed other than by a tap.
     case updated(Member, MembershipUpdateReason, at: Date)
-    /// A member was deleted, who was like this.
+    /// A member, with these last values, was deleted.
     case deleted(Member, at: Date)
-    /// Members of a file were taken in. Each member whom that changed was told before, as ``updated(_:_:at:)``; those
-    /// whom it created are not told one by one.
+    /// A file was imported. Each changed member was reported before, as ``updated(_:_:at:)``; created members are not
+    /// reported one by one.
     case imported(ImportReport, at: Date)
     /// Members were merged into the club, as with ``imported(_:at:)``.
     case merged(MergeReport, at: Date)
-    /// A scenario happened to a member, a group or the kiosk, or what it was charged with was refunded.
+    /// A scenario was executed for a member, a group or the kiosk, or an execution was refunded.
     case scenario(ScenarioResult)
-    /// A message was handed to its processor, or nobody could take it.
+    /// A message was passed to its processor, or no processor accepted it.
     case routed(RoutingResult)
-    /// Something failed.
+    /// An operation failed.
     case error(ClubError, at: Date)
 }
 
@@ -46,7 +46,7 @@ extension ClubEvent {
         }
     }
 
-    /// When it happened: for taps the time of the tap, for errors the club's time.
+    /// The time of the event: the tap's for taps, the club's for errors.
     public var at: Date {
         switch self {
         case .scan(let event): event.at
@@ -58,7 +58,7 @@ extension ClubEvent {
         }
     }
 
-    /// The member whom it concerns, as they are after it.
+    /// The affected member, after the event.
     public var member: Member? {
         switch self {
         case .received(let receipt): receipt.member
@@ -68,7 +68,7 @@ extension ClubEvent {
         }
     }
 
-    /// Why a member changed; `nil` if none did.
+    /// The reason why a member changed; `nil` for other events.
     public var updateReason: MembershipUpdateReason? {
         switch self {
         case .received(let receipt) where receipt.outcome == .visit: .visit
@@ -77,7 +77,7 @@ extension ClubEvent {
         }
     }
 
-    /// Why a tap was ignored or rejected, something that was charged refunded, or a message not taken, in words.
+    /// The reason, in words, why a tap was ignored or rejected, an execution refunded, or a message declined.
     public var reason: String? {
         switch self {
         case .received(let receipt): receipt.outcome.reason?.message
@@ -98,11 +98,10 @@ extension ClubEvent: Encodable {
         case code, message
     }
 
-    /// Writes the line. A scan is the object of ``ReaderKit/ScanEvent``. All others have `event` and `at`; what became
-    /// of a tap has its `id`, `reader` and `backend`, where there is one `member`, and of an ignored or rejected tap
-    /// `reason` (words) and `reasonCode`, `notices` (words) if the member should know more, and `duplicate` (true) if the tap
-    /// was seen before; of a change that was no
-    /// tap `update` explains why (`manualVisit`, `undo`, `edit`, `merge`); `imported` and `merged` have `report`, the
+    /// Encodes the line. A scan is the object of ``ReaderKit/ScanEvent``. All others have `event` and `at`. A received
+    /// tap has its `id`, `reader` and `backend`, the `member` if there is one, `reason` (words) and `reasonCode` if
+    /// ignored or rejected, `notices` (words) if there are any, and `duplicate` (true) if it was seen before; a change
+    /// without a tap has `update` (`manualVisit`, `undo`, `edit`, `merge`); `imported` and `merged` have `report`, the
     /// object of ``ImportReport`` or ``MergeReport``; `scenario` has `id`, `scenario` (its identifier), `number`,
     /// `state` (`charged`, `delivered`, `refunded`, `redeemed`), `subject` if no member is known, `visit` (the `id` of
     /// the tap), `title`, `message` and `reason`; `routed` has `id`, `type`, `source`, `outcome`, `processor` and

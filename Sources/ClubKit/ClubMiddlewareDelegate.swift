@@ -1,49 +1,49 @@
 import Dispatch
 import ReaderKit
 
-/// Is told what happens in a club. Every method has an empty default.
+/// The delegate of a club, notified of its events. Every method has an empty default.
 ///
-/// The methods are called on the queue of ``Club/setDispatchQueue(_:)``, one at a time, in the order of what happened,
-/// after it was committed and never inside a transaction, so that they may call the club. The default queue is the main
-/// one: a program whose main queue does not run gets no callbacks.
+/// The methods are called on the queue of ``Club/setDispatchQueue(_:)``, one at a time, in order, after the commit and
+/// never inside a transaction, so that they may call the club. The default queue is the main one: a program whose main
+/// queue does not run gets no callbacks.
 ///
 /// A method must be declared in the class that conforms: one that only its subclass declares is not called. A class
 /// that is isolated to the main actor conforms as `@MainActor ClubMiddlewareDelegate` (in a module that isolates
 /// everything to the main actor by default, plainly) and leaves the queue at `.main`. Do not rely on
 /// `Thread.isMainThread`, which is not always true on the main queue on Linux.
 public protocol ClubMiddlewareDelegate: CaptureMiddlewareDelegate {
-    /// Something failed: the store, a reader, a file, or the custom class on a record. It is a ``ClubError``, a
-    /// ``CKError``, a ``TransferError`` or a `ReaderError` of ReaderKit. A visit that was counted stays counted. A tap whose
-    /// text is no membership text is ``CKError/invalidPassInformation(_:)``, one that is no text
-    /// ``CKError/nonExistentUTF8DecodedDataString(_:)``, one of which nothing was read ``CKError/nullDecodedData(_:)``; its
+    /// Called when an operation failed: the store, a reader, a file, or the custom class on a record. The error is a
+    /// ``ClubError``, a ``CKError``, a ``TransferError`` or a `ReaderError` of ReaderKit. A counted visit stays
+    /// counted. A tap whose text is no membership text is ``CKError/invalidPassInformation(_:)``, one that is no text
+    /// ``CKError/nonExistentUTF8DecodedDataString(_:)``, one without readable data ``CKError/nullDecodedData(_:)``; its
     /// receipt comes before.
     func club(_ club: Club, didReceive error: any Error)
 
-    /// A tap was recorded: what became of it, also of a `repeat`, and of one that was `ignored` or `rejected`, with the reason
-    /// in words for the person at the reader. It comes before the tap's other callbacks; a tap that was seen before
-    /// (by its ``Receipt/eventID``) has had its own.
+    /// Called when a tap was recorded, also a `repeat` and one that was `ignored` or `rejected`, with the reason in
+    /// words for the person at the reader. It precedes the tap's other callbacks; a duplicate (by its
+    /// ``Receipt/eventID``) has no others.
     func club(_ club: Club, didReceive receipt: Receipt)
 
-    /// An unknown card became a member; ``MembershipUser/numVisits`` is 1. ``club(_:didUpdateMembership:)`` is not
-    /// called for the same tap.
+    /// Called when an unknown card became a member; ``MembershipUser/numVisits`` is 1. ``club(_:didUpdateMembership:)``
+    /// is not called for the same tap.
     func club(_ club: Club, didCreateNewMembership user: MembershipUser)
 
-    /// A member changed: a visit was counted, recorded by hand or undone, the record was edited, or a merge changed it
-    /// (once for each member, after the commit). ``ClubEvent/updateReason`` of the event in ``Club/events`` reports
-    /// which. A repeat inside the cooldown does not call it.
+    /// Called when a member changed: a visit was counted, recorded by hand or undone, the record was edited, or a merge
+    /// changed it (once for each member, after the commit). ``ClubEvent/updateReason`` of the event in ``Club/events``
+    /// has the reason. A repeat inside the cooldown does not call it.
     func club(_ club: Club, didUpdateMembership user: MembershipUser)
 
-    /// A member was deleted; `user` is a valid copy of the record.
+    /// Called when a member was deleted; `user` is a valid copy of the record.
     func club(_ club: Club, didDeleteMembership user: MembershipUser)
 
-    /// A file was read; nothing of it is stored before the application merges it.
+    /// Called when a file was read; nothing is stored until the application merges the members.
     func club(_ club: Club, didReceiveImported users: [MembershipUser])
 
-    /// A scenario happened to a member, a group or the kiosk, or what it was charged with was refunded
-    /// (``ScenarioExecution/state`` tells). After the callback of the visit at which it did.
+    /// Called when a scenario was executed for a member, a group or the kiosk, or an execution was refunded (see
+    /// ``ScenarioExecution/state``), after the callback of its visit.
     func club(_ club: Club, didExecute result: ScenarioResult)
 
-    /// A message was handed to its processor, or nobody could take it.
+    /// Called when a message was passed to its processor, or no processor accepted it.
     func club(_ club: Club, didRoute result: RoutingResult)
 }
 
@@ -73,49 +73,50 @@ extension ClubMiddlewareDelegate {
     public func club(_ club: Club, didRoute result: RoutingResult) {}
 }
 
-/// The half of a ``Club`` that deals with readers, under the name of the original library.
+/// The reader half of a ``Club``, under the name of the original library.
 public typealias CaptureMiddleware = Club
 
-/// Is told what happens to the readers of a club, while the club serves some. Every method has an empty default.
+/// The delegate for the readers that a club serves. Every method has an empty default.
 ///
 /// The methods are called on the queue of ``Club/setDispatchQueue(_:)``, in order with those of
-/// ``ClubMiddlewareDelegate``; what is said there of the class that conforms holds here too. What went wrong is
-/// reported by ``ClubMiddlewareDelegate/club(_:didReceive:)`` besides.
+/// ``ClubMiddlewareDelegate``, and with the same requirements on the conforming class. Errors are also reported by
+/// ``ClubMiddlewareDelegate/club(_:didReceive:)``.
 public protocol CaptureMiddlewareDelegate: AnyObject {
-    /// The service behind readers (pcscd) is there, for the first time or again. Its readers follow.
+    /// Called when the service behind readers (pcscd) is available, for the first time or again. Its readers follow.
     func capture(
         _ capture: CaptureMiddleware,
         didNotifyArrivalForManager deviceManager: CaptureLayerDeviceManager,
         result: CaptureLayerResult
     )
 
-    /// The service behind readers is not there: `E_NOTINITIALIZED` when it was lost or not found, `E_NOERROR` when the
-    /// club no longer serves it. Its readers were reported as removed before.
+    /// Called when the service behind readers is unavailable: `E_NOTINITIALIZED` if it was lost or not found,
+    /// `E_NOERROR` if the club no longer serves it. The removal of its readers was reported before.
     func capture(
         _ capture: CaptureMiddleware,
         didNotifyRemovalForManager deviceManager: CaptureLayerDeviceManager,
         result: CaptureLayerResult
     )
 
-    /// A reader is there.
+    /// Called when a reader was connected.
     func capture(
         _ capture: CaptureMiddleware,
         didNotifyArrivalFor device: CaptureLayerDevice,
         result: CaptureLayerResult
     )
 
-    /// A reader is gone.
+    /// Called when a reader was removed.
     func capture(
         _ capture: CaptureMiddleware,
         didNotifyRemovalFor device: CaptureLayerDevice,
         result: CaptureLayerResult
     )
 
-    /// The charge of a reader's battery changed, in percent. Nothing calls it yet: no reader of this library reports its
-    /// charge.
+    /// Called when the charge of a reader's battery changed, in percent. Not called yet: no reader of this library
+    /// reports its charge.
     func capture(_ capture: CaptureMiddleware, batteryLevelDidChange value: Int, for device: CaptureLayerDevice)
 
-    /// A card was presented; what the club makes of it follows. `nil` when it left before anything could be read.
+    /// Called when a card was presented, before its receipt; the data is `nil` if the card left before anything could
+    /// be read.
     func capture(
         _ capture: CaptureMiddleware,
         didReceive decodedData: CaptureLayerDecodedData?,
@@ -169,9 +170,9 @@ extension CaptureMiddlewareDelegate {
     ) {}
 }
 
-/// The service behind readers, as the callbacks of ``CaptureMiddlewareDelegate`` name it: pcscd, or another backend.
+/// The service behind readers, as passed to ``CaptureMiddlewareDelegate``: pcscd, or another backend.
 public struct CaptureLayerDeviceManager: Sendable {
-    /// The way by which its readers are reached.
+    /// The kind of backend of its readers.
     public let backend: BackendKind
 
     private let club: Club
@@ -181,7 +182,7 @@ public struct CaptureLayerDeviceManager: Sendable {
         self.club = club
     }
 
-    /// The queue of all callbacks of the club. Setting it is ``Club/setDispatchQueue(_:)``; `nil` leaves it as it is.
+    /// The queue of all callbacks of the club. Setting it is ``Club/setDispatchQueue(_:)``; `nil` changes nothing.
     ///
     /// Programs written for the original library set it when the manager arrives.
     public var dispatchQueue: DispatchQueue? {
@@ -193,12 +194,12 @@ public struct CaptureLayerDeviceManager: Sendable {
 }
 
 extension CaptureLayerDeviceManager: Hashable {
-    /// Whether both are the same service of the same club.
+    /// Returns whether both are the same service of the same club.
     public static func == (one: CaptureLayerDeviceManager, other: CaptureLayerDeviceManager) -> Bool {
         one.backend == other.backend && one.club === other.club
     }
 
-    /// Feeds the backend and the club.
+    /// Hashes the backend and the club.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(backend)
         hasher.combine(ObjectIdentifier(club))

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Club {
-    /// A window of a list of the members, now and after every change.
+    /// Returns a sequence of a window of the members: the current one, and a new one after every change.
     ///
     /// ```swift
     /// for try await window in club.members(in: MemberQuery(order: .lastVisit, limit: 20)) {
@@ -9,28 +9,29 @@ extension Club {
     /// }
     /// ```
     ///
-    /// Only the window is read and held. For the orders that the store has an index of (``MemberOrder/creation``,
-    /// ``MemberOrder/userId``, ``MemberOrder/username``, ``MemberOrder/lastVisit``) and without a filter, that takes as
-    /// long among a million members as among a thousand, apart from counting them; so does following the changes. The
-    /// other orders, and filters that few members meet, have to look through all of them for the first window, and
-    /// again when somebody comes into the window over its edges.
+    /// Only the window is read and kept in memory. For orders with an index (``MemberOrder/creation``,
+    /// ``MemberOrder/userId``, ``MemberOrder/username``, ``MemberOrder/lastVisit``) without a filter, reading it and
+    /// following changes take the same time for a million members as for a thousand, apart from counting them. Other
+    /// orders, and filters that match few members, scan all members for the first window, and again when a member
+    /// enters the window over its edges.
     ///
     /// - Parameters:
-    ///   - query: which part of which list.
-    ///   - interval: how often to look for changes by other processes. Those of this process are seen at once.
+    ///   - query: the list and the part of it to return.
+    ///   - interval: how often to check for changes by other processes. Changes of this process are seen at once.
     public func members(in query: MemberQuery, pollInterval interval: Duration = .milliseconds(250)) -> MemberWindows {
         MemberWindows(club: self, query: query, interval: interval)
     }
 
-    /// The members who meet the conditions of a filter, in that order.
+    /// Returns the members that match a filter, in the given order.
     ///
     /// ```swift
     /// let ended = try await club.members(matching: MemberFilter(isExpired: true, tag: "gold"))
     /// ```
     ///
-    /// All of them are in memory; ``forEachMember(in:_:)`` holds few at a time, and ``members(in:pollInterval:)`` follows a part.
+    /// All of them are in memory; ``forEachMember(in:_:)`` holds few at a time, and ``members(in:pollInterval:)``
+    /// follows a part.
     ///
-    /// - Parameter limit: how many at most; all by default.
+    /// - Parameter limit: the maximum number; all by default.
     public func members(
         matching filter: MemberFilter,
         sortedBy order: MemberOrder = .insertion,
@@ -47,8 +48,8 @@ extension Club {
         return found.withLock(\.self)
     }
 
-    /// The members with that text in their name, ``Member/userId`` or a text among their custom fields, in that order.
-    /// Upper and lower case count as the same; an empty text finds everybody.
+    /// Returns the members with that text in their name, ``Member/userId`` or a text among their custom fields, in the
+    /// given order. Case is ignored; an empty text matches every member.
     public func members(
         matching text: String,
         sortedBy order: MemberOrder = .insertion,
@@ -57,9 +58,9 @@ extension Club {
         try await members(matching: MemberFilter(text: text), sortedBy: order, limit: limit)
     }
 
-    /// Calls the closure for the members of a list, in its order. However many there are, few are in memory at a time.
+    /// Calls the closure for each member of a list, in order, with few members in memory at a time.
     ///
-    /// The closure sees one state of the club while taps go on; it must not call the club.
+    /// The closure sees one consistent state of the club while taps go on; it must not call the club.
     ///
     /// - Throws: ``ClubError``, or what the closure throws.
     public func forEachMember(

@@ -1,20 +1,20 @@
 import Foundation
 
-/// Which part of which list of members is to be shown: `limit` members from the one at `offset` on.
+/// A window of a list of members: at most `limit` members, from the one at `offset` on.
 public struct MemberQuery: Sendable, Hashable {
     /// The order of the list.
     public var order: MemberOrder
 
-    /// Whom the list shows.
+    /// The filter of the list.
     public var filter: MemberFilter
 
-    /// How many members of the list come before the window. A negative number counts as 0.
+    /// The number of members of the list before the window. A negative number counts as 0.
     public var offset: Int
 
-    /// How many members the window holds at most. A negative number counts as 0.
+    /// The maximum number of members in the window. A negative number counts as 0.
     public var limit: Int
 
-    /// A window of a list.
+    /// Creates a query.
     public init(order: MemberOrder = .creation, filter: MemberFilter = .all, offset: Int = 0, limit: Int = 100) {
         self.order = order
         self.filter = filter
@@ -23,28 +23,28 @@ public struct MemberQuery: Sendable, Hashable {
     }
 }
 
-/// Which members a list shows: those who meet all conditions that are set.
+/// A filter for members: those that meet all conditions set.
 public struct MemberFilter: Sendable, Hashable {
-    /// A part of the name, of the ``Member/userId`` or of a text among the custom fields. Upper and lower case count as
-    /// the same. An empty text is no condition.
+    /// A part of the name, of the ``Member/userId`` or of a text among the custom fields. Case is ignored. An empty
+    /// text is no condition.
     public var text: String?
 
     /// Whether the member is blocked.
     public var isBlocked: Bool?
 
-    /// Whether the membership has ended. A list is compared anew when the next membership ends.
+    /// Whether the membership has ended. A live list is updated when the next membership ends.
     public var isExpired: Bool?
 
-    /// Whether all visits that were bought are used up. Who may come without limit has visits left.
+    /// Whether all bought visits are used up. Members without a limit have visits left.
     public var hasNoVisitsLeft: Bool?
 
-    /// A time at or after which the latest counted visit was.
+    /// The earliest time of the latest counted visit, inclusive.
     public var visitedSince: Date?
 
     /// A tag that the member has, in exactly this spelling.
     public var tag: String?
 
-    /// A filter with those conditions; `nil` is none.
+    /// Creates a filter; `nil` is no condition.
     public init(
         text: String? = nil,
         isBlocked: Bool? = nil,
@@ -61,18 +61,18 @@ public struct MemberFilter: Sendable, Hashable {
         self.tag = tag
     }
 
-    /// No condition: every member.
+    /// A filter that matches every member.
     public static let all = MemberFilter()
 }
 
-/// A window of a list of members at one moment, and what became of the window before.
+/// A window of a list of members at one moment, and the changes from the previous one.
 public struct MemberWindow: Sendable, Hashable {
     /// The members in the window, in the order of the list.
     public var members: [Member]
 
-    /// How many members the whole list has.
+    /// The number of members in the whole list.
     public var total: Int
 
-    /// What leads from the members of the window before to these; `nil` for the first window.
+    /// The changes from the members of the previous window; `nil` for the first.
     public var changes: ListChanges?
 }

@@ -1,21 +1,21 @@
 import GRDB
 
-/// A window of a list of members, now and after every change: what ``Club/members(in:pollInterval:)`` gives.
+/// The sequence of ``Club/members(in:pollInterval:)``: a window of a list of members, now and after every change.
 ///
-/// Each iteration is one of its own. It gives the window as it is, then waits until it is another, or the list has
-/// another length; changes that come faster than they are asked for are reported as one. It ends when the task is
-/// cancelled, and throws ``ClubError/Kind/notOpen`` when the club is not open or is closed.
+/// Each iteration is independent. It returns the current window, then waits until the window or the length of the list
+/// changes; changes faster than they are requested are combined. It ends when the task is cancelled, and throws
+/// ``ClubError/Kind/notOpen`` when the club is not open or is closed.
 public struct MemberWindows: AsyncSequence, Sendable {
     /// A window.
     public typealias Element = MemberWindow
-    /// Why there are no more windows.
+    /// The error that ends the sequence.
     public typealias Failure = ClubError
 
     let club: Club
     let query: MemberQuery
     let interval: Duration
 
-    /// Follows a window.
+    /// An iterator that follows the window.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let windows: MemberWindows
         private var following: (store: MemberStore, bell: ChangeBell, rings: AsyncStream<Void>.Iterator)?
@@ -26,7 +26,7 @@ public struct MemberWindows: AsyncSequence, Sendable {
             self.windows = windows
         }
 
-        /// The window as it is now: at once the first time, and then as soon as it is another than the one before.
+        /// Returns the current window: at once the first time, then as soon as it differs from the previous one.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(ClubError) -> MemberWindow? {
@@ -69,7 +69,7 @@ public struct MemberWindows: AsyncSequence, Sendable {
         }
     }
 
-    /// Begins to follow the window.
+    /// Returns an iterator that follows the window.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 }
 

@@ -16,14 +16,13 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The list holds each member's place and no values, which ``user(at:)`` reads from the store when they are asked for.
-/// It sees what other processes do with the same database. Following a tap takes as long in a list of a million members
-/// as in a short one, apart from a logarithm. For a list of which only a part is looked at,
-/// ``Club/members(in:pollInterval:)`` holds nothing but that part.
+/// The list holds each member's place and no values, which ``user(at:)`` reads from the store on request. It sees
+/// changes by other processes with the same database. Following a tap takes as long in a list of a million members as
+/// in a short one, apart from a logarithm. If only a part of the list is shown, ``Club/members(in:pollInterval:)``
+/// holds nothing but that part.
 ///
-/// A collection is not `Sendable`: use it where its callbacks come, which is the queue of
-/// ``Club/setDispatchQueue(_:)``, by default the main one. Keep it as long as it is to follow
-/// the list: its callbacks do not.
+/// A collection is not `Sendable`: use it on the queue of its callbacks, ``Club/setDispatchQueue(_:)``, by default the
+/// main one. Keep a reference to it as long as it is to follow the list: its callbacks do not.
 public final class MembershipUserCollection<T: MembershipUser> {
     private let club: Club
     private let listing: MemberListing
@@ -65,16 +64,16 @@ public final class MembershipUserCollection<T: MembershipUser> {
         }
     }
 
-    /// A list of all members of ``Club/shared`` in the order in which they came.
+    /// Creates a list of all members of ``Club/shared`` in the order of creation.
     public convenience init() { self.init(club: .shared) }
 
-    /// A list of a club's members.
+    /// Creates a list of a club's members.
     ///
     /// - Parameters:
     ///   - club: the club, which need not be open yet.
-    ///   - order: the order of the list; by default that in which the members came.
-    ///   - filter: whom the list shows; by default all.
-    ///   - interval: how often the list looks for changes by other processes while it is observed. Those of this
+    ///   - order: the order of the list; by default that of creation.
+    ///   - filter: the members in the list; by default all.
+    ///   - interval: how often the list checks for changes by other processes while it is observed. Changes of this
     ///     process are seen at once.
     public init(
         club: Club,
@@ -93,15 +92,15 @@ public final class MembershipUserCollection<T: MembershipUser> {
 
     // MARK: Observing
 
-    /// Begins to follow the list; what was begun before ends.
+    /// Begins to observe the list; an earlier observation ends.
     ///
     /// The closure is called on the queue of ``Club/setDispatchQueue(_:)``, for one change after the other:
-    /// - first ``MembershipUserChanges/initial(_:)``, exactly once, also when nobody is in the list;
-    /// - then ``MembershipUserChanges/update(_:deletions:insertions:modifications:)`` whenever the list shows something
-    ///   else. Changes that come faster than the closure takes them are reported as one.
-    /// - ``MembershipUserChanges/error(_:)`` when the members cannot be read. While the club is not open yet, that is
-    ///   told once (``ClubError/Kind/notOpen``), and the list begins when the club opens. When the club is closed, it
-    ///   is reported once and is the last; observe again then. After any other error the list goes on as soon as it
+    /// - first ``MembershipUserChanges/initial(_:)``, exactly once, also for an empty list;
+    /// - then ``MembershipUserChanges/update(_:deletions:insertions:modifications:)`` whenever the list changes.
+    ///   Changes that come faster than the closure handles them are combined.
+    /// - ``MembershipUserChanges/error(_:)`` when the members cannot be read. If the club is not open yet, that is
+    ///   reported once (``ClubError/Kind/notOpen``), and the list begins when the club opens. When the club is closed,
+    ///   it is reported once and is the last; observe again then. After any other error the list goes on as soon as it
     ///   can.
     public func observeAllRecords(_ completion: @escaping (MembershipUserChanges<T>) -> Void) {
         follower?.stop()
@@ -118,8 +117,8 @@ public final class MembershipUserCollection<T: MembershipUser> {
         follower.start()
     }
 
-    /// Ends what ``observeAllRecords(_:)`` began. A call of the closure that is under way on another thread goes on; no
-    /// other begins. The list stays as it was told last.
+    /// Ends the observation of ``observeAllRecords(_:)``. A call of the closure under way on another thread goes on; no
+    /// other begins. The list stays as last reported.
     public func stopObserving() {
         follower?.stop()
         follower = nil
@@ -127,19 +126,19 @@ public final class MembershipUserCollection<T: MembershipUser> {
 
     // MARK: The list
 
-    /// How many members the list of the last callback has; 0 before the first.
+    /// The number of members in the list of the last callback; 0 before the first.
     public var count: Int { shown.list.withLock { $0?.count } ?? 0 }
 
-    /// The member at that index of the list of the last callback, with the values of that time, as a copy; `nil` outside
-    /// the list, before the first callback, and when the club is closed. It reads the database on the calling thread.
-    /// Right after the first callback of a list of many thousands, members far down may take a moment: the list is told
-    /// when its first members are known.
+    /// Returns a copy of the member at that index of the list of the last callback, with the values of that time; `nil`
+    /// outside the list, before the first callback, and when the club is closed. It reads the database on the calling
+    /// thread. Right after the first callback of a list of many thousands, members far down may take a moment: the list
+    /// is reported once its first members are known.
     ///
-    /// If the class does not accept the record, or the database cannot be read, it is `nil` too, and the delegate of
-    /// the club is told (``ClubMiddlewareDelegate/club(_:didReceive:)``).
+    /// If the class does not accept the record, or the database cannot be read, it is `nil` too, and
+    /// ``ClubMiddlewareDelegate/club(_:didReceive:)`` is called.
     ///
-    /// When the members changed some ten thousand times since the last callback began, or somebody was erased, the
-    /// values may be later ones, and a member who is gone since is `nil`.
+    /// After some ten thousand changes since the last callback began, or an erasure, the values may be later ones, and
+    /// a member deleted since is `nil`.
     public func user(at index: Int) -> T? {
         guard let list = shown.list.withLock({ $0 }) else { return nil }
         do throws(ClubError) {
@@ -155,8 +154,8 @@ public final class MembershipUserCollection<T: MembershipUser> {
         }
     }
 
-    /// All members of the list of the last callback, as ``user(at:)`` gives them, without those whom it does not give.
-    /// It reads them all, which takes its time in a long list.
+    /// All members of the list of the last callback, as ``user(at:)`` returns them, without those that are `nil`. It
+    /// reads them all, which takes time in a long list.
     public var users: [T] {
         guard let list = shown.list.withLock({ $0 })?.whole else { return [] }
         do throws(ClubError) {
@@ -183,12 +182,12 @@ public final class MembershipUserCollection<T: MembershipUser> {
     }
 }
 
-/// What ``MembershipUserCollection/observeAllRecords(_:)`` tells.
+/// The changes that ``MembershipUserCollection/observeAllRecords(_:)`` reports.
 ///
-/// Deletions and modifications are indices in the list before, insertions in the list after, all ascending; whoever
-/// moved is deleted and inserted. So a list on a screen deletes first, then inserts.
+/// Deletions and modifications are indices in the old list, insertions in the new list, all ascending; a moved member
+/// is deleted and inserted. A list on a screen deletes first, then inserts.
 public enum MembershipUserChanges<T: MembershipUser> {
-    /// The list is there for the first time. Also told, once, when nobody is in it.
+    /// The list is ready, possibly empty. Reported once.
     case initial(MembershipUserCollection<T>)
 
     /// The list changed.
