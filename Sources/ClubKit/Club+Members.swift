@@ -109,7 +109,7 @@ extension Club {
         try await set([SystemValues.Name.blocked: .null], key, .unblocked, context)
     }
 
-    /// Sets when the membership ends; `nil` for no end. Later taps are rejected.
+    /// Sets when the membership ends, from when on taps are rejected; `nil` for no end.
     @discardableResult
     public func setExpiry(
         of key: String,
@@ -243,8 +243,8 @@ extension Club {
     /// of both.
     ///
     /// What is known of the merged member is carried over: a block, if the target is not blocked; the end of the
-    /// membership, if the target has one; visits left, added, if the target's are limited; tags; and notes, on a new
-    /// line. The target's name, custom fields, unlimited membership and unlimited visits stay. The report lists what
+    /// membership, if the target has none; visits left, added, if the target's are limited; tags; and notes, on a new
+    /// line. The target's name, custom fields, end of the membership and unlimited visits stay. The report lists what
     /// was carried over and what was not.
     ///
     /// It is carried over once: later changes to the merged member, by a kiosk that does not know of the merge, do not

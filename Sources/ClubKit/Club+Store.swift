@@ -30,9 +30,9 @@ extension Club {
 
     /// Makes a snapshot of the database while taps go on, and removes the oldest ones.
     ///
-    /// No tap waits for it: a thread of idle priority makes it in small steps. It is kept only once it was checked and
-    /// synced to disk, and older ones are removed only then. It leaves 16 MiB of the file system free.
-    /// ``repair(by:from:choosing:)`` offers it.
+    /// No tap waits for it: a thread of idle priority for processor and disk makes it in small steps. It is kept only
+    /// once it was checked and synced to disk, and older ones are removed only then. It leaves 16 MiB of the file
+    /// system free. ``repair(by:from:choosing:)`` offers it.
     ///
     /// - Parameters:
     ///   - folder: the folder of the snapshots.

@@ -43,10 +43,10 @@ struct CaptureDelegateReference: @unchecked Sendable {
 }
 
 extension Club {
-    /// What ``CaptureLayerDecodedData/decodedData`` holds of a tap. It never changes who the member is.
+    /// The content of ``CaptureLayerDecodedData/decodedData``. It does not affect which member is recognized.
     public enum DecodedDataParseFormat: Int, Sendable, Hashable, CaseIterable {
-        /// The text that reports who the member is: the card's four fields, or else what the club looks the member up
-        /// by.
+        /// The text that identifies the member: the card's four fields, or else the key by which the club looks the
+        /// member up.
         case defaultRFID = 0
         /// The bytes of the NDEF message on the card.
         case NDEF  // swift-format-ignore: AlwaysUseLowerCamelCase
@@ -54,7 +54,7 @@ extension Club {
 }
 
 extension CaptureLayerDecodedData {
-    /// What was read in a tap, in that format.
+    /// Creates the data read in a tap, in that format.
     public init(_ scan: ScanEvent, format: Club.DecodedDataParseFormat = .defaultRFID) {
         dataSourceID =
             switch scan.technology {

@@ -8,20 +8,19 @@ import Synchronization
 extension Club {
     // MARK: Serving
 
-    /// Serves the readers of a backend: every tap is recorded, and ``CaptureMiddlewareDelegate`` is told what happens to
-    /// the readers. It returns when the backend has no more to tell (a recording), or its task is cancelled.
+    /// Serves the readers of a backend: every tap is recorded, and ``CaptureMiddlewareDelegate`` is notified of changes
+    /// to the readers. It returns when the backend ends (a recording), or its task is cancelled.
     ///
-    /// A tap that cannot be recorded is reported to ``events`` and the delegate, and the next one is taken. A tap that
-    /// is being recorded when the task is cancelled is recorded to its end.
+    /// A tap that cannot be recorded is reported to ``events`` and the delegate, and the next one is read. A tap being
+    /// recorded when the task is cancelled is recorded.
     ///
     /// - Parameters:
-    ///   - backend: the readers. Serving the same ones twice at a time means that each tap is read twice, of which the
+    ///   - backend: the readers. If the same ones are served twice at a time, each tap is read twice, of which the
     ///     cooldown counts one.
-    ///   - configuration: how cards are read; as ``ClubConfiguration/scanner`` and ``ClubConfiguration/passes`` say if
-    ///     `nil`. Readers other than that of ``setFavorite(discoveredDeviceInfo:)`` are left
-    ///     alone besides.
+    ///   - configuration: how cards are read; ``ClubConfiguration/scanner`` and ``ClubConfiguration/passes`` if `nil`.
+    ///     With a favorite (``setFavorite(discoveredDeviceInfo:)``), other readers are ignored.
     /// - Throws: ``ClubError/Kind/notOpen`` if the club is not open, or is closed meanwhile;
-    ///   ``ClubError/Kind/malformedFile`` for a file of passes that cannot be used.
+    ///   ``ClubError/Kind/malformedFile`` for an unusable file of passes.
     public func serve(
         _ backend: some ReaderBackend,
         configuration: ScannerConfiguration? = nil
@@ -120,8 +119,8 @@ extension Club {
         }
     }
 
-    /// Sets the readers that ``open(withAppKey:appId:developerId:completion:)`` serves from the next time on: `nil` for
-    /// none, by default all of this machine.
+    /// Sets the readers that the next ``open(withAppKey:appId:developerId:completion:)`` serves: `nil` for none, by
+    /// default all of this machine.
     @discardableResult
     public func setCapture(instance: (any ReaderBackend)?) -> Club {
         familiar.withLock { $0.capture = .instance(instance) }
@@ -232,17 +231,16 @@ extension Club {
         familiar.withLock { $0.captureDelegate }?.delegate
     }
 
-    /// Takes the readers back from whom ``resignCaptureDelegate(to:)`` gave them to: the club is notified again, and
-    /// taps are recorded again.
+    /// Ends the effect of ``resignCaptureDelegate(to:)``: the club's delegate is notified again, and taps are recorded
+    /// again.
     public func assumeCaptureDelegate() {
         familiar.withLock { $0.captureDelegate = nil }
     }
 
-    /// Lets somebody else be notified of readers and taps in place of the club's delegate. Until
-    /// ``assumeCaptureDelegate()`` no tap of the readers that the club serves is recorded, such as while cards are
-    /// written.
+    /// Notifies another delegate of readers and taps in place of the club's, for instance while cards are written. No
+    /// tap of the club's readers is recorded until ``assumeCaptureDelegate()``.
     ///
-    /// - Parameter replacement: held weakly; when it is gone, the club takes over again.
+    /// - Parameter replacement: held weakly; once it is gone, the club takes over again.
     public func resignCaptureDelegate(to replacement: any CaptureMiddlewareDelegate) {
         let reference = CaptureDelegateReference(replacement)
         familiar.withLock { $0.captureDelegate = reference }
@@ -317,28 +315,28 @@ private final class Serving: Sendable {
 
 /// Opening and closing as in the original library.
 extension Club {
-    /// Who runs this club, and on which machine: what ``open(withAppKey:appId:developerId:completion:)`` was given, else
-    /// what the configuration says.
+    /// The operator and the machine: the values passed to ``open(withAppKey:appId:developerId:completion:)``, else
+    /// those of the configuration.
     public var identity: KioskIdentity { configuration.identity }
 
-    /// How many attempts to open the club failed since it was open the last time.
+    /// The number of failed attempts to open the club since it was last open.
     public var numberOfFailedOpenCaptureAttempts: Int { familiar.withLock { $0.numberOfFailedOpenCaptureAttempts } }
 
-    /// Opens the club, and begins to serve the readers of ``setCapture(instance:)``: by default all of
-    /// this machine, as those of `ReaderSelection()`: PC/SC, libnfc and lines in Smart Reader mode. What else it works
-    /// with is set by ``configure(_:)`` before.
+    /// Opens the club, and begins to serve the readers of ``setCapture(instance:)``: by default all of this machine, as
+    /// with `ReaderSelection()`: PC/SC, libnfc and lines in Smart Reader mode. Use ``configure(_:)`` before for other
+    /// settings.
     ///
-    /// No reader and no service are no failure; ``CaptureMiddlewareDelegate`` is notified when they are there. Where
-    /// another program holds the database, up to three attempts are made. Without a reader to serve and in async code,
-    /// ``open()`` does the rest.
+    /// A missing reader or service is no failure; ``CaptureMiddlewareDelegate`` is notified when it is available. If
+    /// another program holds the database, up to three attempts are made. In async code without a reader to serve, use
+    /// ``open()``.
     ///
     /// - Parameters:
-    ///   - appKey: not used, not stored and not logged. There is no service here that asks for it.
+    ///   - appKey: not used, not stored and not logged. No service requires it.
     ///   - appId: the name of this kiosk; see ``identity``.
     ///   - developerId: the operator of the club; see ``identity``.
-    ///   - completion: called once, on the queue of ``setDispatchQueue(_:)``: with `E_NOERROR` when the club is open, also
-    ///     if it was before, with `E_UNABLEINITIALIZE` when it could not be opened. Then the cause was reported by
-    ///     ``ClubMiddlewareDelegate/club(_:didReceive:)`` before.
+    ///   - completion: called once, on the queue of ``setDispatchQueue(_:)``: with `E_NOERROR` when the club is open,
+    ///     also if it was before; with `E_UNABLEINITIALIZE` if it could not be opened, after the cause was reported by
+    ///     ``ClubMiddlewareDelegate/club(_:didReceive:)``.
     public func open(
         withAppKey appKey: String,
         appId: String,
@@ -357,11 +355,11 @@ extension Club {
         }
     }
 
-    /// Stops serving the readers that ``open(withAppKey:appId:developerId:completion:)`` began to serve, and closes the
-    /// club when all that is under way has been committed.
+    /// Stops serving the readers of ``open(withAppKey:appId:developerId:completion:)``, and closes the club when all
+    /// work under way has been committed.
     ///
     /// - Parameter completion: called once, on the queue of ``setDispatchQueue(_:)``: with `E_NOERROR` when the club is
-    ///   closed, also if it was before, with `E_NOTINITIALIZED` when it could not be closed.
+    ///   closed, also if it was before; with `E_NOTINITIALIZED` if it could not be closed.
     public func close(_ completion: ((CaptureLayerResult) -> Void)?) {
         let completion = completion.map { ApplicationClosure($0) }
         Task {
@@ -376,8 +374,7 @@ extension Club {
         }
     }
 
-    /// Keeps what happens in ``DebugLogger/shared`` or not. It is off when a program starts, and the setting is not
-    /// stored.
+    /// Sets whether ``DebugLogger/shared`` keeps messages. Off at the start of a program; the setting is not stored.
     @discardableResult
     public func setDebugMode(isActivated: Bool) -> Club {
         debugLogger.toggleDebug(isActivated: isActivated)
@@ -428,13 +425,12 @@ extension Club {
 
 /// Finding a reader and keeping to it, as in the original library.
 extension Club {
-    /// Clears the favourite, waits, and reports which readers there are, among those of the backends that the club
-    /// serves.
+    /// Clears the favorite, waits, and reports the readers of the backends that the club serves.
     ///
     /// - Parameters:
-    ///   - numSeconds: for how long readers may still be plugged in, 0 to 3600.
-    ///   - completion: called once, on the queue of ``setDispatchQueue(_:)``; with no reader when there is none, and at once
-    ///     when the service behind them is not there.
+    ///   - numSeconds: the time in which readers may still be connected, 0 to 3600.
+    ///   - completion: called once, on the queue of ``setDispatchQueue(_:)``; with an empty list if there is no reader,
+    ///     and at once if the service behind them is unavailable.
     public func startAutoDiscovery(numSeconds: Int, completion: @escaping ([DiscoveredDeviceInfo]) -> Void) {
         discover(completion) {
             try? await Task.sleep(for: .seconds(min(max(numSeconds, 0), 3600)))
@@ -461,14 +457,14 @@ extension Club {
         }
     }
 
-    /// The only reader that is served, or `nil` when all of them are.
+    /// The only reader that is served; `nil` for all.
     public var favorite: DiscoveredDeviceInfo? { familiar.withLock { $0.favorite } }
 
-    /// Serves this reader alone from its next card on, whether it is there or comes later. The cards on other readers are
-    /// left alone. It is not stored.
+    /// Serves only this reader from its next card on, whether it is connected or comes later. Cards on other readers
+    /// are ignored. The setting is not stored.
     ///
-    /// - Parameter discoveredDeviceInfo: the reader. An empty identifier or `*`, which stand for any reader in the original
-    ///   library, do the same as ``resetFavorite()``.
+    /// - Parameter discoveredDeviceInfo: the reader. An empty identifier or `*`, which mean any reader in the original
+    ///   library, have the effect of ``resetFavorite()``.
     public func setFavorite(discoveredDeviceInfo: DiscoveredDeviceInfo) {
         let isAny = ["", "*"].contains(discoveredDeviceInfo.identifierUUID)
         familiar.withLock { $0.favorite = isAny ? nil : discoveredDeviceInfo }
@@ -487,22 +483,22 @@ extension Club {
 
 /// Scanned texts, taken as in the original library.
 extension Club {
-    /// What ``CaptureLayerDecodedData/decodedData`` holds of a tap.
+    /// The content of ``CaptureLayerDecodedData/decodedData``.
     public var decodedDataFormat: DecodedDataParseFormat { familiar.withLock { $0.decodedDataFormat } }
 
-    /// Sets what ``CaptureLayerDecodedData/decodedData`` holds of a tap. Who the member is does not depend on it.
+    /// Sets the content of ``CaptureLayerDecodedData/decodedData``. It does not affect which member is recognized.
     public func setDecodedDataParse(format: DecodedDataParseFormat) {
         familiar.withLock { $0.decodedDataFormat = format }
     }
 
-    /// Takes a scanned text as a tap: one of an application's own scanner, or one that
-    /// ``CaptureMiddlewareDelegate/capture(_:didReceive:for:withResult:)-swift.method`` handed out, which the club counts
-    /// once all the same.
+    /// Records a scanned text as a tap: from an application's own scanner, or from
+    /// ``CaptureMiddlewareDelegate/capture(_:didReceive:for:withResult:)-swift.method``, which the club counts only
+    /// once.
     ///
-    /// Taps are recorded in the order in which they are given. What becomes of one is reported to ``events`` and the
-    /// delegate.
+    /// Taps are recorded in the order of the calls. Their receipts are reported to ``events`` and the delegate.
     ///
-    /// - Returns: why the text is no tap: a ``CKError``, or ``ClubError/Kind/notOpen``; `nil` if it is being recorded.
+    /// - Returns: the reason why the text is no tap: a ``CKError``, or ``ClubError/Kind/notOpen``; `nil` if it is being
+    ///   recorded.
     @discardableResult
     public func onDecodedData(
         decodedData: CaptureLayerDecodedData?,

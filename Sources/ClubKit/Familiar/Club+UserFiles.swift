@@ -6,15 +6,15 @@ import Synchronization
 extension Club {
     /// Writes all members into a new file of mode 0600, on the calling thread.
     ///
-    /// It gets a name of its own in `$XDG_DOCUMENTS_DIR`, else in `$XDG_DATA_HOME/clubkit/exports`
-    /// (`~/.local/share/clubkit/exports`), which is made with mode 0700. A variable counts only if it holds an absolute
-    /// path. The file `user-dirs.dirs`, in which desktops keep the name of the documents' folder, is not looked into:
-    /// members are not to be written into a folder that a desktop shows and copies elsewhere unless that was asked for.
+    /// The file has a unique name in `$XDG_DOCUMENTS_DIR`, else in `$XDG_DATA_HOME/clubkit/exports`
+    /// (`~/.local/share/clubkit/exports`), which is created with mode 0700. A variable counts only if it holds an
+    /// absolute path. The file `user-dirs.dirs`, in which desktops keep the name of the documents' folder, is not read:
+    /// members are not written into a folder that a desktop shows and copies elsewhere unless requested.
     ///
     /// - Parameters:
     ///   - objectType: the class whose values are written, in the order of ``MembershipUser/variableNamesAsStrings()``.
     ///   - fileType: the kind of file.
-    /// - Returns: the file, or `nil` if it could not be written; then ``ClubMiddlewareDelegate/club(_:didReceive:)`` is
+    /// - Returns: the file; `nil` if it could not be written, after ``ClubMiddlewareDelegate/club(_:didReceive:)`` was
     ///   called with a ``TransferError`` or ``ClubError``.
     public func getExportableURLForDataSource<T: MembershipUser>(
         ofType objectType: T.Type,
@@ -29,17 +29,17 @@ extension Club {
         }
     }
 
-    /// Reads a file of members on a thread of its own. Nothing is stored, and the file is left as it is.
+    /// Reads a file of members on a thread of its own. Nothing is stored, and the file is not changed.
     ///
-    /// The kind of file is reported by its extension, in upper or lower case, or by its content. Then, on the queue of
-    /// ``setDispatchQueue(_:)``, ``ClubMiddlewareDelegate/club(_:didReceiveImported:)`` is called with the members. If rows
-    /// could not be read, ``ClubMiddlewareDelegate/club(_:didReceive:)`` is called before, once, with a ``TransferError``
-    /// that describes how many and what is wrong with the first; if the file as a whole could not, with nothing after
-    /// it.
+    /// The kind of file is determined by its extension, ignoring case, or by its content.
+    /// ``ClubMiddlewareDelegate/club(_:didReceiveImported:)`` is then called with the members, on the queue of
+    /// ``setDispatchQueue(_:)``. If rows could not be read, ``ClubMiddlewareDelegate/club(_:didReceive:)`` is called
+    /// once before, with a ``TransferError`` that reports their number and the fault of the first; if the whole file
+    /// could not be read, only that is called.
     ///
     /// - Parameters:
-    ///   - objectType: the class of the members that are handed out.
-    ///   - url: a file. ``merge(importedUsers:)`` stores what was read.
+    ///   - objectType: the class of the returned members.
+    ///   - url: a file. ``merge(importedUsers:)`` stores the members.
     public func getImportedDataSource<T: MembershipUser>(ofType objectType: T.Type, from url: URL) {
         let type: MembershipUser.Type = objectType
         DispatchQueue.global(qos: .utility).async {
@@ -59,13 +59,12 @@ extension Club {
         }
     }
 
-    /// Stores members that were read from a file: visits are added up, of each value what was said last counts, and what
-    /// is empty hides nothing. Merging the same again, or older records, changes nothing; who is not among the members
-    /// stays.
+    /// Stores members that were read from a file: visits are added, the latest change of each value wins, and empty
+    /// values replace nothing. Merging the same or older records again changes nothing; other members stay.
     ///
-    /// It returns when that is on disk. ``ClubMiddlewareDelegate/club(_:didUpdateMembership:)`` is called once for each
-    /// member who was there and changed. If some could not be taken, ``ClubMiddlewareDelegate/club(_:didReceive:)`` is
-    /// called once with a ``ClubError`` that describes how many and why the first was not.
+    /// It returns once they are on disk. ``ClubMiddlewareDelegate/club(_:didUpdateMembership:)`` is called once for
+    /// each existing member that changed. If some could not be merged, ``ClubMiddlewareDelegate/club(_:didReceive:)``
+    /// is called once with a ``ClubError`` that reports their number and the reason for the first.
     public func merge(importedUsers: [MembershipUser]) {
         let attempt = "merge members"
         var members: [Member] = []
@@ -176,14 +175,14 @@ extension Member {
     }
 }
 
-/// The two kinds of files in which members travel.
+/// The kinds of files for members.
 public enum IOFileType: String, Sendable, Hashable, CaseIterable {
     /// A list of records in JSON.
     case userList
     /// Comma-separated values, for spreadsheets.
     case csv
 
-    /// The ending of the file's name, without the dot: `musrl` or `mucsv`.
+    /// The extension of the file's name, without the dot: `musrl` or `mucsv`.
     public var fileExtension: String {
         switch self {
         case .userList: "musrl"

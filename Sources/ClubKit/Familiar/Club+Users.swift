@@ -10,21 +10,22 @@ extension Club {
     public typealias userType = MembershipUser  // swift-format-ignore: TypeNamesShouldBeCapitalized
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// The class of the objects that callbacks and getters hand out; see ``setCustomMembershipUser(classType:)``.
+    /// The class of the objects that callbacks and getters return; see ``setCustomMembershipUser(classType:)``.
     public var OverridableMembershipUserClassType: MembershipUser.Type { userClass }
 
     // MARK: Looking up
 
-    /// A member by what is on any of their passes, as a copy in the class of ``setCustomMembershipUser(classType:)``, or
-    /// `nil` if absent. It reads the database on the calling thread.
+    /// Returns a member by the identifier on any of their passes, as a copy in the class of
+    /// ``setCustomMembershipUser(classType:)``; `nil` if absent. It reads the database on the calling thread.
     ///
     /// - Throws: ``ClubError``, ``ClubError/Kind/unreadableRecord`` if the custom class does not accept the record.
     public func getUser(withPassId passId: String) throws(ClubError) -> MembershipUser? {
         try getUser(with: passId)
     }
 
-    /// A member by ``MembershipUser/memberId``: the identifier of a file of the original library, or else
-    /// ``MembershipUser/userId``. It reads the database on the calling thread, all of it for an identifier of such a file.
+    /// Returns a member by ``MembershipUser/memberId``: the identifier in a file of the original library, or else
+    /// ``MembershipUser/userId``; `nil` if absent. It reads the database on the calling thread, all of it for an
+    /// identifier of such a file.
     ///
     /// - Throws: ``ClubError``, ``ClubError/Kind/unreadableRecord`` if the custom class does not accept the record.
     public func getUser(withMemberId memberId: String) throws(ClubError) -> MembershipUser? {
@@ -34,19 +35,19 @@ extension Club {
 
     // MARK: Creating
 
-    /// Creates a member who is here for the first time: `numVisits` is 1, both times are now.
+    /// Creates a member at the first visit: `numVisits` is 1, both times are now.
     ///
-    /// ``ClubMiddlewareDelegate/club(_:didCreateNewMembership:)`` is called, or with
-    /// ``CKError/userExistsAlready(_:)`` ``ClubMiddlewareDelegate/club(_:didReceive:)``.
+    /// ``ClubMiddlewareDelegate/club(_:didCreateNewMembership:)`` is called, or, for an existing member,
+    /// ``ClubMiddlewareDelegate/club(_:didReceive:)`` with ``CKError/userExistsAlready(_:)``.
     public func createUser(with captureDataInformation: CaptureDataInformation) {
         create(Member(userId: captureDataInformation.passId, username: captureDataInformation.username))
     }
 
-    /// Creates a member who is here for the first time from a record that the application filled: its `userId`, `username`
-    /// and custom values count. `numVisits` becomes 1, both times are now.
+    /// Creates a member at the first visit from the `userId`, `username` and custom values of a record. `numVisits`
+    /// becomes 1, both times are now.
     ///
-    /// ``ClubMiddlewareDelegate/club(_:didCreateNewMembership:)`` is called, or with
-    /// ``CKError/userExistsAlready(_:)`` ``ClubMiddlewareDelegate/club(_:didReceive:)``.
+    /// ``ClubMiddlewareDelegate/club(_:didCreateNewMembership:)`` is called, or, for an existing member,
+    /// ``ClubMiddlewareDelegate/club(_:didReceive:)`` with ``CKError/userExistsAlready(_:)``.
     public func createUser(with user: MembershipUser) {
         attempt { () throws(ClubError) in
             var member = Member(userId: user.userId ?? "", username: user.username)
@@ -71,20 +72,19 @@ extension Club {
 
     // MARK: Changing
 
-    /// Changes a member: the closure changes the object, and what it changed is stored.
+    /// Changes a member: the closure changes the object, and its changes are stored.
     ///
-    /// All of it is stored in one transaction, or nothing. The name and custom values are stored as they are then; what
-    /// others changed meanwhile stays. More visits than
-    /// before are recorded as visits by hand, at the new ``MembershipUser/timeStampOfLastVisit`` if that was changed too,
-    /// else now. Fewer visits undo the latest ones. ``ClubMiddlewareDelegate/club(_:didUpdateMembership:)`` is called for
-    /// the record, and for each visit.
+    /// They are stored in one transaction, or not at all. Only the values that the closure changed are stored;
+    /// concurrent changes of others stay. A larger number of visits records visits by hand, at the new
+    /// ``MembershipUser/timeStampOfLastVisit`` if that was changed too, else now; a smaller one undoes the latest
+    /// visits. ``ClubMiddlewareDelegate/club(_:didUpdateMembership:)`` is called for the record, and for each visit.
     ///
-    /// Nothing is stored if something else was changed that cannot be: `userId` (a card is replaced by
-    /// ``replaceCard(_:with:by:)``), `timeStampAdded`, or the time of the latest visit alone. Then, and for a member who
-    /// is not there (``CKError/nonexistentUser(_:)``), ``ClubMiddlewareDelegate/club(_:didReceive:)`` is called.
+    /// Nothing is stored if an immutable value was changed: `userId` (use ``replaceCard(_:with:by:)``),
+    /// `timeStampAdded`, or the time of the latest visit alone. Then, and if the member is absent
+    /// (``CKError/nonexistentUser(_:)``), ``ClubMiddlewareDelegate/club(_:didReceive:)`` is called.
     ///
     /// - Parameters:
-    ///   - user: a copy that the club handed out.
+    ///   - user: a copy that the club returned.
     ///   - changes: called once, on the calling thread, outside any transaction. It may call the club.
     public func update(user: MembershipUser, withChanges changes: () -> Void) {
         attempt { () throws(ClubError) in
@@ -105,8 +105,9 @@ extension Club {
 
     // MARK: Deleting
 
-    /// Deletes a member by ``MembershipUser/memberId``. ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is called
-    /// with a valid copy, or with ``CKError/nonexistentUser(_:)`` ``ClubMiddlewareDelegate/club(_:didReceive:)``.
+    /// Deletes a member by ``MembershipUser/memberId``. ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is
+    /// called with a valid copy, or ``ClubMiddlewareDelegate/club(_:didReceive:)`` with
+    /// ``CKError/nonexistentUser(_:)``.
     public func deleteUser(withMemberId memberId: String) {
         attempt { () throws(ClubError) in
             guard let member = try openStore("delete a member").memberNow(withMemberID: memberId) else {
@@ -118,22 +119,23 @@ extension Club {
         }
     }
 
-    /// Deletes a member by what is on any of their passes. ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is
-    /// called with a valid copy, or with ``CKError/nonexistentUser(_:)`` ``ClubMiddlewareDelegate/club(_:didReceive:)``.
+    /// Deletes a member by the identifier on any of their passes.
+    /// ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is called with a valid copy, or
+    /// ``ClubMiddlewareDelegate/club(_:didReceive:)`` with ``CKError/nonexistentUser(_:)``.
     public func deleteUser(withPassId passId: String) {
         deleteUser(with: passId)
     }
 
     /// Deletes a member by ``MembershipUser/userId``. ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is called
-    /// with a valid copy, or with ``CKError/nonexistentUser(_:)`` ``ClubMiddlewareDelegate/club(_:didReceive:)``.
+    /// with a valid copy, or ``ClubMiddlewareDelegate/club(_:didReceive:)`` with ``CKError/nonexistentUser(_:)``.
     public func deleteUser(with userId: String) {
         attempt { () throws(ClubError) in
             try BlockingWork.run { () async throws(ClubError) in try await self.delete(userId) }
         }
     }
 
-    /// Deletes a member. ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is called with a valid copy, or with
-    /// ``CKError/nonexistentUser(_:)`` ``ClubMiddlewareDelegate/club(_:didReceive:)``.
+    /// Deletes a member. ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is called with a valid copy, or
+    /// ``ClubMiddlewareDelegate/club(_:didReceive:)`` with ``CKError/nonexistentUser(_:)``.
     public func deleteUser(_ user: MembershipUser) {
         deleteUser(with: user.userId ?? "")
     }
@@ -169,14 +171,14 @@ extension CKError {
 /// Changes to records that an older version of the application wrote, as in the original library.
 extension Club {
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// How unknown cards are treated by ``shared``, and what is migrated when it is opened. Set it before that.
+    /// The membership configuration of ``shared``. Set it before the club is opened.
     public static var Configuration: MembershipConfiguration {
         get { shared.membershipConfiguration }
         set { shared.setMembershipConfiguration(newValue) }
     }
 
-    /// How unknown cards are treated, and what is migrated when the club is opened besides what
-    /// ``addVersionMigration(changeBlock:)`` registered.
+    /// How unknown cards are treated, and the migrations that run when the club is opened, in addition to those of
+    /// ``addVersionMigration(changeBlock:)``.
     public var membershipConfiguration: MembershipConfiguration {
         MembershipConfiguration(
             userCreationStyle: configuration.userCreationStyle,
@@ -184,20 +186,21 @@ extension Club {
         )
     }
 
-    /// Sets how unknown cards are treated, and what is migrated when the club is opened.
+    /// Sets how unknown cards are treated, and the migrations that run when the club is opened.
     @discardableResult
     public func setMembershipConfiguration(_ configuration: MembershipConfiguration) -> Club {
         familiar.withLock { $0.configuredMigrations = configuration.migrationChanges }
         return setUserCreation(configuration.userCreationStyle)
     }
 
-    /// Registers a step that changes the custom values of records which an older version of the application wrote. A custom
-    /// class needs none for a value that is new: where a record has no value, the decoder answers with an empty one.
+    /// Registers a migration step that changes the custom values of records of an older application version. A new
+    /// value needs no step: where a record has none, the decoder returns an empty one.
     ///
-    /// The step's number is that of the call: 1, 2 and so on. ``open(withAppKey:appId:developerId:completion:)`` runs the
-    /// steps that the records have not seen, in their order, on the queue of ``setDispatchQueue(_:)``. What they changed is
-    /// stored in one transaction, together with the number of the last step; if that fails, all of them run at the next
-    /// opening. Registering fewer steps than a former version of the application changes nothing.
+    /// The steps are numbered 1, 2 and so on in the order of the calls.
+    /// ``open(withAppKey:appId:developerId:completion:)`` runs those new to the records, in order, on the queue of
+    /// ``setDispatchQueue(_:)``. Their changes are stored in one transaction, together with the number of the last
+    /// step; if that fails, all of them run at the next opening. Registering fewer steps than a former version of the
+    /// application changes nothing.
     @discardableResult
     public func addVersionMigration(changeBlock: @escaping VersionMigrationChangeBlock) -> Club {
         familiar.withLock { state in
@@ -207,8 +210,8 @@ extension Club {
         return self
     }
 
-    /// The steps that ``addVersionMigration(changeBlock:)`` registered. They run whether or not this is called and
-    /// ``MembershipConfiguration/migrationChanges`` set to them.
+    /// Returns the steps that ``addVersionMigration(changeBlock:)`` registered. They run whether or not this is called
+    /// and ``MembershipConfiguration/migrationChanges`` set to them.
     public func build() -> [MigrationChange] {
         familiar.withLock { $0.registeredMigrations }
     }
@@ -244,22 +247,22 @@ extension Club {
     }
 }
 
-/// How a club treats unknown cards, and what an application changes in the records of its older versions.
+/// How a club treats unknown cards and migrates records of older application versions.
 public struct MembershipConfiguration: Sendable {
-    /// The name that the original library gives ``ClubKit/UserCreation``.
+    /// The name of ``ClubKit/UserCreation`` in the original library.
     public typealias UserCreation = ClubKit.UserCreation
 
     /// What happens when an unknown card is presented.
     public var userCreationStyle: UserCreation
 
-    /// What is done once to the records that are there when the club is opened; see
+    /// The migrations that run once on existing records when the club is opened; see
     /// ``Club/addVersionMigration(changeBlock:)``.
     public var migrationChanges: [MigrationChange]
 
-    /// Members are created at the tap, and nothing is migrated.
+    /// The default configuration: members are created at the tap, and nothing is migrated.
     public static var `default`: MembershipConfiguration { MembershipConfiguration() }
 
-    /// A configuration.
+    /// Creates a configuration.
     public init(
         userCreationStyle: UserCreation = .automaticallyOnScan,
         migrationChanges: [MigrationChange] = []

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import ReaderKit
 
-/// What is set up and moved in a club, for applications that put something else in its place.
+/// The set-up and file interface of a club, for applications that substitute another implementation.
 public protocol ClubKitProtocol {
     /// See ``Club/shared``.
     static var shared: Club { get }
@@ -47,7 +47,7 @@ public protocol ClubKitProtocol {
 
 extension Club: CaptureMembershipProtocol, ClubKitProtocol {}
 
-/// What the half of a club that deals with members can do, for applications that put something else in its place.
+/// The member interface of a club, for applications that substitute another implementation.
 public protocol CaptureMembershipProtocol: CaptureMiddlewareProtocol {
     /// The class of the records.
     associatedtype userType: IdentifiableUserProtocol  // swift-format-ignore: TypeNamesShouldBeCapitalized
@@ -81,7 +81,7 @@ public protocol CaptureMembershipProtocol: CaptureMiddlewareProtocol {
     func deleteUser(_ user: userType)
 }
 
-/// What the half of a club that deals with readers can do, for applications that put something else in its place.
+/// The reader interface of a club, for applications that substitute another implementation.
 public protocol CaptureMiddlewareProtocol: AnyObject {
     /// See ``Club/capture``.
     var capture: (any ReaderBackend)? { get }

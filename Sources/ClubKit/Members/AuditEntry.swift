@@ -1,29 +1,29 @@
 import Foundation
 
-/// Something that was done by a person, or by the club itself.
+/// An entry of the audit log: an action of a person, or of the club itself.
 public struct AuditEntry: Sendable, Hashable {
-    /// When it was done.
+    /// The time of the action.
     public var at: Date
 
-    /// Who did it, if that was said.
+    /// The actor, if known.
     public var actor: String?
 
-    /// What was done.
+    /// The action.
     public var action: Action
 
-    /// The ``Member/userId`` of the member whom it concerns.
+    /// The ``Member/userId`` of the affected member.
     public var subject: String?
 
-    /// Particulars, such as the reason, by name.
+    /// Details by name, such as the reason.
     public var detail: [String: FieldValue]
 
     /// The particulars that are identifiers of members or cards.
     static let identifiers: Set<String> = ["card", "old", "new", "into", "distinctFrom"]
 
-    /// The device on which it was done.
+    /// The device that recorded it.
     public var device: UUID
 
-    /// What can be done. The names are those of JSON and of the store.
+    /// The kinds of actions. The names are those of JSON and of the store.
     public enum Action: String, Sendable, Hashable, Codable, CaseIterable {
         /// A member was added by hand.
         case added
@@ -31,17 +31,17 @@ public struct AuditEntry: Sendable, Hashable {
         case edited
         /// A member was deleted.
         case deleted
-        /// All that was known of a member was erased.
+        /// All data of a member was erased.
         case erased
         /// A member was blocked.
         case blocked
-        /// A member was let in again.
+        /// A member was unblocked.
         case unblocked
         /// The end of a membership was set.
         case setExpiry
         /// A member bought visits.
         case soldVisits
-        /// A member's visits are unlimited again.
+        /// A member's limit on visits was removed.
         case unlimited
         /// Notes on a member were changed.
         case noted
@@ -51,21 +51,21 @@ public struct AuditEntry: Sendable, Hashable {
         case recordedVisit
         /// A visit was undone.
         case undidVisit
-        /// A card was given to a member.
+        /// A card was added to a member.
         case addedCard
         /// A card was blocked.
         case blockedCard
-        /// A blocked card may be used again.
+        /// A card was unblocked.
         case unblockedCard
         /// A card was replaced by another.
         case replacedCard
-        /// Two members were joined.
+        /// Two members were merged.
         case joined
-        /// A file or another device's records were taken in.
+        /// A file or another device's records were merged.
         case merged
         /// Members were written to a file.
         case exported
-        /// All that is held on a member was written to a file.
+        /// All data on a member was written to a file.
         case disclosed
         /// Old visits were removed.
         case removedVisits
@@ -76,40 +76,40 @@ public struct AuditEntry: Sendable, Hashable {
     }
 }
 
-/// Who does something, and why: for the audit log.
+/// The actor of an action and the reason for it, for the audit log.
 public struct ActionContext: Sendable, Hashable {
-    /// Who does it, such as "desk" or a name; `nil` if nobody said.
+    /// The actor, such as "desk" or a name; `nil` if unknown.
     public var actor: String?
 
-    /// Why it is done.
+    /// The reason.
     public var reason: String?
 
-    /// A context.
+    /// Creates a context.
     public init(actor: String? = nil, reason: String? = nil) {
         self.actor = actor
         self.reason = reason
     }
 }
 
-/// What a member's name, a custom field or the notes were, before somebody said something else. Of each value the last
-/// few are kept, also those of another kiosk that was overruled in a merge.
+/// A former value of a member's name, custom field or notes. The last few of each are kept, also those of another kiosk
+/// that were overruled in a merge.
 public struct FormerValue: Sendable, Hashable {
-    /// The ``Member/userId`` of the member of whom it was said.
+    /// The ``Member/userId`` of the member to whom it was written.
     public var userId: String
 
-    /// Which value it is: `username`, the name of a custom field, or `$notes`.
+    /// The name of the value: `username`, the name of a custom field, or `$notes`.
     public var name: String
 
-    /// What it was; ``FieldValue/null`` if it had been taken away.
+    /// The former value; ``FieldValue/null`` if it had been removed.
     public var value: FieldValue
 
-    /// When that was said; `nil` if a file did not tell.
+    /// When it was set; `nil` if a file did not state it.
     public var saidAt: Date?
 
-    /// Until when it was the value: when something newer was said. `nil` if a file did not tell.
+    /// When it was replaced by a newer value; `nil` if a file did not state it.
     public var until: Date?
 
-    /// The device on which it was said; `nil` if a file said it that does not tell.
+    /// The device that set it; `nil` if a file did not state it.
     public var device: UUID?
 }
 

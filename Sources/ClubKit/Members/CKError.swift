@@ -1,24 +1,24 @@
 import Foundation
 
-/// What can be wrong with a pass or a member that the application names, with a message for people.
+/// An error of a pass or of a member that the application names, with a message for people.
 ///
 /// Failures of the store are ``ClubError``, those of readers `ReaderError` of ReaderKit. No message holds an identifier
 /// or a name.
 public enum CKError: Error, Sendable, Hashable {
-    /// A member with that identifier is there already.
+    /// A member with that identifier exists already.
     case userExistsAlready(String)
     /// There is no such member.
     case nonexistentUser(String)
-    /// A card came, and nothing was read from it.
+    /// A card was presented, but nothing was read from it.
     case nullDecodedData(String)
-    /// What was read is no text in UTF-8, or no message at all.
+    /// The data read is not UTF-8 text, or there is no message at all.
     case nonExistentUTF8DecodedDataString(String)
     /// The text is no membership text of four fields, `number|id|payload|name`, or its id is empty.
     case invalidPassInformation(String)
-    /// The store is not open. Kept for programs that look for it: the club itself throws ``ClubError/Kind/notOpen``.
+    /// The store is not open. Kept for source compatibility: the club itself throws ``ClubError/Kind/notOpen``.
     case invalidRealmLayer(String)
 
-    /// What happened and what can be done.
+    /// A description of the error and its remedy.
     public var message: String {
         switch self {
         case .userExistsAlready(let message), .nonexistentUser(let message), .nullDecodedData(let message),

@@ -1,17 +1,17 @@
 import Foundation
 
-/// All that the desk needs to know of a member.
+/// A member with cards, notes, tags and limits, as the desk needs them.
 public struct MemberDetails: Sendable, Hashable {
     /// The member.
     public var member: Member
 
-    /// Why the member is not let in; `nil` for a member who is.
+    /// The reason why the member is blocked; `nil` for a member who is not.
     public var blocked: String?
 
     /// When the membership ends; `nil` without an end.
     public var expires: Date?
 
-    /// How many visits may still be made; `nil` without a limit.
+    /// The number of visits left; `nil` without a limit.
     public var visitsLeft: Int?
 
     /// Notes of the staff.
@@ -20,21 +20,21 @@ public struct MemberDetails: Sendable, Hashable {
     /// Tags, sorted.
     public var tags: [String]
 
-    /// All cards that lead to the member, or did, sorted. The first is ``Member/userId``.
+    /// All current and former cards of the member, sorted. The first is ``Member/userId``.
     public var cards: [Card]
 
     /// A card of a member.
     public struct Card: Sendable, Hashable {
-        /// What is read from the card.
+        /// The identifier on the card.
         public var id: String
-        /// Why it is blocked; `nil` for a card that may be used.
+        /// The reason why it is blocked; `nil` for a usable card.
         public var blocked: String?
     }
 }
 
-/// The order of a list of members. Members that are equal in it follow by ``Member/userId``.
+/// The order of a list of members. Equal members are ordered by ``Member/userId``.
 public enum MemberOrder: String, Sendable, Hashable, CaseIterable {
-    /// In the order in which they came into this store: whoever is new comes last.
+    /// The order of creation in this store: new members last.
     case creation
     /// By ``Member/userId``.
     case userId
@@ -48,27 +48,27 @@ public enum MemberOrder: String, Sendable, Hashable, CaseIterable {
     case lastVisit
 }
 
-/// What became of two members who were joined.
+/// The result of merging two members.
 public struct JoinReport: Sendable, Hashable {
-    /// The member who remains, as they are now.
+    /// The remaining member.
     public var member: Member
 
-    /// What was taken over from the one who joined.
+    /// What was carried over from the merged member.
     public var carried: [Part]
 
-    /// What the one who joined had and the one who remains does not have from them.
+    /// What the merged member had and was not carried over.
     public var notCarried: [Part]
 
-    /// The custom fields that the same is true of.
+    /// The custom fields that were not carried over.
     public var fieldsNotCarried: [String]
 
-    /// What is kept of a member besides visits and cards. The names are those of JSON and of the audit log.
+    /// The data of a member besides visits and cards. The names are those of JSON and of the audit log.
     public enum Part: String, Sendable, Hashable, Codable, CaseIterable {
-        /// That the member is not let in, and why. Of two reasons that of the member who remains stays.
+        /// The block and its reason. Of two reasons that of the remaining member stays.
         case blocked
         /// The end of the membership.
         case expires
-        /// The visits that were bought and not made yet.
+        /// The bought visits that are left.
         case visitsLeft
         /// The tags.
         case tags

@@ -38,26 +38,26 @@
 /// It is not `Sendable`; ``Member`` is. It is isolated to no actor, and so is a subclass, also in a module whose code is
 /// isolated to the main actor by default.
 nonisolated open class MembershipUser: Codable, IdentifiableUserProtocol {
-    /// What the member is looked up by: the identifier on the pass, or the card's UID in upper-case hexadecimal.
+    /// The identifier of the member: that on the pass, or the card's UID in upper-case hexadecimal.
     public var userId: String?
 
-    /// The member's name; empty when the card did not tell one.
+    /// The member's name; empty if the card has none.
     public var username: String?
 
     /// When the member was created, in seconds since 1970 (UTC).
     public var timeStampAdded: Double = 0
 
-    /// How many visits were counted.
+    /// The number of counted visits.
     public var numVisits: Int = 0
 
-    /// When the latest counted visit was, in seconds since 1970 (UTC); 0 if there was none.
+    /// The time of the latest counted visit, in seconds since 1970 (UTC); 0 if there was none.
     public var timeStampOfLastVisit: Double = 0
 
-    /// The identifier that the record had in a file of the original library from version 1.0.32 on, else the same as
-    /// ``userId``. It cannot be changed and is no column of its own.
+    /// The identifier of the record in a file of the original library from version 1.0.32 on, else ``userId``. It
+    /// cannot be changed and has no column in exports.
     public var memberId: String? { formerMemberID ?? userId }
 
-    /// The same as ``userId``: what is on the member's pass.
+    /// The same as ``userId``: the identifier on the member's pass.
     public var passId: String? { userId }
 
     private(set) var formerMemberID: String?
@@ -76,16 +76,16 @@ nonisolated open class MembershipUser: Codable, IdentifiableUserProtocol {
         case timeStampOfLastVisit
     }
 
-    /// A record whose values are all empty.
+    /// Creates a record whose values are all empty.
     ///
-    /// - Throws: what the `init(from:)` of a subclass throws on a record without values.
+    /// - Throws: the error of a subclass's `init(from:)` for a record without values.
     public convenience init() throws {
         try self.init(from: RecordDecoder([:]))
     }
 
-    /// Reads the base values. Numbers may also stand as text, as in files of the original library; a text that is no
-    /// number, and a missing value, count as 0. Ids and names may be missing or `null`. Where there is no `userId`, the
-    /// `passId` of later versions of the original library is it.
+    /// Decodes the base values. Numbers may be text, as in files of the original library; text that is no number, and a
+    /// missing value, count as 0. Identifiers and names may be missing or `null`. Without `userId`, the `passId` of
+    /// later versions of the original library is used.
     public required init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         userId = try container.decodeIfPresent(String.self, forKey: .userId)
@@ -135,7 +135,7 @@ nonisolated open class MembershipUser: Codable, IdentifiableUserProtocol {
 
 // Not a member of the class, so that a subclass may have a value named `id`.
 extension Identifiable where Self: MembershipUser {
-    /// The same as ``MembershipUser/userId``; empty where there is none.
+    /// The same as ``MembershipUser/userId``; empty if that is `nil`.
     public var id: String { userId ?? "" }
 }
 
@@ -197,15 +197,15 @@ extension RecordEncoder {
     }
 }
 
-/// What everything that stands for a member can tell.
+/// The common interface of types that represent a member.
 public protocol IdentifiableUserProtocol: AnyObject {
-    /// The identifier that the member's record has in the original library from version 1.0.32 on.
+    /// The identifier of the member's record in the original library from version 1.0.32 on.
     var memberId: String? { get }
 
-    /// What is on the member's pass: the same as ``MembershipUser/userId``.
+    /// The identifier on the member's pass: the same as ``MembershipUser/userId``.
     var passId: String? { get }
 
-    /// The member's name; empty when the card did not tell one.
+    /// The member's name; empty if the card has none.
     var username: String? { get }
 
     /// When the member was created, in seconds since 1970 (UTC).
@@ -220,7 +220,7 @@ public enum MembershipUpdateReason: String, Sendable, Hashable, Codable, CaseIte
     case manualVisit
     /// A visit was undone.
     case undo
-    /// Somebody changed the member's values, cards or standing.
+    /// The member's values, cards or status were edited.
     case edit
     /// Another device's records, a file, or another member were merged into this one.
     case merge

@@ -1,9 +1,9 @@
 import Foundation
 import ReaderKit
 
-/// What the club made of a tap. Once it is handed out, it is on disk.
+/// The outcome of a tap, which is on disk before the receipt is returned.
 ///
-/// The same tap (by ``ScanEvent/id``) always has the same receipt: one that is given again equals the first.
+/// The same tap (by ``ScanEvent/id``) always has the same receipt: that of a retried tap equals the first.
 public struct Receipt: Sendable, Hashable {
     /// The tap's identifier.
     public var eventID: UUID
@@ -14,35 +14,35 @@ public struct Receipt: Sendable, Hashable {
     /// The name of the reader.
     public var reader: String
 
-    /// The way by which the reader is reached.
+    /// The kind of backend of the reader.
     public var backend: BackendKind
 
-    /// What became of the tap.
+    /// The outcome of the tap.
     public var outcome: Outcome
 
-    /// The member after the tap, or `nil` if the tap belongs to nobody.
+    /// The member after the tap; `nil` if it belongs to no member.
     public var member: Member?
 
-    /// What the member should be told besides, such as that the membership ends soon.
+    /// Notices for the member, such as that the membership ends soon.
     public var notices: [Notice] = []
 
-    /// What scenarios were charged with at this visit (see ``Club/setScenarios(_:delivery:)``), as far as it is known here.
-    /// A receipt that is given again describes what became of it since.
+    /// The executions of scenarios charged at this visit (see ``Club/setScenarios(_:delivery:)``), as far as known
+    /// here. The receipt of a retried tap has their current state.
     public var executions: [ScenarioExecution] = []
 
-    /// Whether the tap was seen before, so that this receipt was given already and nothing was changed. It does not count
-    /// when receipts are compared.
+    /// Whether the tap was seen before, so that this receipt was returned before and nothing was changed. Ignored when
+    /// receipts are compared.
     public var isDuplicate = false
 
-    /// Something that the member should know in time.
+    /// A notice for the member.
     public enum Notice: Sendable, Hashable, Codable {
-        /// The membership ends then.
+        /// The membership ends at that time.
         case expiresSoon(Date)
-        /// So many visits are left of those that were bought.
+        /// That number of bought visits is left.
         case visitsLeft(Int)
     }
 
-    /// What becomes of a tap.
+    /// The outcome of a tap.
     public enum Outcome: Sendable, Hashable {
         /// The card was unknown; a member was created, with this as the first visit.
         case created
@@ -50,9 +50,9 @@ public struct Receipt: Sendable, Hashable {
         case visit
         /// A tap inside the cooldown: acknowledged, not counted.
         case `repeat`
-        /// The tap was understood and, by configuration, nothing was done about it.
+        /// The tap was understood and ignored by configuration.
         case ignored(Reason)
-        /// The tap states nothing that the club could use.
+        /// The tap was rejected.
         case rejected(Reason)
     }
 
@@ -66,38 +66,38 @@ public struct Receipt: Sendable, Hashable {
 
         /// The kinds of reasons.
         public enum Code: Sendable, Hashable {
-            /// The card is unknown, and the condition for creating members was not satisfied.
+            /// The card is unknown, and the condition for creating members was not met.
             case unknownCard
-            /// Nothing was read that reports who the member is.
+            /// Nothing that identifies a member was read.
             case noIdentifier
             /// The identifier is empty, too long or contains control characters.
             case invalidIdentifier
-            /// The time of the tap is no time of the years 1970 to 9999.
+            /// The time of the tap is not in the years 1970 to 9999.
             case invalidTime
-            /// This card was blocked, for instance since it was replaced by another.
+            /// The card is blocked, for instance because it was replaced by another.
             case cardBlocked
             /// The member is blocked.
             case blocked
             /// The membership has ended.
             case expired
-            /// All visits that were bought have been made.
+            /// All bought visits are used up.
             case noVisitsLeft
-            /// Whoever this was has been erased since.
+            /// The member was erased.
             case erased
-            /// Somebody works on the kiosk (``KioskState/maintenance``).
+            /// The kiosk is under maintenance (``KioskState/maintenance``).
             case maintenance
-            /// What the scanner found wrong with the card.
+            /// A problem of the card that the scanner found.
             case card(ScanEvent.Problem.Code)
         }
 
-        /// A reason.
+        /// Creates a reason.
         public init(_ code: Code, _ message: String) {
             self.code = code
             self.message = message
         }
     }
 
-    /// A receipt.
+    /// Creates a receipt.
     public init(
         eventID: UUID,
         at: Date,
@@ -116,7 +116,7 @@ public struct Receipt: Sendable, Hashable {
 }
 
 extension Receipt {
-    /// Whether both tell the same of the same tap.
+    /// Returns whether both have the same content, apart from ``isDuplicate``.
     public static func == (one: Receipt, other: Receipt) -> Bool {
         one.eventID == other.eventID && one.at == other.at && one.reader == other.reader && one.backend == other.backend
             && one.outcome == other.outcome && one.member == other.member && one.notices == other.notices
@@ -128,7 +128,7 @@ extension Receipt {
 }
 
 extension Receipt.Notice {
-    /// The words for the person at the reader.
+    /// The message for the person at the reader.
     public var message: String {
         switch self {
         case .expiresSoon(let date):
@@ -158,7 +158,7 @@ extension Receipt.Outcome {
     /// Whether a visit was counted.
     public var isCounted: Bool { self == .created || self == .visit }
 
-    /// Why the tap was ignored or rejected.
+    /// The reason why the tap was ignored or rejected.
     public var reason: Receipt.Reason? {
         switch self {
         case .created, .visit, .repeat: nil
@@ -176,7 +176,7 @@ extension Receipt.Reason.Code: RawRepresentable, CaseIterable {
         ] + ScanEvent.Problem.Code.allCases.map(Self.card)
     }
 
-    /// The name in JSON and in the store; that of what is wrong with a card is its own.
+    /// The name in JSON and in the store; for a card's problem that of the problem.
     public var rawValue: String {
         switch self {
         case .unknownCard: "unknownCard"
@@ -193,7 +193,7 @@ extension Receipt.Reason.Code: RawRepresentable, CaseIterable {
         }
     }
 
-    /// The reason with that name, or `nil`.
+    /// Creates the reason with that name; `nil` if unknown.
     public init?(rawValue: String) {
         guard let code = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
         self = code

@@ -79,20 +79,20 @@ public struct UserCreation: @unchecked Sendable {
         identity = condition.map { _ in Identity() }
     }
 
-    /// An unknown card makes a member.
+    /// An unknown card creates a member.
     public static let automaticallyOnScan = UserCreation(condition: nil)
 
-    /// An unknown card makes a member if the condition holds; else the tap is ignored, and the club says so.
+    /// An unknown card creates a member if the condition holds; else the tap is ignored, with the reason.
     ///
-    /// The condition is asked at the tap, on the queue of ``Club/setDispatchQueue(_:)``, outside any transaction. It
-    /// may call the club's getters. Where it gives no answer within ``ClubConfiguration/conditionsLimit``, that counts as no
-    /// and is reported as ``ClubError/Kind/noAnswer``.
+    /// The condition is called at the tap, on the queue of ``Club/setDispatchQueue(_:)``, outside any transaction. It
+    /// may call the club's getters. If it does not return within ``ClubConfiguration/conditionsLimit``, it counts as
+    /// `false` and ``ClubError/Kind/noAnswer`` is reported.
     public static func withSatisfied(condition: @escaping () -> Bool) -> UserCreation {
         UserCreation(condition: condition)
     }
 }
 
 extension UserCreation: Equatable {
-    /// Whether both are the same style, and with a condition, copies of one. The conditions are not called.
+    /// Returns whether both are the same style, and with a condition, copies of one. The conditions are not called.
     public static func == (one: UserCreation, other: UserCreation) -> Bool { one.identity === other.identity }
 }

@@ -7,20 +7,20 @@ import ReaderKit
 ///
 /// The `Encodable` form has the keys `first`, `second` (members) and `reasons`.
 public struct DuplicatePair: Sendable, Hashable, Encodable {
-    /// The one who has been a member for longer: whom to keep if they are joined.
+    /// The member of longer standing: the one to keep in a merge.
     public var first: Member
 
-    /// The other.
+    /// The other member.
     public var second: Member
 
-    /// What they have in common, most telling first. Never empty.
+    /// What they have in common, the strongest indication first. Never empty.
     public var reasons: [Reason]
 
     /// What two members can have in common.
     public enum Reason: Sendable, Hashable {
-        /// Identifiers or cards are the same number: read the other way round, in decimal, or in another spelling.
+        /// Identifiers or cards are the same number: in reverse byte order, in decimal, or in another spelling.
         case identifier
-        /// The same value in a custom field of that name, apart from case and punctuation; of telephone numbers the
+        /// The same value in the custom field of that name, apart from case and punctuation; for telephone numbers the
         /// last nine digits.
         case field(String)
         /// The same name, apart from case, accents and the order of its parts.
@@ -38,7 +38,7 @@ extension DuplicatePair.Reason: Encodable {
         }
     }
 
-    /// Writes ``text``.
+    /// Encodes ``text``.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)

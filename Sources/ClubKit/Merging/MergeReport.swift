@@ -1,41 +1,42 @@
 import Foundation
 
-/// What merging members into the club did, or would do.
+/// The result of merging members into the club, or of a dry run.
 ///
 /// The `Encodable` form has the keys `dryRun`, `total`, `created`, `changed`, `kept`, `conflicting`, `skipped`, `rows`
 /// and `omittedRows`.
 public struct MergeReport: Sendable, Hashable, Encodable {
-    /// Whether nothing was changed, as asked for.
+    /// Whether it was a dry run, which changes nothing.
     public var dryRun = false
 
-    /// How many members were given.
+    /// The number of members to merge.
     public var total = 0
 
-    /// How many were created.
+    /// The number of created members.
     public var created = 0
 
-    /// How many were there and were changed.
+    /// The number of existing members that were changed.
     public var changed = 0
 
-    /// How many stay as they were, since the club knows all that was reported, or knows better.
+    /// The number of members that stay as they were, since the club has the same or newer values.
     public var kept = 0
 
-    /// How many, changed or kept, have a value on which the club's was preferred. The other one is kept too.
+    /// The number of changed or kept members of which a value conflicts and the club's was preferred. The other one is
+    /// kept too.
     public var conflicting = 0
 
-    /// How many must not be taken, with the reason in ``rows``.
+    /// The number of skipped members, with the reason in ``rows``.
     public var skipped = 0
 
-    /// The first ones that a person should look at, at most ``keptRows``: those that were skipped or have conflicts.
+    /// The first members to review, at most ``keptRows``: those that were skipped or have conflicts.
     public var rows: [ImportedRow] = []
 
-    /// How many of those that need a look are not in ``rows``.
+    /// The number of members to review that are not in ``rows``.
     public var omittedRows = 0
 
-    /// How many rows ``rows`` has at most.
+    /// The maximum number of ``rows``.
     public static let keptRows = 1000
 
-    /// A report of nothing yet.
+    /// Creates an empty report.
     public init(dryRun: Bool = false) {
         self.dryRun = dryRun
     }

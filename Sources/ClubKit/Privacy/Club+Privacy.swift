@@ -27,13 +27,13 @@ extension Club {
         try await openStore("list a member's former values").formerValues(of: key, limit: limit, held: true)
     }
 
-    /// Writes all that is held on a member, and on whoever was joined to them, into a new directory: `member.json` with
-    /// everything, and `visits.csv` with the visits. Only this user may read them. Of a member who was deleted it is what
-    /// is still held.
+    /// Writes all data on a member, and on members merged into them, into a new directory: `member.json` with
+    /// everything, and `visits.csv` with the visits. Only this user may read them. For a deleted member it is the
+    /// remaining data.
     ///
     /// - Parameters:
     ///   - key: the member's ``Member/userId`` or any of their cards.
-    ///   - directory: a directory that is not there yet, or is empty.
+    ///   - directory: a directory that is absent or empty.
     ///   - context: who discloses it, for the audit log.
     /// - Returns: the files.
     /// - Throws: ``ClubError/Kind/noSuchMember``, ``ClubError/Kind/fileExists``.
@@ -46,15 +46,14 @@ extension Club {
         try await openStore("disclose what is held on a member").disclose(key, to: directory, context)
     }
 
-    /// Erases all that is known of a member and of whoever was joined to them: names, fields, notes, cards, visits and
-    /// what became of taps. It cannot be undone.
+    /// Erases all data on a member and on members merged into them: names, fields, notes, cards, visits and receipts.
+    /// It cannot be undone.
     ///
-    /// The identifiers are remembered as keyed hashes, so that no file and no other device brings the member back; a
-    /// card that is presented later is that of somebody new. The audit log keeps what was done, without saying to whom.
-    /// Freed pages of the database are overwritten; copies of it, such as backups, exports and
-    /// ``keptCopies()``, are not reached.
-    /// ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is called with a last copy, unless the member was deleted
-    /// before: what is left of them is erased too.
+    /// The identifiers are remembered as keyed hashes, so that no file and no other device restores the member; a card
+    /// presented later is that of a new member. The audit log keeps the actions, without the member. Freed pages of the
+    /// database are overwritten; copies of it, such as backups, exports and ``keptCopies()``, are not reached.
+    /// ``ClubMiddlewareDelegate/club(_:didDeleteMembership:)`` is called with a last copy, unless the member was
+    /// deleted before, whose remaining data is erased too.
     ///
     /// - Throws: ``ClubError/Kind/noSuchMember``.
     public func erase(_ key: String, by context: ActionContext = ActionContext()) async throws(ClubError) {
@@ -64,28 +63,27 @@ extension Club {
         if let path = store.path { WorkFolder.removeLeftovers(beside: path) }
     }
 
-    /// The copies of the database that ``repair(by:from:choosing:)`` kept beside it, with their logs, and the snapshots beside it. Whoever
-    /// was erased since is in them still, until they are deleted.
+    /// Returns the copies of the database that ``repair(by:from:choosing:)`` kept beside it, with their logs, and the
+    /// snapshots beside it. They still hold members erased since, until they are deleted.
     public func keptCopies() throws(ClubError) -> [URL] {
         let store = try openStore("look for copies of the member database")
         return store.path.map { DatabaseFiles.kept($0, now: store.clock()) }?.map { URL(fileURLWithPath: $0) } ?? []
     }
 
-    /// Removes visits that are older, with what became of their taps. Members keep their totals and the time of their
-    /// latest visit.
+    /// Removes visits before a time, with their receipts. Members keep their totals and the time of their latest visit.
     ///
-    /// Scenarios go on where they are: the numbers since the moments from which those count that were set for this
-    /// database are kept, so that no reward is lost or comes twice. Windows that slide along with the present
-    /// (``ScenarioWindow/days(_:)``, ``ScenarioWindow/seconds(_:)``) have no such moment: where they reach back beyond that
-    /// time they count what is left, which the log says. What was given stays; its time, and that of events, is rounded to
-    /// the end of the day (UTC), but for what is yet to be delivered.
+    /// Scenarios go on where they are: counts from a fixed start, of scenarios set for this database, are kept, so that
+    /// no reward is lost or granted twice. Sliding windows (``ScenarioWindow/days(_:)``,
+    /// ``ScenarioWindow/seconds(_:)``) have no such start: where they reach back beyond that time they count what is
+    /// left, which is logged. Executions stay; their time, and that of events, is rounded to the end of the day (UTC),
+    /// except for those yet to be delivered.
     ///
-    /// A visit is old if it was made, or recorded, before that time; of each member and device what was recorded first
-    /// goes first, so one that was recorded later than it was made may stay until its recording is that old. Devices
-    /// that have merged count a visit once, whoever removed it: what comes again with a file is not taken in, and goes
-    /// there too when this device's removals arrive. Undoing a visit that was removed is not possible any more.
+    /// A visit is old if it was made, or recorded, before that time; for each member and device they are removed in the
+    /// order of recording, so one that was recorded later than it was made may stay until its recording is that old.
+    /// Merged devices count a visit once, whichever removed it: a removed visit in a file is not imported again, and
+    /// other devices remove it when they merge this one's removals. A removed visit cannot be undone.
     ///
-    /// - Returns: how many visits were removed.
+    /// - Returns: the number of removed visits.
     @discardableResult
     public func pruneVisits(
         before date: Date,

@@ -1,70 +1,69 @@
 import Foundation
 import ReaderKit
 
-/// A reader, as the callbacks of ``CaptureMiddlewareDelegate`` name it.
+/// A reader, as passed to ``CaptureMiddlewareDelegate``.
 public struct CaptureLayerDevice: Sendable, Hashable {
     /// The reader.
     public let reader: ReaderInfo
 
-    /// What is known of the reader.
+    /// The description of the reader.
     public var deviceInfo: DeviceInfo {
         DeviceInfo(name: reader.name, guid: DiscoveredDeviceInfo(reader).identifierUUID)
     }
 
-    /// What is known of a reader.
+    /// The description of a reader.
     public struct DeviceInfo: Sendable, Hashable {
         /// The reader's name.
         public let name: String
-        /// Tells it from the other ones: ``DiscoveredDeviceInfo/identifierUUID``.
+        /// The identifier of the reader: ``DiscoveredDeviceInfo/identifierUUID``.
         public let guid: String
     }
 
-    /// A reader.
+    /// Creates a device for a reader.
     public init(_ reader: ReaderInfo) {
         self.reader = reader
     }
 }
 
-/// How something of the readers' side went, in the spelling and with the numbers of the original library's reader kit.
+/// The result of a reader operation, in the spelling and with the numbers of the original library's reader kit.
 ///
-/// It only reports whether it went well. What went wrong is reported as an error, by
-/// ``ClubMiddlewareDelegate/club(_:didReceive:)``.
+/// It only reports success or failure. Errors are reported by ``ClubMiddlewareDelegate/club(_:didReceive:)``.
 public enum CaptureLayerResult: Int, Sendable, Hashable, CaseIterable {
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// It went well.
+    /// The operation succeeded.
     case E_NOERROR = 0
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// This reader, or this build, cannot do it.
+    /// This reader, or this build, does not support the operation.
     case E_NOTSUPPORTED = -15
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// A value that was given cannot be used.
+    /// A parameter is invalid.
     case E_INVALIDPARAMETER = -18
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// What it needs is not there (yet, or any more).
+    /// What the operation requires is unavailable (yet, or any more).
     case E_NOTINITIALIZED = -19
     // swift-format-ignore: AlwaysUseLowerCamelCase
     /// The club could not be opened.
     case E_UNABLEINITIALIZE = -21
 }
 
-/// What was read from a card, as the callbacks of ``CaptureMiddlewareDelegate`` hand it out.
+/// The data read from a card, as passed to ``CaptureMiddlewareDelegate``.
 public struct CaptureLayerDecodedData: Sendable, Hashable {
-    /// The bytes, as ``Club/decodedDataFormat`` says; `nil` when the card holds nothing of the kind.
+    /// The bytes, in the format of ``Club/decodedDataFormat``; `nil` if the card has none.
     public var decodedData: Data?
 
     /// The kind of card, with the numbers of the original library's reader kit.
     public var dataSourceID: DataSourceID
 
-    /// The name of the card's product ("NTAG213"), or `nil` for data of the application's own.
+    /// The name of the card's product ("NTAG213"); `nil` for data of the application's own.
     public var dataSourceName: String?
 
-    /// The tap that it comes from, or `nil` for data of the application's own. The club counts a tap once, however often
-    /// it is handed back by ``Club/onDecodedData(decodedData:device:)``.
+    /// The tap that the data comes from; `nil` for data of the application's own. The club counts a tap once, however
+    /// often it is passed to ``Club/onDecodedData(decodedData:device:)``.
     public var scan: ScanEvent?
 
     /// Kinds of cards.
     public enum DataSourceID: Int, Sendable, Hashable, CaseIterable {
-        /// The reader does not tell.
+        /// The reader does not report the kind.
         case unspecified = 0
         /// ISO 14443 type A.
         case iso14443A = 256
@@ -76,7 +75,7 @@ public struct CaptureLayerDecodedData: Sendable, Hashable {
         case iso15693 = 259
     }
 
-    /// Data of the application's own, such as a barcode scanner's.
+    /// Creates data of the application's own, such as a barcode scanner's.
     public init(decodedData: Data?, dataSourceName: String? = nil) {
         self.decodedData = decodedData
         dataSourceID = .unspecified
@@ -84,18 +83,18 @@ public struct CaptureLayerDecodedData: Sendable, Hashable {
         scan = nil
     }
 
-    /// The bytes as text, or `nil` where they are none in UTF-8.
+    /// Returns the bytes as text; `nil` if they are not UTF-8.
     public func stringFromDecodedData() -> String? {
         decodedData.flatMap { String(validating: $0, as: UTF8.self) }
     }
 }
 
-extension CaptureLayerDecodedData: Redacted {
-    /// The kind of card. What it says is left out, so that it does not end up in a log by accident.
+extension CaptureLayerDecodedData: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The kind of card. The content is omitted, to keep it out of logs.
     public var description: String { "data of \(dataSourceName ?? "the application")" }
 }
 
-/// What a scanned text says of a member.
+/// The membership fields of a scanned text.
 public protocol CaptureDataUserInformationProtocol {
     /// The member's id.
     var passId: String { get }
@@ -106,7 +105,7 @@ public protocol CaptureDataUserInformationProtocol {
     /// The rest of the text.
     var payload: String { get }
 
-    /// Reads the text, or gives `nil` if it is none.
+    /// Parses the text; `nil` if it is no membership text.
     init?(captureDataString: String)
 }
 
@@ -121,8 +120,8 @@ public struct CaptureDataInformation: CaptureDataUserInformationProtocol, Sendab
     /// The third field. It is not stored.
     public let payload: String
 
-    /// Reads a text of exactly four fields whose second one can be an id (``ReaderKit/MembershipText``). White space
-    /// round the id and the name does not count. `|||` is no such text, since its id is empty.
+    /// Parses a text of exactly four fields whose second one is a valid identifier (``ReaderKit/MembershipText``).
+    /// White space around the identifier and the name is ignored. `|||` is no such text, since its identifier is empty.
     public init?(captureDataString: String) {
         guard let text = try? MembershipText(parsing: captureDataString) else { return nil }
         passId = text.id

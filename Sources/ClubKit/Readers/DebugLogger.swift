@@ -3,16 +3,16 @@ import Synchronization
 
 /// Keeps the latest messages of a program in memory, for a screen that shows them to a technician.
 ///
-/// It is off until ``Club/setDebugMode(isActivated:)``, forgets everything when the program ends, keeps the latest
-/// ``capacity`` messages and leaves out what identifies people and cards. It may be used from any thread.
+/// It is off until ``Club/setDebugMode(isActivated:)``, keeps the latest ``capacity`` messages until the program ends,
+/// and omits data that identifies people and cards. It may be used from any thread.
 public final class DebugLogger: Sendable {
     /// The logger of the program.
     public static let shared = DebugLogger()
 
-    /// How many messages are kept.
+    /// The number of messages kept.
     public static let capacity = 1000
 
-    /// The longest message, in characters; what follows is cut off.
+    /// The maximum length of a message, in characters; longer ones are truncated.
     public static let longestMessage = 1024
 
     private struct State {
@@ -29,12 +29,12 @@ public final class DebugLogger: Sendable {
     /// Whether messages are kept.
     public var isActivated: Bool { state.withLock { $0.isActivated } }
 
-    /// Begins or ends to keep messages; without a value, the contrary of what is. Messages that are there stay.
+    /// Begins or ends keeping messages; without a value, toggles it. Existing messages stay.
     public func toggleDebug(isActivated: Bool? = nil) {
         state.withLock { $0.isActivated = isActivated ?? !$0.isActivated }
     }
 
-    /// Keeps a message, without what identifies people and cards, if debug mode is on. The usual shape is
+    /// Keeps a message, without data that identifies people and cards, if debug mode is on. The usual form is
     /// "TypeName - text".
     public func addDebugMessage(_ message: @autoclosure () -> String) {
         guard isActivated else { return }
@@ -51,12 +51,12 @@ public final class DebugLogger: Sendable {
         }
     }
 
-    /// The messages that are kept, the oldest first.
+    /// Returns the messages, the oldest first.
     public func getAllMessages() -> [String] {
         state.withLock { Array($0.messages[$0.next...] + $0.messages[..<$0.next]) }
     }
 
-    /// Forgets all messages.
+    /// Removes all messages.
     public func clear() {
         state.withLock { state in
             state.messages = []

@@ -2,26 +2,26 @@ import ReaderKit
 
 /// A reader that ``Club/startAutoDiscovery(numSeconds:completion:)`` found.
 ///
-/// Two are equal when they stand for the same device, whatever it is called.
+/// Two are equal if they represent the same device, whatever its name.
 public struct DiscoveredDeviceInfo: Sendable {
-    /// Tells this reader from every other one of this machine, also after it was plugged in again. It is no UUID, which
-    /// readers on Linux do not have, but the backend and the reader's name without what plugging in may change.
+    /// Identifies the reader on this machine, also after it is reconnected. It is no UUID, which readers on Linux do
+    /// not have, but the backend and the reader's name without the parts that reconnecting may change.
     public let identifierUUID: String
 
     /// The reader's name.
     public let deviceName: String
 
-    /// The way by which the reader is reached: the name of its `BackendKind`.
+    /// The name of the `BackendKind` of the reader.
     public let serviceUUID: String
 
-    /// A device by its three values, as an application may have stored them.
+    /// Creates a device from its three values, as an application may have stored them.
     public init(identifierUUID: String, deviceName: String, serviceUUID: String) {
         self.identifierUUID = identifierUUID
         self.deviceName = deviceName
         self.serviceUUID = serviceUUID
     }
 
-    /// A reader.
+    /// Creates a device for a reader.
     public init(_ reader: ReaderInfo) {
         serviceUUID = reader.backend.rawValue
         deviceName = reader.name
@@ -30,12 +30,12 @@ public struct DiscoveredDeviceInfo: Sendable {
 }
 
 extension DiscoveredDeviceInfo: Hashable {
-    /// Whether both have the same ``identifierUUID``.
+    /// Returns whether both have the same ``identifierUUID``.
     public static func == (one: DiscoveredDeviceInfo, other: DiscoveredDeviceInfo) -> Bool {
         one.identifierUUID == other.identifierUUID
     }
 
-    /// Feeds ``identifierUUID``.
+    /// Hashes ``identifierUUID``.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(identifierUUID)
     }

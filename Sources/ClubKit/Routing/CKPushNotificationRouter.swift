@@ -1,16 +1,16 @@
 import Foundation
 import Synchronization
 
-/// Hands messages to the processors that are registered for their types, with the names and rules of the original
-/// library: one processor a type, at once, on the caller's thread.
+/// Passes messages to the processors registered for their types, with the names and rules of the original library: one
+/// processor for each type, synchronously, on the caller's thread.
 ///
-/// It may be used from any thread. To get messages from cards, sockets, directories and the hub, make it the fallback of a
-/// ``MessageRouter``: ``MessageRouter/setFallback(_:sources:)``.
+/// It may be used from any thread. To receive messages from cards, sockets, directories and the hub, make it the
+/// fallback of a ``MessageRouter``: ``MessageRouter/setFallback(_:sources:)``.
 ///
-/// What differs from the original: a message that nobody takes completes with ``BackgroundFetchResult/noData``;
-/// ``messageTypeProcessor`` may answer `nil`; a handler is completed once, whatever the processor does with it.
+/// Differences from the original: a message without a processor completes with ``BackgroundFetchResult/noData``;
+/// ``messageTypeProcessor`` may return `nil`; a handler is completed once, whatever the processor does with it.
 public final class CKPushNotificationRouter: Sendable {
-    /// The one router of this program.
+    /// The shared router of this program.
     public static let sharedRouter = CKPushNotificationRouter()
 
     private struct State {
@@ -24,38 +24,38 @@ public final class CKPushNotificationRouter: Sendable {
     /// Tests have routers of their own.
     package init() {}
 
-    /// Under which key a message has its type: `messageType` at first. What stands there has to be a text. A key with dots
-    /// that is not there itself is a path into nested objects.
+    /// The key of a message's type: `messageType` by default. The value must be text. A key with dots that is absent
+    /// itself is a path into nested objects.
     public var messageTypeKey: String {
         get { state.withLock { $0.typeKey } }
         set { state.withLock { $0.typeKey = newValue } }
     }
 
-    /// Tells the type of a message, in place of ``messageTypeKey``; `nil` is no type.
+    /// Returns the type of a message, in place of ``messageTypeKey``; `nil` for no type.
     public var messageTypeProcessor: (@Sendable ([AnyHashable: Any]) -> String?)? {
         get { state.withLock { $0.typeProcessor } }
         set { state.withLock { $0.typeProcessor = newValue } }
     }
 
-    /// Registers a processor for its type. Another one of that type gives way to it.
+    /// Registers a processor for its type, replacing another one of that type.
     public func register(processor: any CKPushNotificationProcessor.Type) {
         let type = processor.processorType
         state.withLock { $0.processors[type] = processor }
     }
 
-    /// Takes back whatever processor is registered for this one's type. If there is none, nothing happens.
+    /// Unregisters any processor of this one's type. Does nothing if there is none.
     public func unregister(processor: any CKPushNotificationProcessor.Type) {
         let type = processor.processorType
         state.withLock { $0.processors[type] = nil }
     }
 
-    /// Makes a processor for the message and has it process the message, before this returns.
+    /// Creates a processor for the message, which processes it before this returns.
     ///
     /// - Parameters:
-    ///   - application: what the processor is given.
+    ///   - application: passed to the processor.
     ///   - notification: the message.
-    ///   - fetchCompletionHandler: is called exactly once: by the processor, or with ``BackgroundFetchResult/noData`` where
-    ///     there is none for the message, or where it lets go of the handler without calling it.
+    ///   - fetchCompletionHandler: called exactly once: by the processor, or with ``BackgroundFetchResult/noData`` if
+    ///     there is no processor for the message, or if it releases the handler without calling it.
     /// - Returns: whether there was a processor.
     @discardableResult
     public func route(
@@ -114,20 +114,20 @@ private final class FetchCompletion {
 ///
 /// ``MessageProcessor`` does the same with a typed payload, a result, a time limit and an inbox.
 public protocol CKPushNotificationProcessor: SendableMetatype {
-    /// The type of the messages, compared exactly, with regard to case.
+    /// The type of the messages, compared exactly, with case.
     static var processorType: String { get }
 
-    /// A processor for one message.
+    /// Creates a processor for one message.
     init(notification: [AnyHashable: Any])
 
     /// Processes the message, on the thread that called
     /// ``CKPushNotificationRouter/route(application:notification:fetchCompletionHandler:)``.
     ///
     /// - Parameters:
-    ///   - application: describes what the kiosk is doing.
+    ///   - application: the state of the kiosk.
     ///   - notification: the message, the same as in ``init(notification:)``.
-    ///   - fetchCompletionHandler: to be called with what came out, also later; `nil` if nobody wants to know. Calls after
-    ///     the first do nothing. Letting go of it without calling it is the same as calling it with
+    ///   - fetchCompletionHandler: to be called with the result, possibly later; `nil` if no result is expected. Calls
+    ///     after the first are ignored. Releasing it without calling it is the same as calling it with
     ///     ``BackgroundFetchResult/noData``.
     func process(
         application: KioskApplication,
@@ -136,26 +136,26 @@ public protocol CKPushNotificationProcessor: SendableMetatype {
     )
 }
 
-/// What a processor made of a message, in the words of the original library's platform (`UIBackgroundFetchResult`).
+/// The result of a processor, with the names of the original library's platform (`UIBackgroundFetchResult`).
 public enum BackgroundFetchResult: String, Sendable, Hashable, CaseIterable {
-    /// There is something new.
+    /// New data is available.
     case newData
-    /// Nothing is new.
+    /// No new data is available.
     case noData
-    /// It failed.
+    /// Processing failed.
     case failed
 }
 
 extension MessageRouter {
-    /// Makes a router of the original's kind the fallback: its processors get what nobody else took, with the inbox, the
-    /// order, the time limit and the dead letters of this router.
+    /// Makes a router of the original's kind the fallback: its processors receive messages without a processor of this
+    /// router, with this router's inbox, order, time limit and dead letters.
     ///
-    /// It finds the type by its own rule. A message that it has no processor for is declined. The message is processed
-    /// when the completion handler was called. They are given the application of this router.
+    /// It determines the type by its own rule. A message without a processor is declined. The message is processed once
+    /// the completion handler was called. Processors receive the application of this router.
     ///
     /// - Parameters:
     ///   - router: such as ``CKPushNotificationRouter/sharedRouter``.
-    ///   - sources: from where it takes messages; by default from everywhere but cards, which anybody can write.
+    ///   - sources: the sources of accepted messages; by default all but cards, which anybody can write.
     @discardableResult
     public func setFallback(
         _ router: CKPushNotificationRouter,

@@ -1,28 +1,30 @@
 import Foundation
 import ReaderKit
 
-/// Takes the messages that stand on a card.
+/// Extracts the messages on a card.
 ///
-/// A message is a record of JSON (a media type `application/json` or `…+json`), or a Text record of JSON, whose object has
-/// a message type by the router's rule. A record without one is none; it may say who the member is.
+/// A message is a record of JSON (a media type `application/json` or `…+json`), or a Text record of JSON, whose object
+/// has a message type by the router's rule. A record without one is no message; it may identify the member.
 ///
-/// Anybody can write a card. So only processors get these messages that take the source ``MessageSource/Kind/card``
-/// explicitly, and the identifier is never the card's own: what a card says would otherwise keep out a message of the hub
-/// with the same identifier, and `id` on a card is who the member is. It is made of the tap's identifier and the record's
-/// place, so that the same tap given again is a duplicate, and the same card presented again is another message.
+/// Anybody can write a card. Therefore only processors that explicitly accept the source ``MessageSource/Kind/card``
+/// receive these messages, and the identifier is never the card's own: it could otherwise block a message of the hub
+/// with the same identifier, and `id` on a card is the member's. It consists of the tap's identifier and the index of
+/// the record, so that the same tap received again is a duplicate, and the same card presented again is another
+/// message.
 public struct CardMessages: Sendable {
-    /// How many messages of one card are taken at most.
+    /// The maximum number of messages of one card.
     public static let most = 16
 
-    /// Who gets them.
+    /// The router that receives the messages.
     public let router: MessageRouter
 
-    /// Takes messages for a router.
+    /// Creates an extractor of messages for a router.
     public init(_ router: MessageRouter) {
         self.router = router
     }
 
-    /// The messages on the card of a tap, in the order of the records. A message whose `expires` is no time is left out.
+    /// Returns the messages on the card of a tap, in the order of the records. A message whose `expires` is no time is
+    /// omitted.
     public func messages(in event: ScanEvent) -> [Message] {
         var messages: [Message] = []
         for (index, record) in (event.ndef ?? []).enumerated() {
@@ -38,13 +40,13 @@ public struct CardMessages: Sendable {
         return messages
     }
 
-    /// Gives the messages on the card of a tap to the router, one after the other.
+    /// Passes the messages on the card of a tap to the router, one after the other.
     ///
-    /// Where the router keeps its messages in ``Club/inbox``, ``Club/receive(_:keeping:)`` keeps them together with the
-    /// tap instead, so that no end of the program comes in between.
+    /// If the router keeps its messages in ``Club/inbox``, ``Club/receive(_:keeping:)`` keeps them together with the
+    /// tap instead, so that none is lost if the program ends in between.
     ///
-    /// - Returns: what became of each.
-    /// - Throws: what the inbox says; the tap may be given again.
+    /// - Returns: the result of each message.
+    /// - Throws: the error of the inbox; the tap may be retried.
     @discardableResult
     public func accept(_ event: ScanEvent) async throws(ClubError) -> [RoutingResult] {
         var results: [RoutingResult] = []

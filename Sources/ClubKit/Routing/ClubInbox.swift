@@ -1,13 +1,13 @@
 import Foundation
 
-/// The inbox of a club: messages are kept in its database, so that what was accepted survives a crash.
+/// The inbox of a club: messages are kept in its database, so that accepted ones survive a crash.
 ///
-/// The club must be open; all methods throw ``ClubError/Kind/notOpen`` otherwise. Messages that were done with are
-/// forgotten once ``keptFor`` is over and others come, dead letters never by themselves. With a member who is erased
-/// those are emptied that came on a card with a tap of theirs, and those whose payload has one of their identifiers as a
-/// text. They are kept as they were sent, also in a club that hides identifiers (``IdentifierKey``).
+/// The club must be open; all methods throw ``ClubError/Kind/notOpen`` otherwise. Settled messages are removed after
+/// ``keptFor`` when others arrive, dead letters never automatically. Erasing a member empties the messages that came on
+/// a card with a tap of the member, and those whose payload has one of the member's identifiers as a text. Messages are
+/// kept as they were sent, also in a club that hides identifiers (``IdentifierKey``).
 public struct ClubInbox: MessageInbox {
-    /// How long a message that was done with is remembered, so that it is not taken a second time: 30 days.
+    /// The time for which a settled message is remembered, so that it is not accepted again: 30 days.
     public static let keptFor: TimeInterval = StoredMessages.keptFor
 
     private let club: Club
@@ -16,7 +16,7 @@ public struct ClubInbox: MessageInbox {
         self.club = club
     }
 
-    /// Keeps a message; when this returns it is on disk.
+    /// Keeps a message; once this returns it is on disk.
     public func add(_ message: Message) async throws(ClubError) -> Bool {
         let attempt = "keep a message"
         let store = try club.openStore(attempt)
@@ -24,24 +24,24 @@ public struct ClubInbox: MessageInbox {
         return try await store.write(attempt) { transaction in try transaction.messages.keep(kept) }
     }
 
-    /// Notes that processing a message begins.
+    /// Records that processing a message begins.
     public func beginAttempt(_ id: String) async throws(ClubError) -> Int {
         let attempt = "begin to process a message"
         return try await write(attempt) { messages in try messages.begin(id, attempt) }
     }
 
-    /// Notes what became of a message.
+    /// Records the outcome of a message.
     public func settle(_ id: String, outcome: RoutingResult.Outcome, at date: Date) async throws(ClubError) {
         let attempt = "say what became of a message"
         try await write(attempt) { messages in try messages.settle(id, outcome, at: date, attempt) }
     }
 
-    /// The messages that are to be processed, in order, without those on which another program works.
+    /// Returns the messages to process, in order, except those that another program is processing.
     public func pending() async throws(ClubError) -> [InboxEntry] {
         try await list { messages in try messages.pending() }
     }
 
-    /// What is there, in the order of arrival.
+    /// Returns the messages in the order of arrival.
     public func entries(_ state: InboxEntry.State?, limit: Int) async throws(ClubError) -> [InboxEntry] {
         try await list { messages in
             let condition = "(?1 IS NULL OR state = ?1) ORDER BY seq DESC LIMIT ?2"
@@ -49,17 +49,17 @@ public struct ClubInbox: MessageInbox {
         }
     }
 
-    /// The message with that identifier, in whatever state.
+    /// Returns the message with that identifier, in any state; `nil` if absent.
     public func entry(_ id: String) async throws(ClubError) -> InboxEntry? {
         try await list { messages in try messages.entries(where: "id = ?", [id]) }.first
     }
 
-    /// Makes a dead letter pending again, behind all others.
+    /// Makes a dead letter pending again, after all others.
     public func reopen(_ id: String) async throws(ClubError) -> Message? {
         try await write("open a message again") { messages in try messages.reopen(id) }
     }
 
-    /// Forgets the messages that were settled before a moment.
+    /// Removes the messages settled before a moment.
     @discardableResult
     public func prune(before date: Date) async throws(ClubError) -> Int {
         try await write("forget messages") { messages in try messages.prune(before: date) }
@@ -82,10 +82,10 @@ public struct ClubInbox: MessageInbox {
 }
 
 extension Club {
-    /// Where messages of a ``MessageRouter`` are kept, in the club's database.
+    /// The inbox for a ``MessageRouter``, in the club's database.
     public var inbox: ClubInbox { ClubInbox(self) }
 
-    /// Tells ``events`` and the delegate of what a router did.
+    /// Reports the result of a router to ``events`` and the delegate.
     public func report(_ result: RoutingResult) {
         publish(.routed(result))
     }

@@ -43,7 +43,7 @@ extension Club {
         }
     }
 
-    /// Waits until all that was charged by taps until now, and is delivered by ``ScenarioDelivery/effect(_:)``, is settled.
+    /// Waits until all executions charged by taps so far with ``ScenarioDelivery/effect(_:)`` are settled.
     public func deliverScenarios() async {
         await delivering.waitUntilIdle()
     }

@@ -2,12 +2,12 @@ import Foundation
 
 /// What scenarios were charged with, and what became of it.
 extension Club {
-    /// What was charged, oldest first.
+    /// Returns executions of scenarios, oldest first.
     ///
     /// - Parameters:
-    ///   - subject: only what concerns them.
-    ///   - scenario: only what that scenario was charged with.
-    ///   - limit: the latest so many at most.
+    ///   - subject: only those of this subject.
+    ///   - scenario: only those of this scenario.
+    ///   - limit: at most the `limit` newest.
     public func executions(
         for subject: ScenarioSubject? = nil,
         of scenario: String? = nil,
@@ -35,18 +35,17 @@ extension Club {
         }
     }
 
-    /// How often each scenario was charged, by what became of it.
+    /// Returns the number of executions of each scenario, by state.
     public func executionCounts() async throws(ClubError) -> [String: [ScenarioExecution.State: Int]] {
         let attempt = "count executions"
         return try await openStore(attempt).read(attempt) { db in try db.executions.counts() }
     }
 
-    /// Takes in hand what was charged at visits and is yet to be delivered by an application that chose
-    /// ``ScenarioDelivery/application``, also what programs left behind that were ended; not what another running program
-    /// has in hand. Charges that belong to no visit and were left behind are refunded: they were to be done where they were
-    /// charged.
+    /// Takes the undelivered executions of visits with ``ScenarioDelivery/application``, also those left by programs
+    /// that ended; not those that another running program has taken. Executions without a visit that were left are
+    /// refunded: they were to be delivered where they were charged.
     ///
-    /// - Returns: what this program has in hand now, oldest first, until it is settled.
+    /// - Returns: the executions that this program has taken, oldest first, until they are settled.
     public func takeUndeliveredExecutions() async throws(ClubError) -> [ScenarioResult] {
         let attempt = "take what is to be delivered"
         let store = try openStore(attempt)
@@ -59,16 +58,16 @@ extension Club {
         return results
     }
 
-    /// Reports what became of an execution: that it was delivered, that it could not be (then it does not count), or
-    /// that the member has got what it stands for.
+    /// Settles an execution: delivered, refunded because it could not be (then it does not count), or redeemed by the
+    /// member.
     ///
     /// - Parameters:
     ///   - id: ``ScenarioExecution/id``.
     ///   - newState: ``ScenarioExecution/State/delivered``, ``ScenarioExecution/State/refunded`` or
     ///     ``ScenarioExecution/State/redeemed``.
-    ///   - context: who says so, and why.
+    ///   - context: who settles it, and why.
     /// - Throws: ``ClubError/Kind/noSuchExecution``; ``ClubError/Kind/alreadySettled`` if it was redeemed or refunded
-    ///   before, so that a voucher is good for once.
+    ///   before, so that a voucher is valid once.
     @discardableResult
     public func settle(
         _ id: UUID,
@@ -83,7 +82,7 @@ extension Club {
         }
     }
 
-    /// Records that the member has got what an execution stands for, once.
+    /// Records that the member redeemed an execution. Each can be redeemed once.
     ///
     /// - Throws: as ``settle(_:_:by:)``.
     @discardableResult

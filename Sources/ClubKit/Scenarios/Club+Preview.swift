@@ -1,11 +1,10 @@
 import Foundation
 
 extension Club {
-    /// Reports what a member's visit at a time would bring, as if one more visit had been made then. It changes
-    /// nothing.
+    /// Evaluates the scenarios as if a member made one more visit at a time. It changes nothing.
     ///
-    /// - Returns: a decision for each of the scenarios that concern the member: those of members, of groups whose tag the
-    ///   member has, and of the kiosk; by priority.
+    /// - Returns: a decision for each of the member's scenarios, by priority: those of members, of groups whose tag the
+    ///   member has, and of the kiosk.
     /// - Throws: ``ClubError/Kind/noSuchMember``, ``ClubError/Kind/invalidScenario``.
     public func preview(
         _ scenarios: [Scenario],

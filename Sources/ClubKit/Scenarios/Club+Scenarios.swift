@@ -6,7 +6,7 @@ import ReaderKit
 extension Club {
     // MARK: Set-up
 
-    /// Sets the scenarios by which every visit is looked at: each tap that counts as one, and one by hand that is the
+    /// Sets the scenarios that are evaluated at every visit: at each counted tap, and at a visit by hand that is the
     /// member's latest.
     ///
     /// ```swift
@@ -16,12 +16,12 @@ extension Club {
     /// club.setScenarios(coffee)
     /// ```
     ///
-    /// What is due is charged in one transaction with the visit, and told by the receipt of a tap (``Receipt/executions``), as
-    /// ``ClubEvent/scenario(_:)`` and to the delegate. ``Scenario/customConditions`` are asked once per tap, before its
-    /// transaction, on the queue of the callbacks; what gives no answer within ``ClubConfiguration/conditionsLimit`` counts
-    /// as no, so that no tap waits for them for ever.
+    /// What is due is charged in one transaction with the visit, and reported by the receipt of a tap
+    /// (``Receipt/executions``), as ``ClubEvent/scenario(_:)`` and to the delegate. ``Scenario/customConditions`` are
+    /// called once per tap, before its transaction, on the queue of the callbacks; those that do not return within
+    /// ``ClubConfiguration/conditionsLimit`` count as `false`.
     ///
-    /// A scenario that cannot be used, or two with one identifier, change nothing, and are reported as
+    /// An invalid scenario, or two with one identifier, change nothing, and are reported as
     /// ``ClubError/Kind/invalidScenario`` to the delegate, in ``events`` and in the log.
     @discardableResult
     public func setScenarios(_ scenarios: [Scenario], delivery: ScenarioDelivery = .telling) -> Club {
@@ -42,7 +42,7 @@ extension Club {
         return self
     }
 
-    /// The scenarios of the club, as they were given.
+    /// The scenarios of the club, as they were set.
     public var scenarios: [Scenario] { state.withLock { $0.scenarios?.scenarios ?? [] } }
 
     /// Refuses scenarios that cannot be used, and two with one identifier.
@@ -75,11 +75,11 @@ extension Club {
     /// ```
     ///
     /// - Parameters:
-    ///   - name: of the event, such as "purchase".
-    ///   - subject: whose event it is.
-    ///   - date: when it was; now by default.
-    ///   - id: an event with that identifier is recorded once, however often it is reported.
-    /// - Returns: whether it is new.
+    ///   - name: the name of the event, such as "purchase".
+    ///   - subject: the subject of the event.
+    ///   - date: the time of the event; now by default.
+    ///   - id: identifies the event, which is recorded once however often it is triggered.
+    /// - Returns: whether the event is new.
     @discardableResult
     public func trigger(
         _ name: String,
@@ -97,9 +97,9 @@ extension Club {
         }
     }
 
-    /// Reports whether a scenario is due, and if not which rules fail and when it could be. It changes nothing.
+    /// Returns whether a scenario is due, and otherwise which rules fail and when it could be. It changes nothing.
     ///
-    /// The scenario's ``Scenario/customConditions`` are asked, on the queue of the callbacks.
+    /// The scenario's ``Scenario/customConditions`` are called, on the queue of the callbacks.
     public func decide(
         _ scenario: Scenario,
         for subject: ScenarioSubject,
@@ -121,14 +121,14 @@ extension Club {
         }
     }
 
-    /// Lets a scenario happen if it is due: evaluates and charges it in one transaction, so that two that try at the
-    /// same time never exceed its limits.
+    /// Executes a scenario if it is due: evaluates and charges it in one transaction, so that concurrent attempts never
+    /// exceed its limits.
     ///
     /// - Parameters:
     ///   - scenario: any scenario, whether or not it is one of ``setScenarios(_:delivery:)``.
-    ///   - effect: what is to be done then. If it throws, the execution is refunded: it does not count. Without it, the
-    ///     execution counts as delivered.
-    /// - Returns: the decision, and what was charged.
+    ///   - effect: the action of the execution. If it throws, the execution is refunded and does not count. Without it,
+    ///     the execution counts as delivered.
+    /// - Returns: the decision, and the execution that was charged.
     @discardableResult
     public func tryToExecute(
         _ scenario: Scenario,
@@ -180,7 +180,7 @@ extension Club {
 
     // MARK: State
 
-    /// The numbers of a scenario for somebody.
+    /// Returns the counters of a scenario for a subject.
     public func scenarioCounters(
         of scenario: Scenario,
         for subject: ScenarioSubject
@@ -199,8 +199,8 @@ extension Club {
         }
     }
 
-    /// Removes what a scenario was charged with for somebody, and the events that programs recorded for it, up to now.
-    /// Visits stay. Other devices that merge remove the same.
+    /// Removes the executions of a scenario for a subject, and the events that programs recorded for it, up to now.
+    /// Visits stay. Devices that merge remove the same.
     public func resetScenario(_ scenario: Scenario, for subject: ScenarioSubject) async throws(ClubError) {
         let attempt = "reset a scenario"
         let store = try openStore(attempt)

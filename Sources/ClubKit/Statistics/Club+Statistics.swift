@@ -2,12 +2,12 @@ import Foundation
 
 /// Numbers about visits.
 extension Club {
-    /// How the club was visited in a stretch of time, by the days and hours of a time zone.
+    /// Returns statistics of a period, by the days and hours of a time zone.
     ///
     /// - Parameters:
-    ///   - from: the beginning; `nil` is the first day on which somebody came or joined.
-    ///   - to: the end, which is not included.
-    ///   - timeZone: what days and hours are meant in.
+    ///   - from: the beginning; `nil` for the first day on which a member came or joined.
+    ///   - to: the end, exclusive.
+    ///   - timeZone: the time zone of days and hours.
     /// - Throws: ``ClubError/Kind/invalidValue`` if the end is before the beginning, or more than 36 525 days after it.
     public func statistics(
         from: Date? = nil,
@@ -17,7 +17,7 @@ extension Club {
         try await openStore("count visits").statistics(from: from, to: to, in: timeZone)
     }
 
-    /// How the club is visited on the day of that time.
+    /// Returns statistics of the day of that time.
     public func statistics(
         ofDayAt date: Date,
         in timeZone: TimeZone = .current
@@ -26,16 +26,16 @@ extension Club {
         return try await statistics(from: start, to: LocalDays.end(of: date, in: timeZone), in: timeZone)
     }
 
-    /// Calls the closure for every tap and every visit by hand in a stretch of time, in the order of their times: those
-    /// that count, and repeats, undone visits, ignored and rejected taps with the reason why they do not.
+    /// Calls the closure for every tap and every visit by hand in a period, in the order of their times: counted ones,
+    /// and repeats, undone visits, ignored and rejected taps with the reason.
     ///
-    /// However many there are, few are in memory at a time. The closure sees one state of the club while taps go on; it
-    /// must not call the club.
+    /// Few are in memory at a time. The closure sees one consistent state of the club while taps go on; it must not
+    /// call the club.
     ///
     /// - Parameters:
     ///   - from: the beginning; `nil` for no limit.
-    ///   - to: the end, which is not included; `nil` for no limit.
-    ///   - body: throwing ends it.
+    ///   - to: the end, exclusive; `nil` for no limit.
+    ///   - body: the closure. An error ends the iteration.
     /// - Throws: ``ClubError``, or what the closure throws.
     public func forEachTap(
         from: Date? = nil,
@@ -45,8 +45,8 @@ extension Club {
         try await openStore("list the taps").forEachTap(from: from, to: to, body)
     }
 
-    /// Writes every tap and every visit by hand in a stretch of time to a CSV file, of mode 0600, which gets its place
-    /// only when it is whole and on disk.
+    /// Writes every tap and every visit by hand in a period to a CSV file, of mode 0600, which replaces `path` only
+    /// once it is complete and on disk.
     ///
     /// The columns are `time` (ISO 8601, UTC), `userId`, `username`, `reader`, `source` (`card`, `manual`), `counted`
     /// (`yes`, or why not: ``TapRecord/Standing``), `reason` and `id`. Texts that a spreadsheet would take for formulas
@@ -55,10 +55,10 @@ extension Club {
     /// - Parameters:
     ///   - path: the file.
     ///   - from: the beginning; `nil` for no limit.
-    ///   - to: the end, which is not included; `nil` for no limit.
-    ///   - overwrite: whether a file that is there may be replaced.
+    ///   - to: the end, exclusive; `nil` for no limit.
+    ///   - overwrite: whether an existing file may be replaced.
     ///   - context: who exports them, for the audit log.
-    ///   - progress: called now and then on a thread of the export's own.
+    ///   - progress: called at intervals on a thread of the export's own.
     /// - Throws: ``TransferError``, ``TransferError/Kind/exists`` unless the file may be replaced.
     @discardableResult
     public func exportTaps(

@@ -2,64 +2,63 @@ import Foundation
 import GRDB
 import ReaderKit
 
-/// How a club was visited in a stretch of time.
+/// Statistics of a club's visits in a period.
 ///
-/// It counts visits of the ledger: those of cards and those recorded by hand, without what was undone and without the
-/// visits of members who are gone. Bare totals of imported files have no times, so they are in no number here, though
-/// they tell who had been here before.
+/// They count visits of the ledger: of cards and by hand, without undone visits and those of deleted members. Totals of
+/// imported files have no times, so they are in no number here, though they show who had been here before.
 public struct ClubStatistics: Sendable, Hashable {
-    /// The beginning; what happened then is included.
+    /// The beginning, inclusive.
     public var from: Date
 
-    /// The end; what happened then is not included.
+    /// The end, exclusive.
     public var to: Date
 
     /// The name of the time zone of ``hours`` and ``days``, such as `Europe/Berlin`.
     public var timeZone: String
 
-    /// Visits.
+    /// The number of visits.
     public var visits = 0
 
-    /// Those of them that were recorded by hand.
+    /// The number of visits recorded by hand.
     public var manualVisits = 0
 
-    /// Members who came at least once.
+    /// The number of members who came at least once.
     public var uniqueVisitors = 0
 
-    /// Those of them who came on a day on which it was not their first day here.
+    /// The number of members who came on a day other than their first.
     public var returningMembers = 0
 
-    /// Members who joined, whether they came or not.
+    /// The number of members who joined, whether they came or not.
     public var newMembers = 0
 
-    /// Taps inside the cooldown, which are acknowledged and not counted.
+    /// The number of taps inside the cooldown, which are acknowledged and not counted.
     public var repeats = 0
 
-    /// Taps that were ignored by configuration.
+    /// The number of taps that were ignored by configuration.
     public var ignored = 0
 
-    /// Taps that were rejected.
+    /// The number of taps that were rejected.
     public var rejected = 0
 
-    /// How often taps were ignored or rejected for each reason, by the name of ``Receipt/Reason/Code``.
+    /// The number of ignored and rejected taps for each reason, by the name of ``Receipt/Reason/Code``.
     public var reasons: [String: Int] = [:]
 
     /// The visits in each hour of the day, over all days: 24 numbers, the first from midnight on. On a day on which an
     /// hour comes twice, both count as that hour.
     public var hours = [Int](repeating: 0, count: 24)
 
-    /// Each day from ``from`` to ``to``, in order, those without visits too.
+    /// Each day from ``from`` to ``to``, in order, including days without visits.
     public var days: [Day] = []
 
     /// One day.
     public struct Day: Sendable, Hashable, Encodable {
         /// The date in the time zone, as in `2026-11-21`.
         public var date: String
-        /// Visits.
+        /// The number of visits.
         public var visits = 0
-        /// Members who came.
+        /// The number of members who came.
         public var uniqueVisitors = 0
-        /// Members who joined.
+        /// The number of members who joined.
         public var newMembers = 0
     }
 
@@ -67,7 +66,7 @@ public struct ClubStatistics: Sendable, Hashable {
     public struct PeakHour: Sendable, Hashable, Encodable {
         /// The hour in which it begins, 0 to 23.
         public var hour: Int
-        /// The visits in it.
+        /// The number of visits in it.
         public var visits: Int
     }
 
@@ -90,7 +89,7 @@ extension ClubStatistics: Encodable {
         case rejected, reasons, peakHour, busiestDay, hours, days
     }
 
-    /// Writes all values, times in ISO 8601; `peakHour` and `busiestDay` are left out without visits.
+    /// Encodes all values, times in ISO 8601; `peakHour` and `busiestDay` are omitted without visits.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(ISO8601.text(from), forKey: .from)

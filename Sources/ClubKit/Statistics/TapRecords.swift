@@ -7,10 +7,10 @@ public struct TapRecord: Sendable, Hashable, Identifiable {
     /// The identifier of the tap or visit.
     public var id: UUID
 
-    /// When it was.
+    /// The time of the tap or visit.
     public var at: Date
 
-    /// The ``Member/userId`` of the member whose it is, `nil` if it belongs to nobody.
+    /// The ``Member/userId`` of the member; `nil` if it belongs to no member.
     public var userId: String?
 
     /// The name of that member.
@@ -34,11 +34,11 @@ public struct TapRecord: Sendable, Hashable, Identifiable {
         case counted
         /// It was a visit and was undone.
         case undone
-        /// It was the visit of a member who was deleted since.
+        /// It was the visit of a member who has been deleted.
         case deleted
         /// It was inside the cooldown.
         case `repeat`
-        /// By configuration nothing was done about it.
+        /// It was ignored by configuration.
         case ignored
         /// It was rejected.
         case rejected
@@ -48,24 +48,24 @@ public struct TapRecord: Sendable, Hashable, Identifiable {
     public var isCounted: Bool { standing == .counted }
 }
 
-/// What an export of taps wrote.
+/// The result of an export of taps.
 public struct TapExportReport: Sendable, Hashable, Encodable {
     /// The file.
     public var file: String
 
-    /// How many taps and visits are in it, those that do not count too.
+    /// The number of taps and visits in it, including those that do not count.
     public var rows = 0
 
-    /// How many of them count.
+    /// The number of those that count.
     public var counted = 0
 
-    /// The size of the file.
+    /// The size of the file in bytes.
     public var bytes = 0
 
-    /// Why the export is not in the audit log, such as a full disk; `nil` if it is there.
+    /// The reason why the export is not in the audit log, such as a full disk; `nil` if it is.
     public var auditFailure: String?
 
-    /// A report of nothing yet.
+    /// Creates an empty report.
     public init(file: String) {
         self.file = file
     }

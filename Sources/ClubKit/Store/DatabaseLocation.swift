@@ -1,10 +1,10 @@
 import Foundation
 
-/// Where a club keeps its members.
+/// The location of a club's database.
 public enum DatabaseLocation: Sendable, Hashable {
-    /// A file, created with mode 0600 if it is missing; directories that are missing are created with mode 0700.
+    /// A file, created with mode 0600 if missing; missing directories are created with mode 0700.
     case file(path: String)
-    /// The memory of this process, for tests and demonstrations: all is gone when the club closes.
+    /// The memory of this process, for tests and demonstrations: its content is lost when the club closes.
     case memory
 
     /// `$XDG_DATA_HOME/clubkit/club.sqlite`, or `~/.local/share/clubkit/club.sqlite` where that is not set to an

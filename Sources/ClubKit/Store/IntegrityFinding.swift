@@ -1,17 +1,17 @@
-/// Something that ``Club/check()`` found wrong with the store.
+/// A fault of the store that ``Club/check()`` found.
 public struct IntegrityFinding: Sendable, Hashable, Encodable {
-    /// How bad it is.
+    /// The severity.
     public var severity: Severity
 
     /// The kind of finding, for programs.
     public var code: Code
 
-    /// What is wrong and what can be done about it, without identifiers and names.
+    /// A description of the fault and its remedy, without identifiers and names.
     public var message: String
 
-    /// How bad a finding is.
+    /// The severity of a finding.
     public enum Severity: String, Sendable, Hashable, Encodable {
-        /// The data is right, but something around it should be changed.
+        /// The data is correct, but something around it should be changed.
         case warning
         /// Data is damaged or contradicts itself.
         case error
@@ -21,7 +21,7 @@ public struct IntegrityFinding: Sendable, Hashable, Encodable {
     public enum Code: String, Sendable, Hashable, Encodable, CaseIterable {
         /// SQLite finds the file damaged (`PRAGMA integrity_check`).
         case damaged
-        /// A row refers to one that is not there (`PRAGMA foreign_key_check`).
+        /// A row refers to a missing one (`PRAGMA foreign_key_check`).
         case danglingReference
         /// A member's totals differ from the ledger.
         case totalsDiffer
@@ -35,25 +35,25 @@ public struct IntegrityFinding: Sendable, Hashable, Encodable {
         case clockOrder
         /// The custom fields of a member are no JSON object.
         case malformedFields
-        /// A value that is kept cannot be understood.
+        /// A stored value cannot be read.
         case unreadable
-        /// A member is shown otherwise than was said of them.
+        /// The shown values of a member differ from their facts.
         case shownDiffers
-        /// Somebody who was erased is there.
+        /// An erased member is present.
         case erasedPresent
-        /// The journal that lists of members follow lacks changes.
+        /// The journal of changes, which live lists follow, lacks some.
         case journalMismatch
         /// The state of scenarios, or the inbox, contradicts itself.
         case scenarioMismatch
-        /// Changes to the ledger were left allowed.
+        /// Changes to the ledger were left permitted.
         case ledgerUnlocked
-        /// Commits are not written through to the disk.
+        /// Commits are not synced to disk.
         case notDurable
-        /// Other users of this machine may read the file.
+        /// Other users of this machine can read the file.
         case permissions
     }
 
-    /// A finding.
+    /// Creates a finding.
     public init(_ severity: Severity, _ code: Code, _ message: String) {
         self.severity = severity
         self.code = code

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// What a step of an application's migrations can do to the records: to their custom values, that is. The base values can
-/// be read.
+/// A step of an application's migrations, with access to the records. Custom values can be changed; base values are
+/// read-only.
 ///
 /// ```swift
 /// club.addVersionMigration { migration in
@@ -13,9 +13,9 @@ import GRDB
 /// }
 /// ```
 ///
-/// It changes copies, which are stored when all steps are done. It is of no use after its block has returned.
+/// It changes copies, which are stored after all steps. Do not use it after its block has returned.
 public final class Migration {
-    /// The last step that the records have seen before; 0 if there was none.
+    /// The last step that was applied to the records; 0 if there was none.
     public let oldSchemaVersion: UInt64
 
     /// The number of this step.
@@ -38,9 +38,9 @@ public final class Migration {
         self.newSchemaVersion = newSchemaVersion
     }
 
-    /// Calls the block for each record, with the record as it was before this step and one to change.
+    /// Calls the block for each record, with the record before this step and a mutable one.
     ///
-    /// - Parameter className: the class of the records. There is one kind of record here, so that it does not matter.
+    /// - Parameter className: the class of the records. Ignored, since there is one kind of record.
     public func enumerateObjects(
         ofType className: String,
         _ block: (_ oldObject: MigrationObject?, _ newObject: MigrationObject?) -> Void
@@ -67,8 +67,7 @@ public final class Migration {
         edits[member.userId, default: [:]].merge(new.changes) { $1 }
     }
 
-    /// Gives each record that has a value of the old name that value under the new one. Where it has one of the new name
-    /// already, that stays.
+    /// Renames a value in each record that has it. An existing value of the new name stays.
     public func renameProperty(onType className: String, from oldName: String, to newName: String) {
         enumerateObjects(ofType: className) { old, new in
             guard let value = old?[oldName], value != .null else { return }
@@ -83,7 +82,7 @@ public final class Migration {
     }
 }
 
-/// Changes records that an older version of the application wrote; see ``Club/addVersionMigration(changeBlock:)``.
+/// A block that changes records of an older application version; see ``Club/addVersionMigration(changeBlock:)``.
 public typealias VersionMigrationChangeBlock = (Migration) -> Void
 
 /// One step of an application's migrations, with its number.
@@ -111,8 +110,7 @@ public final class MigrationObject {
         self.values = values
     }
 
-    /// The value of that name; `nil` if absent. Setting a base value does nothing, setting `nil` takes the value
-    /// away.
+    /// The value of that name; `nil` if absent. Setting a base value does nothing, setting `nil` removes the value.
     public subscript(_ name: String) -> FieldValue? {
         get { values[name] }
         set {

@@ -1,69 +1,69 @@
 import Foundation
 
-/// What ``Club/repair(by:from:choosing:)`` did.
+/// The result of ``Club/repair(by:from:choosing:)``.
 public struct RepairReport: Sendable, Hashable, Encodable {
-    /// What was put right, in words.
+    /// The repaired faults, in words.
     public var mended: [String] = []
 
-    /// What could not be read any more and is not known from elsewhere, in words, without identifiers and names.
+    /// The data that could be neither read nor restored, in words, without identifiers and names.
     public var lost: [String] = []
 
-    /// Whether the file itself was damaged, so that what could be read was brought into a new one.
+    /// Whether the file itself was damaged, so that its readable content was copied into a new one.
     public var isNewFile = false
 
-    /// Where the database is kept as it was before; `nil` if nothing had to be done, or it was in memory.
+    /// The former database, which is kept; `nil` if nothing was repaired, or it was in memory.
     public var keptFile: String?
 
-    /// The snapshot that took the place of the damaged file; `nil` if that was repaired itself.
+    /// The snapshot that replaced the damaged file; `nil` if the file itself was repaired.
     public var restoredFrom: String?
 
-    /// What ``Club/check()`` still finds.
+    /// The remaining findings of ``Club/check()``.
     public var remaining: [IntegrityFinding] = []
 
     /// Whether there was nothing to repair.
     public var wasClean: Bool { mended.isEmpty && lost.isEmpty && !isNewFile }
 
-    /// A report of nothing.
+    /// Creates an empty report.
     public init() {}
 }
 
-/// The latest good snapshot of a database that is damaged, beside what can still be read of it.
+/// The latest intact snapshot of a damaged database, compared with the readable content of the file.
 public struct RepairOffer: Sendable, Hashable {
-    /// Asks which of both is to take the place of the damaged file.
+    /// Chooses which of both replaces the damaged file.
     public typealias Chooser = @Sendable (RepairOffer) async -> Choice
 
-    /// What takes the place of the damaged file.
+    /// The replacement of the damaged file.
     public enum Choice: Sendable, Hashable {
-        /// What could be read of it.
+        /// The readable content of the file.
         case rescue
         /// The snapshot.
         case snapshot
-        /// Nothing; it stays as it is.
+        /// None; the file stays as it is.
         case neither
     }
 
     /// The snapshot.
     public var snapshot: URL
 
-    /// When it was made.
+    /// The time at which it was made.
     public var madeAt: Date
 
-    /// Whether anything could be read of the damaged file.
+    /// Whether anything in the damaged file could be read.
     public var isFileReadable = true
 
-    /// What could not be read of the damaged file, in words; see ``RepairReport/lost``.
+    /// The data in the damaged file that could not be read, in words; see ``RepairReport/lost``.
     public var lost: [String] = []
 
-    /// Members who could be read of the damaged file and are not in the snapshot.
+    /// The number of members in the damaged file that are not in the snapshot.
     public var membersOnlyInFile = 0
 
-    /// Visits that could be read of the damaged file and are not in the snapshot, without undone ones.
+    /// The number of visits in the damaged file that are not in the snapshot, without undone ones.
     public var visitsOnlyInFile = 0
 
-    /// Members who are in the snapshot only. They could not be read of the damaged file, or were deleted since.
+    /// The number of members only in the snapshot: unreadable in the damaged file, or deleted since.
     public var membersOnlyInSnapshot = 0
 
-    /// Visits that are in the snapshot only, without undone ones.
+    /// The number of visits only in the snapshot, without undone ones.
     public var visitsOnlyInSnapshot = 0
 
     init(snapshot: URL, madeAt: Date) {
@@ -71,7 +71,7 @@ public struct RepairOffer: Sendable, Hashable {
         self.madeAt = madeAt
     }
 
-    /// What is lost with the snapshot, in words.
+    /// The data that is lost with the snapshot, in words.
     public var lostWithSnapshot: [String] {
         let since = "since \(madeAt.formatted(.iso8601))"
         var lost: [String] = []

@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import ReaderKit
 
-/// A folder of snapshots of one database: copies that a kiosk makes by itself, of which the latest are kept.
+/// A folder of snapshots of one database: copies that a kiosk makes automatically, of which the latest are kept.
 ///
-/// A snapshot is a file of mode 0600 with the database's name and the moment, such as `club-20260901T100000Z.sqlite`.
-/// What else is in the folder is left alone. Each database needs a folder of its own.
+/// A snapshot is a file of mode 0600 with the database's name and the time, such as `club-20260901T100000Z.sqlite`.
+/// Other files in the folder are ignored. Each database needs a folder of its own.
 public struct SnapshotFolder: Sendable, Hashable {
-    /// Where the folder is. It is made, with mode 0700, when the first snapshot is.
+    /// The URL of the folder, which is created with mode 0700 with the first snapshot.
     public let url: URL
 
     /// What the names of its snapshots begin with.
@@ -19,25 +19,25 @@ public struct SnapshotFolder: Sendable, Hashable {
     public struct Snapshot: Sendable, Hashable {
         /// The file.
         public var url: URL
-        /// When it was made, to the second, by the clock of the device.
+        /// The time at which it was made, to the second, by the clock of the device.
         public var madeAt: Date
     }
 
-    /// The folder of a database's snapshots.
+    /// Creates the folder of a database's snapshots.
     ///
     /// - Parameters:
     ///   - database: the path of the database.
-    ///   - folder: where they are; by default beside the database, under its name with `.snapshots` behind it.
+    ///   - folder: the folder; by default beside the database, under its name with the suffix `.snapshots`.
     public init(ofDatabase database: String, in folder: URL? = nil) {
         let path = DatabaseFiles.whole(database)
         url = folder ?? URL(fileURLWithPath: path + ".snapshots", isDirectory: true)
         prefix = ((path as NSString).lastPathComponent as NSString).deletingPathExtension + "-"
     }
 
-    /// The snapshots that are there, whether they can be read or not.
+    /// Returns the snapshots in the folder, readable or not.
     ///
-    /// - Parameter now: those that are later were made while the clock was wrong, and count as the oldest.
-    /// - Returns: the latest first; none if the folder is not there.
+    /// - Parameter now: later snapshots were made while the clock was wrong, and count as the oldest.
+    /// - Returns: the snapshots, latest first; empty if the folder is absent.
     public func snapshots(now: Date) -> [Snapshot] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
         return names.compactMap { name in

@@ -5,16 +5,16 @@ import GRDB
 extension Club {
     /// Merges the members of a file into the club.
     ///
-    /// The file is read piece by piece and never changed. A row that cannot be read or must not be taken is in the
-    /// report and keeps no other row out. Importing the same file again changes nothing. Rows are on disk some thousand
-    /// at a time: what was merged before an error or a cancellation stays, and importing the file again does the rest.
+    /// The file is read in pieces and never changed. A row that cannot be read or imported is in the report and does
+    /// not affect other rows. Importing the same file again changes nothing. Rows are committed some thousand at a
+    /// time: rows merged before an error or a cancellation stay, and importing the file again merges the rest.
     ///
     /// - Parameters:
     ///   - path: the file.
-    ///   - options: its form, what its columns mean, and whether to say only what would happen.
+    ///   - options: the format, the meaning of the columns, and whether it is a dry run.
     ///   - context: who imports it, and why, for the audit log.
     ///   - row: called for every row, in the file's order, on a thread of the import's own.
-    ///   - progress: called now and then on that thread.
+    ///   - progress: called at intervals on that thread.
     /// - Throws: ``TransferError``, if the file as a whole cannot be read or merged.
     @discardableResult
     public func importMembers(
@@ -67,13 +67,13 @@ extension Club {
         { self.publish(merged: $0) }
     }
 
-    /// Writes all members to a file, of mode 0600, which gets its place only when it is whole and on disk.
+    /// Writes all members to a file, of mode 0600, which replaces `path` only once it is complete and on disk.
     ///
     /// - Parameters:
     ///   - path: the file.
-    ///   - progress: called now and then on a thread of the export's own.
-    /// - Throws: ``TransferError``, ``TransferError/Kind/exists`` unless the file may be replaced. Nothing is left of a
-    ///   file that could not be finished.
+    ///   - progress: called at intervals on a thread of the export's own.
+    /// - Throws: ``TransferError``, ``TransferError/Kind/exists`` unless the file may be replaced. No unfinished file
+    ///   is left.
     @discardableResult
     public func exportMembers(
         to path: String,
@@ -88,14 +88,13 @@ extension Club {
         }
     }
 
-    /// Writes all members to a new file with a name of its own, such as
-    /// `exported_membership_users_September-01-2026-10-00-00.mucsv`, with `-2`, `-3` and so on behind it where there is
-    /// one already.
+    /// Writes all members to a new file with a unique name, such as
+    /// `exported_membership_users_September-01-2026-10-00-00.mucsv`, with the suffix `-2`, `-3` and so on if it exists.
     ///
     /// - Parameters:
-    ///   - directory: where; by default `$XDG_DOCUMENTS_DIR`, else `$XDG_DATA_HOME/clubkit/exports`. It is made, with
-    ///     mode 0700, if it is missing.
-    ///   - progress: called now and then on a thread of the export's own.
+    ///   - directory: the directory; by default `$XDG_DOCUMENTS_DIR`, else `$XDG_DATA_HOME/clubkit/exports`. It is
+    ///     created, with mode 0700, if missing.
+    ///   - progress: called at intervals on a thread of the export's own.
     @discardableResult
     public func exportMembers(
         intoDirectory directory: String? = nil,

@@ -1,36 +1,36 @@
 import Foundation
 import ReaderKit
 
-/// What an export wrote.
+/// The result of an export.
 public struct ExportReport: Sendable, Hashable, Encodable {
     /// The file.
     public var file: String
 
-    /// Its form.
+    /// The format of the file.
     public var format: TransferFormat
 
-    /// How many members are in it.
+    /// The number of members in it.
     public var members: Int
 
-    /// Rows in all: members, and the other records of a club's file.
+    /// The number of rows: members, and the other records of a club's file.
     public var rows: Int
 
-    /// The size of the file.
+    /// The size of the file in bytes.
     public var bytes: Int
 
     /// The columns of a CSV file, the keys of a user list.
     public var columns: [String]
 
-    /// Those of ``columns`` that were asked for and that no member has.
+    /// The requested ``columns`` that no member has.
     public var emptyColumns: [String] = []
 
-    /// Whose records in a club's file are longer than one may be, so that whoever imports it skips them.
+    /// The members whose records in a club's file exceed the maximum length, so that imports skip them.
     public var tooLong: [String] = []
 
-    /// Why the export is not in the audit log, such as a full disk; `nil` if it is there.
+    /// The reason why the export is not in the audit log, such as a full disk; `nil` if it is.
     public var auditFailure: String?
 
-    /// A report.
+    /// Creates a report.
     public init(file: String, format: TransferFormat, members: Int, rows: Int, bytes: Int, columns: [String]) {
         self.file = file
         self.format = format
@@ -41,19 +41,19 @@ public struct ExportReport: Sendable, Hashable, Encodable {
     }
 }
 
-/// How members are exported.
+/// The options of an export.
 public struct ExportOptions: Sendable, Hashable {
-    /// The form of the file.
+    /// The format of the file.
     public var format: TransferFormat
 
-    /// The columns of a CSV file, or the keys of a user list, in order. Without them these are the five base values and
-    /// every custom field that any member has, by name. A club's file always holds everything.
+    /// The columns of a CSV file, or the keys of a user list, in order. By default the five base values and every
+    /// custom field that any member has, by name. A club's file always has everything.
     public var columns: [String]?
 
-    /// Whether a file that is there may be replaced.
+    /// Whether an existing file may be replaced.
     public var overwrite: Bool
 
-    /// Options.
+    /// Creates options.
     public init(format: TransferFormat, columns: [String]? = nil, overwrite: Bool = false) {
         self.format = format
         self.columns = columns

@@ -3,8 +3,8 @@ import GRDB
 import Synchronization
 
 extension Club {
-    /// Makes this the club in whose database the types of ``ScenarioProtocol`` keep their state, in the whole program. It
-    /// need not be open. Of several calls the latest counts; what was counted elsewhere before stays there.
+    /// Selects this club's database for the state of ``ScenarioProtocol`` types, in the whole program. The club need
+    /// not be open. The latest call wins; the state kept elsewhere before stays there.
     @discardableResult
     public func keepScenarioTypes() -> Club {
         FamiliarScenarios.use(self)

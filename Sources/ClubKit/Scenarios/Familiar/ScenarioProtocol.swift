@@ -1,7 +1,7 @@
 import Foundation
 
-/// A scenario of the kiosk itself, in the form of the original library: a type that says in ``config()`` when something is
-/// due, counts events, and is asked at the right places of the program.
+/// A scenario of the kiosk itself, in the form of the original library: a type that declares its conditions in
+/// ``config()``, counts events, and is executed where the program calls it.
 ///
 /// ```swift
 /// struct ShowTutorial: ScenarioProtocol {
@@ -15,17 +15,16 @@ import Foundation
 /// }
 /// ```
 ///
-/// Its state is kept in the database of the club that ``Club/keepScenarioTypes()`` was called on, which is opened for that
-/// if the club is not open, and belongs to this device. Without that call it is the one of ``Club/shared``, unless the
+/// Its state is kept in the database of the club on which ``Club/keepScenarioTypes()`` was called, which is opened for
+/// that if the club is not open, and belongs to this device. Without that call it is ``Club/shared``, unless the
 /// program has opened another club and not that one: then types are refused until it has chosen, so that no second
-/// database comes about unnoticed. All methods are synchronous, wait for the disk, and may be called on any thread; two
-/// that try at the same time, in whatever process, never exceed a limit. What goes wrong is reported at each use as the
-/// club's errors are: to the delegate, in ``Club/events`` and in the log; the scenario does not happen then, and
-/// ``decision(timeNow:)`` and ``scenario()`` throw it. ``Scenario`` is the same as a value, for members and groups too, and
-/// with errors that are thrown.
+/// database is created unnoticed. All methods are synchronous, wait for the disk, and may be called on any thread;
+/// concurrent attempts, in any process, never exceed a limit. Errors are reported at each use like the club's: to the
+/// delegate, in ``Club/events`` and in the log; the scenario is not executed then, and ``decision(timeNow:)`` and
+/// ``scenario()`` throw them. ``Scenario`` is the same as a value, also for members and groups, and throws its errors.
 ///
-/// A condition may also be declared, in place of being set: `static let maxExecutionsPermitted = 1`. Numbers may be `Int`,
-/// `Double` or optional; what is declared in another type is refused as ``ClubError/Kind/invalidScenario``.
+/// A condition may also be declared instead of set: `static let maxExecutionsPermitted = 1`. Numbers may be `Int`,
+/// `Double` or optional; other types are refused as ``ClubError/Kind/invalidScenario``.
 public protocol ScenarioProtocol {
     /// The type of ``minEventsRequired`` where a type declares its own.
     associatedtype MinEventsRequired = Int?
@@ -44,32 +43,32 @@ public protocol ScenarioProtocol {
     /// The type of ``compatibleWithWaitForIt`` where a type declares its own.
     associatedtype CompatibleWithWaitForIt = Bool
 
-    /// Sets the conditions, such as ``minEventsRequired``. It runs at the start of every method, and each time all of them
-    /// are `nil` before it.
+    /// Sets the conditions, such as ``minEventsRequired``. Called at the start of every method, with all conditions
+    /// reset to `nil`.
     static func config()
 
-    /// What the state is kept under: another identifier is another scenario. By default the name of the type with its
-    /// module. A type that is private, or declared inside of a function, must declare its own: its name changes from one
-    /// start of the program to the next.
+    /// The key of the state: another identifier is another scenario. By default the name of the type with its module. A
+    /// type that is private, or declared inside a function, must declare its own: its name changes between starts of
+    /// the program.
     static var identifier: String { get }
 
     // Requirements, so that what a type declares counts; of any type, so that none is passed over for its spelling.
 
-    /// How many events there must be at least.
+    /// The minimum number of events.
     static var minEventsRequired: MinEventsRequired { get }
-    /// How many events there may be at most.
+    /// The maximum number of events.
     static var maxEventsPermitted: MaxEventsPermitted { get }
-    /// How often it may happen.
+    /// The maximum number of executions.
     static var maxExecutionsPermitted: MaxExecutionsPermitted { get }
-    /// More than so many seconds must have passed since the first event.
+    /// The number of seconds since the first event that must be exceeded.
     static var minSecondsSinceFirstEvent: MinSecondsSinceFirstEvent { get }
-    /// More than so many seconds must have passed since the last event.
+    /// The number of seconds since the last event that must be exceeded.
     static var minSecondsSinceLastEvent: MinSecondsSinceLastEvent { get }
-    /// More than so many seconds must have passed since it happened the last time.
+    /// The number of seconds since the last execution that must be exceeded.
     static var minSecondsBetweenExecutions: MinSecondsBetweenExecutions { get }
     /// The application's own condition.
     static var customConditions: CustomConditions { get }
-    /// Whether the tests of seconds pass while there is no event.
+    /// Whether the conditions on seconds since events hold while there is no event.
     static var compatibleWithWaitForIt: CompatibleWithWaitForIt { get }
 }
 
@@ -79,50 +78,50 @@ extension ScenarioProtocol {
 
     // MARK: Conditions, to be set in config()
 
-    /// How many events there must be at least; `nil` for no test, as with all that follow.
+    /// The minimum number of events; `nil`, as for all conditions, for none.
     public static var minEventsRequired: Int? {
         get { draft[\.minEventsRequired] }
         set { draft[\.minEventsRequired] = newValue }
     }
 
-    /// How many events there may be at most.
+    /// The maximum number of events.
     public static var maxEventsPermitted: Int? {
         get { draft[\.maxEventsPermitted] }
         set { draft[\.maxEventsPermitted] = newValue }
     }
 
-    /// How often it may happen.
+    /// The maximum number of executions.
     public static var maxExecutionsPermitted: Int? {
         get { draft[\.maxExecutionsPermitted] }
         set { draft[\.maxExecutionsPermitted] = newValue }
     }
 
-    /// More than so many seconds must have passed since the first event; fails while there is none.
+    /// The number of seconds since the first event that must be exceeded; fails while there is none.
     public static var minSecondsSinceFirstEvent: TimeInterval? {
         get { draft[\.minSecondsSinceFirstEvent] }
         set { draft[\.minSecondsSinceFirstEvent] = newValue }
     }
 
-    /// More than so many seconds must have passed since the last event; fails while there is none.
+    /// The number of seconds since the last event that must be exceeded; fails while there is none.
     public static var minSecondsSinceLastEvent: TimeInterval? {
         get { draft[\.minSecondsSinceLastEvent] }
         set { draft[\.minSecondsSinceLastEvent] = newValue }
     }
 
-    /// More than so many seconds must have passed since it happened the last time; holds while it never did.
+    /// The number of seconds since the last execution that must be exceeded; holds while there is none.
     public static var minSecondsBetweenExecutions: TimeInterval? {
         get { draft[\.minSecondsBetweenExecutions] }
         set { draft[\.minSecondsBetweenExecutions] = newValue }
     }
 
-    /// The application's own condition, asked once by each ``tryToExecute(completion:)``, before and outside of its
+    /// The application's own condition, called once by each ``tryToExecute(completion:)``, before and outside its
     /// transaction.
     public static var customConditions: (@Sendable () -> Bool)? {
         get { draft[\.customConditions] }
         set { draft[\.customConditions] = newValue }
     }
 
-    /// Whether the tests of seconds since the first and the last event pass while there is no event, as they did in the
+    /// Whether the conditions on seconds since the first and the last event hold while there is no event, as in the
     /// original library.
     public static var compatibleWithWaitForIt: Bool {
         get { draft[\.compatibleWithWaitForIt] }
@@ -131,25 +130,25 @@ extension ScenarioProtocol {
 
     // MARK: Events and attempts
 
-    /// Counts an event, now.
+    /// Records an event now.
     public static func triggerEvent() {
         triggerEvent(timeNow: Date())
     }
 
-    /// Counts an event at a time.
+    /// Records an event at a time.
     public static func triggerEvent(timeNow: Date) {
         FamiliarScenarios.reporting { () throws(ClubError) in try FamiliarScenarios.trigger(scenario(), at: timeNow) }
     }
 
-    /// Counts an execution if all conditions hold now, and reports whether it did.
+    /// Records an execution if all conditions hold now, and passes whether it did to the closure.
     ///
-    /// - Parameter completion: called exactly once, on this thread, before this returns. If it throws, the execution does
-    ///   not count.
+    /// - Parameter completion: called exactly once, on this thread, before this returns. If it throws, the execution
+    ///   does not count.
     public static func tryToExecute(completion: (Bool) throws -> Void) rethrows {
         try tryToExecute(timeNow: Date(), completion: completion)
     }
 
-    /// The same at a time.
+    /// Records an execution if all conditions hold at a time, and passes whether it did to the closure.
     public static func tryToExecute(timeNow: Date, completion: (Bool) throws -> Void) rethrows {
         let charged = FamiliarScenarios.reporting { () throws(ClubError) in
             try FamiliarScenarios.charge(scenario(), at: timeNow)
@@ -164,21 +163,22 @@ extension ScenarioProtocol {
         FamiliarScenarios.reporting { () throws(ClubError) in try charged.settle(nil) }
     }
 
-    /// Forgets all events and executions.
+    /// Removes all events and executions.
     public static func reset() {
         FamiliarScenarios.reporting { () throws(ClubError) in try FamiliarScenarios.reset(scenario()) }
     }
 
-    /// Whether it is due, which conditions fail, the numbers, and when it could next be due. It changes nothing.
+    /// Returns whether it is due, which conditions fail, the counters, and when it could next be due. It changes
+    /// nothing.
     ///
-    /// - Throws: what went wrong, such as ``ClubError/Kind/invalidScenario`` for a type without a lasting name.
+    /// - Throws: ``ClubError``, such as ``ClubError/Kind/invalidScenario`` for a type without a stable name.
     public static func decision(timeNow: Date = Date()) throws(ClubError) -> ScenarioDecision {
         try FamiliarScenarios.decide(scenario(), at: timeNow)
     }
 
-    /// The scenario as a value, as ``config()`` says it is now.
+    /// Returns the scenario as a value, as ``config()`` currently sets it.
     ///
-    /// - Throws: ``ClubError/Kind/invalidScenario`` for a type without a lasting name, or unusable conditions.
+    /// - Throws: ``ClubError/Kind/invalidScenario`` for a type without a stable name, or invalid conditions.
     public static func scenario() throws(ClubError) -> Scenario {
         let identifier = identifier
         // How the runtime prints what has no name outside of its file or function.
