@@ -1,20 +1,20 @@
 import Foundation
 
-/// The club or its store could not do what was asked.
+/// An error of the club or its store.
 ///
-/// It describes what was attempted, what happened (with SQLite's or the system's code, where there is one) and what a
-/// person can do about it. It never contains identifiers, names or keys.
+/// It describes what was attempted, what happened (with SQLite's or the system's code, if any) and the remedy. It never
+/// contains identifiers, names or keys.
 public struct ClubError: Error, Sendable, Hashable {
     /// What happened.
     public var kind: Kind
 
-    /// What was attempted, to be read after "could not": "open the member database".
+    /// The attempted operation, to be read after "could not": "open the member database".
     public var attempt: String
 
     /// The code of SQLite or of the system, with its name.
     public var code: Code?
 
-    /// Particulars that the kind does not tell, or `nil`.
+    /// Details in addition to the kind, if any.
     public var detail: String?
 
     /// A code of SQLite or of the operating system.
@@ -31,65 +31,65 @@ public struct ClubError: Error, Sendable, Hashable {
         }
     }
 
-    /// What can happen between the club and its store.
+    /// The kinds of errors of the club and its store.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The club is not open (yet, or any more).
         case notOpen
         /// The database or its directory could not be created.
         case cannotCreate
-        /// The database is there and could not be opened.
+        /// The database exists and could not be opened.
         case cannotOpen
         /// The database, its directory or its file system cannot be written.
         case readOnly
         /// The file system is full.
         case diskFull
-        /// Another program holds the database for longer than the time allowed.
+        /// Another program holds the database for longer than the permitted time.
         case busy
         /// The database is damaged.
         case corrupt
         /// The file is no database of a club.
         case notADatabase
-        /// A newer version of this software has written the database.
+        /// The database was written by a newer version of this software.
         case newerSchema
-        /// The database was made with an ``IdentifierKey`` and another one, or none, was given; or the other way round.
+        /// The database was created with another ``IdentifierKey``, or with one where none was set, or the reverse.
         case wrongIdentifierKey
         /// The system could not read or write.
         case inputOutput
-        /// There is a member with that identifier or card already.
+        /// A member with that identifier or card exists already.
         case memberExists
-        /// There is no member with that identifier or card.
+        /// No member has that identifier or card.
         case noSuchMember
-        /// There is no such visit, or it was undone before.
+        /// The visit does not exist, or was undone before.
         case noSuchVisit
-        /// A scenario cannot be used as it is, or has no identifier that stays the same.
+        /// A scenario is invalid, or has no stable identifier.
         case invalidScenario
-        /// Nothing was charged under that identifier.
+        /// No execution has that identifier.
         case noSuchExecution
-        /// What a scenario was charged with was redeemed or refunded before.
+        /// The execution was redeemed or refunded before.
         case alreadySettled
-        /// There is no message with that identifier.
+        /// No message has that identifier.
         case noSuchMessage
-        /// The application's own code was asked and gave no answer in time.
+        /// The application's own code did not return in time.
         case noAnswer
-        /// A value that was given cannot be used.
+        /// A value is invalid.
         case invalidValue
-        /// A file that was given cannot be read as what it should be.
+        /// A file does not have the expected content.
         case malformedFile
-        /// A file that was to be written is there already, and was left as it is.
+        /// The file to write exists already, and was not changed.
         case fileExists
         /// A setting is out of its range; the former value stays.
         case invalidSetting
-        /// The club is open, or is being opened, and the setting has to be made before; the former value stays.
+        /// The club is open, or is being opened, and the setting can only be made before; the former value stays.
         case alreadyOpen
-        /// The custom member class could not be made from the record.
+        /// The custom member class could not be created from the record.
         case unreadableRecord
         /// The task was cancelled before the work was committed.
         case cancelled
-        /// Anything else; ``ClubError/code`` says more.
+        /// Any other error; see ``ClubError/code``.
         case other
     }
 
-    /// An error of that kind; `attempt` is read after "could not".
+    /// Creates an error of that kind; `attempt` is read after "could not".
     public init(_ kind: Kind, attempting attempt: String, code: Code? = nil, detail: String? = nil) {
         self.kind = kind
         self.attempt = attempt
@@ -100,7 +100,7 @@ public struct ClubError: Error, Sendable, Hashable {
     /// The advice of what caused it, in place of that of the kind.
     package var advice: String?
 
-    /// What a person can do about it.
+    /// The remedy.
     public var hint: String { advice ?? kindHint }
 
     private var kindHint: String {
@@ -163,7 +163,7 @@ extension ClubError {
 }
 
 extension ClubError: CustomStringConvertible {
-    /// One line: what was attempted, what happened, what to do.
+    /// One line: what was attempted, what happened, and the remedy.
     public var description: String {
         var text = "could not \(attempt): \(kind.meaning)"
         if let detail { text += ", \(detail)" }

@@ -2,13 +2,13 @@ import CardCore
 import Crypto
 import Foundation
 
-/// The key under which a club hides its members' identifiers (see `ClubConfiguration.identifierKey`).
+/// The key that hides a club's member identifiers (see `ClubConfiguration.identifierKey`).
 ///
-/// The store, exports and the audit log then hold `id:` followed by four characters that tell keys apart, a dash, and
-/// 40 hexadecimal characters of an HMAC-SHA-256, from which nobody without the key can tell the number of a card, or
-/// try out which one it might be. Names, custom fields and what messages say are not hidden.
+/// The store, exports and the audit log then hold `id:` followed by four characters that identify the key, a dash, and
+/// 40 hexadecimal characters of an HMAC-SHA-256, from which the number of a card cannot be derived or guessed without
+/// the key. Names, custom fields and messages are not hidden.
 public struct IdentifierKey: Sendable, Hashable {
-    /// The shortest key, in bytes.
+    /// The minimum length of a key, in bytes.
     public static let shortest = 16
 
     private let bytes: [UInt8]
@@ -16,7 +16,7 @@ public struct IdentifierKey: Sendable, Hashable {
     /// Tells this key from others, without telling the key.
     package let check: String
 
-    /// A key, or `nil` if it has fewer than ``shortest`` bytes.
+    /// Creates a key; `nil` if it has fewer than ``shortest`` bytes.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.shortest else { return nil }
         self.bytes = bytes
@@ -30,8 +30,8 @@ public struct IdentifierKey: Sendable, Hashable {
         Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: SymmetricKey(data: key)))
     }
 
-    /// What stands for an identifier that was read from a card. What looks like a hidden one is hidden all the same, so
-    /// that nobody can write a card with what an export shows.
+    /// Returns the hidden form of an identifier read from a card. One that looks hidden already is hidden too, so that
+    /// a card with an identifier from an export is not accepted.
     public func hidden(_ identifier: String) -> String {
         Self.mark + check + "-" + Self.code("id " + identifier, bytes).prefix(Self.hashBytes).hex
     }
@@ -54,9 +54,15 @@ public struct IdentifierKey: Sendable, Hashable {
     }
 }
 
-extension IdentifierKey: Secret {
-    /// The four characters that tell keys apart, never the key.
+extension IdentifierKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The four characters that identify the key, never the key.
     public var description: String { "identifier key \(check)" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// A mirror without the key.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// How the club remembers whom it has erased without knowing who they were.

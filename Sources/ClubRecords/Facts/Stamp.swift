@@ -1,15 +1,15 @@
 import Foundation
 
-/// When, and on which device, something about a member was said. Stamps are ordered the same everywhere, and unique unless
-/// two devices have one identifier, such as after a disk was copied.
+/// The time and device of a change to a member. Stamps have the same order everywhere, and are unique unless two
+/// devices have one identifier, such as after a disk was copied.
 public struct Stamp: Sendable, Hashable {
     /// The moment of the device's hybrid logical clock: milliseconds since 1970 in the upper 48 bits, a counter below.
     public var time: Int64
 
-    /// The device that said it; all zero for a file that keeps no such times (see ``legacy(at:)``).
+    /// The device that made the change; all zero for a file without such times (see ``legacy(at:)``).
     public var device: UUID
 
-    /// A stamp.
+    /// Creates a stamp.
     public init(time: Int64, device: UUID) {
         self.time = time
         self.device = device
@@ -56,7 +56,7 @@ public struct Stamp: Sendable, Hashable {
     /// names the creation with which it ends tells of what kind it is.
     package static func isLegacy(time: Int64) -> Bool { time & 0xFFFF == 0xFFFF }
 
-    /// Whether it was said by a file without logical times.
+    /// Whether the change comes from a file without logical times.
     public var isLegacy: Bool { device == Self.legacyDevice }
 
     /// Whether no deletion or erasure ends what has this stamp and leaves what has the other. What a file says never
@@ -68,7 +68,7 @@ public struct Stamp: Sendable, Hashable {
 }
 
 extension Stamp: Comparable {
-    /// By time, then by device.
+    /// Orders by time, then by device.
     public static func < (left: Stamp, right: Stamp) -> Bool {
         guard left.time == right.time else { return left.time < right.time }
         return withUnsafeBytes(of: left.device.uuid) { left in
@@ -78,14 +78,14 @@ extension Stamp: Comparable {
 }
 
 extension Stamp: Codable {
-    /// Reads `[time, "device"]`; `[time]` is of a file without logical times.
+    /// Decodes `[time, "device"]`; `[time]` is from a file without logical times.
     public init(from decoder: any Decoder) throws {
         var container = try decoder.unkeyedContainer()
         time = max(try container.decode(Int64.self), 0)
         device = container.isAtEnd ? Self.legacyDevice : try container.decode(UUID.self)
     }
 
-    /// Writes `[time, "device"]`.
+    /// Encodes `[time, "device"]`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.unkeyedContainer()
         try container.encode(time)

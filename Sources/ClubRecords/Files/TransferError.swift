@@ -1,8 +1,8 @@
-/// A file could not be imported or exported as a whole. Single rows that cannot be read are no errors; they are in the
+/// An error of an import or export as a whole. Single rows that cannot be read are no errors; they are in the
 /// ``ImportReport``.
 ///
-/// It names which file and where, what was expected, and what a person can do. Of the file it quotes
-/// nothing but names of columns.
+/// It describes the file and the place, what was expected, and the remedy. It quotes nothing of the file but names of
+/// columns.
 public struct TransferError: Error, Sendable, Hashable {
     /// What happened.
     public var kind: Kind
@@ -10,62 +10,62 @@ public struct TransferError: Error, Sendable, Hashable {
     /// The path of the file.
     public var file: String
 
-    /// The line, counted from 1, where the trouble is in one place.
+    /// The line, counted from 1, if the error has one.
     public var line: Int?
 
-    /// The column: the number of the field in a CSV file, of the byte elsewhere; counted from 1.
+    /// The column: the number of the field in a CSV file, of the byte in others; counted from 1.
     public var column: Int?
 
-    /// Particulars, such as what was expected.
+    /// Details, such as what was expected.
     public var detail: String?
 
     /// The code of the system.
     public var code: ClubError.Code?
 
-    /// What the club or its store said, for ``Kind/club``.
+    /// The error of the club or its store, for ``Kind/club``.
     public var cause: ClubError?
 
-    /// What can happen to a file.
+    /// The kinds of errors of files.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// There is no file of that name.
+        /// The file does not exist.
         case notFound
-        /// The file is there and cannot be read, or is a directory.
+        /// The file exists and cannot be read, or is a directory.
         case notReadable
-        /// Neither the extension nor the content describes what form the file has.
+        /// Neither the extension nor the content identifies the format of the file.
         case unknownFormat
         /// The text is in an encoding other than UTF-8.
         case wrongEncoding
         /// The file has no column names, or is empty.
         case noHeader
-        /// No column holds the members' identifiers.
+        /// No column has the members' identifiers.
         case noIdentifierColumn
-        /// A column that was to be mapped is not in the file, or two are mapped to one value.
+        /// A column to be mapped is not in the file, or two are mapped to one value.
         case badMapping
-        /// The file does not follow the rules of its form.
+        /// The file does not follow the rules of its format.
         case malformed
         /// The end of a club's file is missing.
         case truncated
         /// A club's file was changed after it was written: its checksum differs.
         case altered
-        /// A newer version of this software has written the file.
+        /// The file was written by a newer version of this software.
         case newerVersion
-        /// The file is a pipe or device, and has to be read twice.
+        /// The file is a pipe or device, and must be read twice.
         case notRepeatable
-        /// There is a file of that name already.
+        /// The file exists already.
         case exists
-        /// The file cannot be made or written.
+        /// The file cannot be created or written.
         case notWritable
         /// The file system is full.
         case diskFull
         /// The system could not read or write.
         case inputOutput
-        /// The task was cancelled. What was imported by then stays; importing the file again does the rest.
+        /// The task was cancelled. Rows imported so far stay; importing the file again imports the rest.
         case cancelled
-        /// The club could not do its part; ``TransferError/cause`` says more.
+        /// The club failed; see ``TransferError/cause``.
         case club
     }
 
-    /// An error.
+    /// Creates an error.
     public init(
         _ kind: Kind,
         file: String,
@@ -116,7 +116,7 @@ extension TransferError: CustomStringConvertible {
         return text + ". " + kind.hint
     }
 
-    /// What a person can do about it.
+    /// The remedy.
     public var hint: String { cause?.hint ?? kind.hint }
 }
 
@@ -145,7 +145,7 @@ extension TransferError.Kind {
         }
     }
 
-    /// What a person can do about it.
+    /// The remedy.
     public var hint: String {
         switch self {
         case .notFound: "Check the path."
@@ -230,21 +230,22 @@ package struct RowFault: Error, Sendable, Hashable {
     )
 }
 
-/// How far an import or export is.
+/// The progress of an import or export.
 public struct TransferProgress: Sendable, Hashable {
-    /// Bytes read or written so far.
+    /// The number of bytes read or written so far.
     public var bytes: Int
 
-    /// The size of the file that is read; `nil` where it is not known, as for a pipe or a file that is being written.
+    /// The size of the file to read; `nil` if unknown, as for a pipe or a file being written.
     public var totalBytes: Int?
 
-    /// Rows dealt with so far: lines below the header of a CSV file, elements of a user list, records of a club's file.
+    /// The number of rows processed so far: lines below the header of a CSV file, elements of a user list, records of a
+    /// club's file.
     public var rows: Int
 
-    /// The number of rows that there will be, where it is known.
+    /// The total number of rows; `nil` if unknown.
     public var totalRows: Int?
 
-    /// A state.
+    /// Creates a progress.
     public init(bytes: Int, totalBytes: Int? = nil, rows: Int, totalRows: Int? = nil) {
         self.bytes = bytes
         self.totalBytes = totalBytes
@@ -252,7 +253,7 @@ public struct TransferProgress: Sendable, Hashable {
         self.totalRows = totalRows
     }
 
-    /// The part that is done, from 0 to 1, or `nil` if the whole is not known.
+    /// The completed fraction, from 0 to 1; `nil` if the total is unknown.
     public var fraction: Double? {
         if let totalRows, totalRows > 0 { return min(Double(rows) / Double(totalRows), 1) }
         if let totalBytes, totalBytes > 0 { return min(Double(bytes) / Double(totalBytes), 1) }

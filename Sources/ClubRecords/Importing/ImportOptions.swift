@@ -1,21 +1,21 @@
-/// How a file is imported.
+/// The options of an import.
 public struct ImportOptions: Sendable, Hashable {
-    /// The form of the file; `nil` distinguishes it from the extension, or from the content when that states nothing.
+    /// The format of the file; `nil` to determine it from the extension, or else from the content.
     public var format: TransferFormat?
 
-    /// What columns mean whose name does not say it.
+    /// The mappings of columns whose name does not determine their value.
     public var mappings: [ColumnMapping]
 
-    /// What becomes of members who are there.
+    /// How existing members are treated.
     public var mode: MergeMode
 
-    /// Whether to say only what an import would do. The report is the same and nothing is changed.
+    /// Whether it is a dry run: the report is the same and nothing is changed.
     public var dryRun: Bool
 
-    /// How many rows that need a look (malformed, skipped, with conflicts) ``ImportReport/rows`` keeps.
+    /// The maximum number of rows to review (malformed, skipped, with conflicts) in ``ImportReport/rows``.
     public var keptRows: Int
 
-    /// Options.
+    /// Creates options.
     public init(
         format: TransferFormat? = nil,
         mappings: [ColumnMapping] = [],
@@ -31,36 +31,34 @@ public struct ImportOptions: Sendable, Hashable {
     }
 }
 
-/// What becomes of members who are in the club and in what is merged.
+/// How existing members are treated in a merge.
 public enum MergeMode: String, Sendable, Hashable, Codable, CaseIterable {
-    /// Both are taken together: visits are added up by the rule of the ledger, of each value what was said last counts,
-    /// and what is empty in a file hides nothing.
+    /// Members are merged: visits are added by the rule of the ledger, the latest change of each value wins, and empty
+    /// values of a file replace nothing.
     case merge
-    /// Members who are there stay as they are; only unknown ones are taken.
+    /// Existing members are not changed; only unknown ones are created.
     case addOnly
-    /// As ``merge``, and the names and custom fields of a file count as said now: for somebody who corrected them in a
-    /// spreadsheet. Of several rows of one member the first counts so; on what the others say differently they are
-    /// reported as conflicts.
+    /// As ``merge``, with the names and custom fields of a file as changed now: for corrections made in a spreadsheet.
+    /// Of several rows of one member the first wins; values of the others that differ are reported as conflicts.
     case overwrite
 }
 
-/// What a column of a file means: the name of the column and that of the member's value.
+/// The mapping of a column of a file to a member's value.
 public struct ColumnMapping: Sendable, Hashable {
     /// The name in the file: a column of a CSV file, a key of a user list.
     public var column: String
 
-    /// The value: one of the five base values (`MembershipUser.CodingKeys`) or a custom field; `nil` leaves the
-    /// column out.
+    /// The value: one of the five base values (`MembershipUser.CodingKeys`) or a custom field; `nil` omits the column.
     public var field: String?
 
-    /// A mapping.
+    /// Creates a mapping.
     public init(column: String, field: String?) {
         self.column = column
         self.field = field
     }
 
-    /// Reads `COLUMN=FIELD`; `COLUMN=` leaves the column out. The last `=` divides, since names of fields have none.
-    /// `nil` without one, or without a column.
+    /// Parses `COLUMN=FIELD`; `COLUMN=` omits the column. The last `=` divides, since names of fields have none. `nil`
+    /// without one, or without a column.
     public init?(_ text: String) {
         guard let divider = text.lastIndex(of: "="), divider > text.startIndex else { return nil }
         column = String(text[..<divider])

@@ -1,70 +1,69 @@
-/// What an import did, or would do.
+/// The result of an import, or of a dry run.
 public struct ImportReport: Sendable, Hashable, Encodable {
     /// The file.
     public var file: String
 
-    /// Its form.
+    /// The format of the file.
     public var format: TransferFormat
 
-    /// Whether nothing was changed, as asked for.
+    /// Whether it was a dry run, which changes nothing.
     public var dryRun: Bool
 
-    /// What each column was taken for.
+    /// The mapping of each column.
     public var columns: [Column] = []
 
-    /// Rows of the file, without the line of column names and without empty lines.
+    /// The number of rows of the file, without the header and empty lines.
     public var total = 0
 
-    /// Members that were created.
+    /// The number of created members.
     public var created = 0
 
-    /// Rows that changed a member.
+    /// The number of rows that changed a member.
     public var changed = 0
 
-    /// Rows that changed nothing, since the club knows all they tell, or knows better.
+    /// The number of rows that changed nothing, since the club has the same or newer values.
     public var kept = 0
 
-    /// Rows, changed or kept, on which the club and the file differ in a value and the club's stays.
+    /// The number of rows, changed or kept, of which a value conflicts and the club's stays.
     public var conflicting = 0
 
-    /// Rows that must not be taken, with the reason in ``rows``.
+    /// The number of skipped rows, with the reason in ``rows``.
     public var skipped = 0
 
-    /// Rows that could not be understood, with the reason in ``rows``.
+    /// The number of malformed rows, with the reason in ``rows``.
     public var malformed = 0
 
-    /// Of the rows of a club's file, those that are no members: cards, visits, undoings, erasures, entries of the audit
+    /// The number of rows of a club's file other than members: cards, visits, undoings, erasures, entries of the audit
     /// log. They count in ``total``, and in ``skipped`` and ``malformed``.
     public var records = 0
 
-    /// How many of ``records`` were not known before.
+    /// The number of new ``records``.
     public var newRecords = 0
 
-    /// The first rows that a person should look at, at most ``ImportOptions/keptRows``. All rows are reported to the
-    /// closure that is given to the import.
+    /// The first rows to review, at most ``ImportOptions/keptRows``. All rows are passed to the closure of the import.
     public var rows: [ImportedRow] = []
 
-    /// How many rows that need a look are not in ``rows``.
+    /// The number of rows to review that are not in ``rows``.
     public var omittedRows = 0
 
-    /// What is worth knowing of the file as a whole, such as two columns of one name.
+    /// Notes on the file as a whole, such as two columns of one name.
     public var notes: [String] = []
 
-    /// What a column was taken for.
+    /// The mapping of a column.
     public struct Column: Sendable, Hashable, Encodable {
         /// The name in the file.
         public var column: String
-        /// The value that it holds, `nil` if it was left out.
+        /// The value that it holds; `nil` if it was omitted.
         public var field: String?
 
-        /// A column.
+        /// Creates a column.
         public init(column: String, field: String?) {
             self.column = column
             self.field = field
         }
     }
 
-    /// An empty report.
+    /// Creates an empty report.
     public init(file: String, format: TransferFormat, dryRun: Bool) {
         self.file = file
         self.format = format
@@ -72,48 +71,48 @@ public struct ImportReport: Sendable, Hashable, Encodable {
     }
 }
 
-/// What became of one row of a file.
+/// The result of one row of a file.
 public struct ImportedRow: Sendable, Hashable, Encodable {
-    /// Where the row is: the line on which it begins in a CSV or club file (the first line is 1), the number of the
-    /// element (the first is 1) in a user list.
+    /// The position of the row: the line on which it begins in a CSV or club file, or the number of the element in a
+    /// user list, both from 1.
     public var row: Int
 
-    /// Whom the row tells of; `nil` where that could not be read, or where the row is not of a member.
+    /// The member of the row; `nil` if it could not be read or the row is not of a member.
     public var userId: String?
 
-    /// What became of it.
+    /// The outcome of the row.
     public var outcome: Outcome
 
-    /// The values that were changed by it, with what was there before.
+    /// The values that the row changed, with their former ones.
     public var changes: [FieldDifference]
 
-    /// The values on which the file was overruled by what the club knows. Both are kept.
+    /// The values of the file that were overruled by the club's. Both are kept.
     public var conflicts: [FieldDifference]
 
-    /// The name of the column or value that is wrong, of a malformed row.
+    /// The column or value that is malformed.
     public var column: String?
 
-    /// Why the row was skipped or could not be read, and what to do. It never quotes the row.
+    /// The reason why the row was skipped or is malformed, and the remedy. It never quotes the row.
     public var reason: String?
 
-    /// What the row is of a club's file, if it is no member: `card`, `visit`, `undo`, `erasure` or `audit`.
+    /// The kind of record in a club's file, other than a member: `card`, `visit`, `undo`, `erasure` or `audit`.
     public var record: String?
 
-    /// What becomes of rows.
+    /// The outcomes of rows.
     public enum Outcome: String, Sendable, Hashable, Encodable, CaseIterable {
         /// A member was created.
         case created
-        /// A member was there and was changed, or a record was not known.
+        /// An existing member was changed, or a record was new.
         case changed
-        /// A member was there and stays as it was.
+        /// An existing member stays as it was.
         case kept
-        /// The row was understood and must not be taken: the member was erased, or deleted later than the row tells of.
+        /// The row is valid and was not imported: the member was erased, or deleted after the time of the row.
         case skipped
-        /// The row could not be understood. The others are taken all the same.
+        /// The row is malformed. The others are imported all the same.
         case malformed
     }
 
-    /// A row.
+    /// Creates a row.
     public init(
         row: Int,
         userId: String? = nil,
@@ -132,7 +131,7 @@ public struct ImportedRow: Sendable, Hashable, Encodable {
         self.reason = reason
     }
 
-    /// Whether a person should look at it.
+    /// Whether a person should review it.
     public var needsAttention: Bool { outcome == .malformed || outcome == .skipped || !conflicts.isEmpty }
 }
 
@@ -141,13 +140,13 @@ public struct FieldDifference: Sendable, Hashable, Encodable {
     /// The name of the value: `username`, `numVisits`, `timeStampAdded`, `timeStampOfLastVisit` or a custom field.
     public var field: String
 
-    /// What the club had, `nil` for nothing.
+    /// The club's value; `nil` if absent.
     public var stored: FieldValue?
 
-    /// What the file says, `nil` for nothing.
+    /// The file's value; `nil` if absent.
     public var imported: FieldValue?
 
-    /// A difference.
+    /// Creates a difference.
     public init(_ field: String, stored: FieldValue?, imported: FieldValue?) {
         self.field = field
         self.stored = stored

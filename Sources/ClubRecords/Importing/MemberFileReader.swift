@@ -58,17 +58,17 @@ extension ImportedRow {
     }
 }
 
-/// The forms in which members are written to files and read from them.
+/// The formats of files of members.
 public enum TransferFormat: String, Sendable, Hashable, CaseIterable, Codable {
     /// A JSON array of objects, one a member, with the keys of the original library (`.musrl`).
     case userList
     /// Comma-separated values with a line of column names (`.mucsv`, read also from `.csv`).
     case csv
-    /// Everything that a club knows, in JSON Lines that end with a checksum (`.clubkit`): the form for moving members
-    /// between clubs without loss.
+    /// All data of a club, in JSON Lines that end with a checksum (`.clubkit`): the format for moving members between
+    /// clubs without loss.
     case clubkit
 
-    /// The extension of files of this form, without a dot.
+    /// The extension of files in this format, without a dot.
     public var pathExtension: String {
         switch self {
         case .userList: "musrl"
@@ -77,7 +77,7 @@ public enum TransferFormat: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// The form whose files have that extension (without a dot, in upper or lower case), or `nil` if none has.
+    /// Creates the format of files with that extension (without a dot, ignoring case); `nil` if there is none.
     public init?(pathExtension: String) {
         switch pathExtension.lowercased() {
         case "musrl": self = .userList

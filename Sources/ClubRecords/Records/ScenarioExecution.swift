@@ -1,53 +1,53 @@
 import CardCore
 import Foundation
 
-/// Something that was charged: it was due, is recorded, and is to be delivered.
+/// An execution of a scenario: it was due, was charged, and is to be delivered.
 ///
-/// In JSON the time is ISO 8601 in UTC, to the millisecond; what there is not is left out.
+/// In JSON the time is ISO 8601 in UTC, to the millisecond; absent values are omitted.
 public struct ScenarioExecution: Sendable, Hashable, Identifiable {
-    /// What it is known by everywhere.
+    /// The identifier of the execution, the same on all devices.
     public var id: UUID
 
     /// The scenario's identifier.
     public var scenario: String
 
-    /// Whose it is.
+    /// The subject of the execution.
     public var subject: ScenarioSubject
 
-    /// When it was charged.
+    /// The time at which it was charged.
     public var at: Date
 
-    /// The identifier of the tap that made it due, if a tap did.
+    /// The identifier of the tap that made it due, if any.
     public var visit: UUID?
 
-    /// The how many-th of this subject for this scenario it is, from 1.
+    /// The number of the execution for this subject and scenario, from 1.
     public var number: Int
 
-    /// What became of it.
+    /// The state of the execution.
     public var state: State
 
-    /// When it was delivered, refunded or redeemed, whichever counts now.
+    /// The time of the current state, if delivered, refunded or redeemed.
     public var settledAt: Date?
 
-    /// By whom, if a person said so.
+    /// The person who settled it, if any.
     public var actor: String?
 
-    /// Why, such as what went wrong.
+    /// The reason, such as an error.
     public var reason: String?
 
-    /// What becomes of an execution.
+    /// The states of an execution.
     public enum State: String, Sendable, Hashable, Codable, CaseIterable {
         /// It counts, and is yet to be delivered.
         case charged
-        /// What it stands for was done.
+        /// It was delivered.
         case delivered
-        /// What it stands for failed; it does not count.
+        /// It failed and does not count.
         case refunded
-        /// What it stands for was handed out, once.
+        /// It was redeemed, once.
         case redeemed
     }
 
-    /// An execution.
+    /// Creates an execution.
     public init(
         id: UUID,
         scenario: String,
@@ -72,7 +72,7 @@ extension ScenarioExecution: Codable {
         case id, scenario, subject, at, visit, number, state, settledAt, actor, reason
     }
 
-    /// Reads the object that ``encode(to:)`` writes.
+    /// Decodes the object of ``encode(to:)``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         self.init(
@@ -89,7 +89,7 @@ extension ScenarioExecution: Codable {
         reason = try container.decodeIfPresent(String.self, forKey: .reason)
     }
 
-    /// Writes an object whose keys are the names of the values.
+    /// Encodes an object whose keys are the names of the values.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(id, forKey: .id)
@@ -122,7 +122,7 @@ extension KeyedDecodingContainer {
     }
 }
 
-/// Whom a scenario is evaluated for.
+/// The subject for which a scenario is evaluated.
 ///
 /// In JSON: `{"member": "04A2…"}`, `{"group": "students"}` or `{"kiosk": true}`.
 public enum ScenarioSubject: Sendable, Hashable {
@@ -139,7 +139,7 @@ extension ScenarioSubject: Codable {
         case member, group, kiosk
     }
 
-    /// Reads the object that ``encode(to:)`` writes.
+    /// Decodes the object of ``encode(to:)``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         if let id = try container.decodeIfPresent(String.self, forKey: .member) {
@@ -154,7 +154,7 @@ extension ScenarioSubject: Codable {
         }
     }
 
-    /// Writes an object with one key.
+    /// Encodes an object with one key.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         switch self {
@@ -165,8 +165,8 @@ extension ScenarioSubject: Codable {
     }
 }
 
-extension ScenarioSubject: Redacted {
-    /// What kind of subject it is. Who it is is left out, so that it does not end up in a log by accident.
+extension ScenarioSubject: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The kind of subject. The identity is omitted, to keep it out of logs.
     public var description: String {
         switch self {
         case .member: "a member"

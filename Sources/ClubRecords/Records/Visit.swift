@@ -2,13 +2,13 @@ import Foundation
 
 /// A visit in the ledger.
 public struct Visit: Sendable, Hashable, Identifiable {
-    /// What the visit is known by everywhere: the identifier of its tap, or its own.
+    /// The identifier of the visit, the same on all devices: that of its tap, or its own.
     public var id: UUID
 
-    /// The ``Member/userId`` of the member whose visit it is.
+    /// The ``Member/userId`` of the member.
     public var userId: String
 
-    /// When it was.
+    /// The time of the visit.
     public var at: Date
 
     /// The name of the reader; empty for a visit that was recorded by hand.
@@ -17,16 +17,16 @@ public struct Visit: Sendable, Hashable, Identifiable {
     /// How it was recorded.
     public var source: Source
 
-    /// Why it was recorded by hand.
+    /// The reason for recording it by hand.
     public var reason: String?
 
-    /// Who recorded it by hand.
+    /// The person who recorded it by hand.
     public var actor: String?
 
     /// The device that recorded it.
     public var device: UUID
 
-    /// Why and by whom it was undone, or `nil` if it counts.
+    /// The undoing of the visit; `nil` if it counts.
     public var undoing: Undoing?
 
     package init(
@@ -51,7 +51,7 @@ public struct Visit: Sendable, Hashable, Identifiable {
         self.undoing = undoing
     }
 
-    /// Whether it counts: it was not undone.
+    /// Whether it counts, that is, was not undone.
     public var counts: Bool { undoing == nil }
 
     /// How a visit was recorded.
@@ -62,13 +62,13 @@ public struct Visit: Sendable, Hashable, Identifiable {
         case manual
     }
 
-    /// That a visit does not count any more.
+    /// The undoing of a visit.
     public struct Undoing: Sendable, Hashable {
-        /// When it was undone.
+        /// The time at which it was undone.
         public var at: Date
-        /// Why.
+        /// The reason.
         public var reason: String?
-        /// By whom.
+        /// The person who undid it.
         public var actor: String?
 
         package init(at: Date, reason: String? = nil, actor: String? = nil) {

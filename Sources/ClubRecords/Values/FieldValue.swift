@@ -1,14 +1,14 @@
 import Foundation
 
-/// A value of a custom field: what JSON can hold.
+/// A JSON value, such as that of a custom field.
 public enum FieldValue: Sendable, Hashable {
-    /// Nothing is known.
+    /// An unknown value.
     case null
     /// A truth value.
     case bool(Bool)
     /// A whole number.
     case int(Int)
-    /// A number with a fraction, or one that is too large for ``int(_:)``. Never infinite, never not-a-number in JSON.
+    /// A number with a fraction, or one too large for ``int(_:)``. Never infinite or not-a-number in JSON.
     case double(Double)
     /// A text.
     case string(String)
@@ -19,7 +19,7 @@ public enum FieldValue: Sendable, Hashable {
 }
 
 extension FieldValue: Codable {
-    /// Reads any JSON value.
+    /// Decodes any JSON value.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -39,7 +39,7 @@ extension FieldValue: Codable {
         }
     }
 
-    /// Writes the JSON value.
+    /// Encodes the JSON value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -85,7 +85,7 @@ extension FieldValue: ExpressibleByArrayLiteral {
 }
 
 extension FieldValue: ExpressibleByDictionaryLiteral {
-    /// An ``object(_:)``; of a name that comes twice, the later value counts.
+    /// An ``object(_:)``; of duplicate names, the later value wins.
     public init(dictionaryLiteral elements: (String, FieldValue)...) {
         self = .object(Dictionary(elements) { $1 })
     }

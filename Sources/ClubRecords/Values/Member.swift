@@ -1,23 +1,21 @@
-import CardCore
-
-/// A member as a value: what the store knew of them at one moment.
+/// A member, as a value at one moment.
 ///
-/// The `Encodable` form is the JSON object that the tools print: the five base values under the names that
-/// `MembershipUser` gives them, and each custom field at the same level.
+/// The `Encodable` form is the JSON object that the tools print: the five base values under the names of
+/// `MembershipUser`, and each custom field at the same level.
 public struct Member: Sendable, Hashable, Identifiable {
-    /// What the member is looked up by: the identifier on the pass, or the card's UID in upper-case hexadecimal.
+    /// The identifier of the member: that on the pass, or the card's UID in upper-case hexadecimal.
     public var userId: String
 
-    /// The member's name; empty when the card did not tell one, `nil` when an import said that there is none.
+    /// The member's name; empty if the card has none, `nil` if an import has none.
     public var username: String?
 
     /// When the member was created, in seconds since 1970 (UTC).
     public var timeStampAdded: Double
 
-    /// How many visits were counted.
+    /// The number of counted visits.
     public var numVisits: Int
 
-    /// When the latest counted visit was, in seconds since 1970 (UTC); 0 if there was none.
+    /// The time of the latest counted visit, in seconds since 1970 (UTC); 0 if there was none.
     public var timeStampOfLastVisit: Double
 
     /// The values of a custom class (see `Club.setCustomMembershipUser(classType:)`), by coding key.
@@ -26,7 +24,7 @@ public struct Member: Sendable, Hashable, Identifiable {
     /// The same as ``userId``.
     public var id: String { userId }
 
-    /// A member.
+    /// Creates a member.
     public init(
         userId: String,
         username: String? = "",
@@ -58,7 +56,7 @@ extension Member {
 }
 
 extension Member: Codable {
-    /// Reads the object that ``encode(to:)`` writes; every key that is no base value is a custom field.
+    /// Decodes the object of ``encode(to:)``; every key other than those of base values is a custom field.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: FieldKey.self)
         userId = try container.decode(String.self, forKey: .userId)
@@ -72,8 +70,8 @@ extension Member: Codable {
         }
     }
 
-    /// Writes the base values, `null` for a missing name, and the custom fields beside them. A custom field with the
-    /// name of a base value is left out.
+    /// Encodes the base values, `null` for a missing name, and the custom fields beside them. A custom field with the
+    /// name of a base value is omitted.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: FieldKey.self)
         try container.encode(userId, forKey: .userId)
@@ -88,7 +86,7 @@ extension Member: Codable {
     }
 }
 
-extension Member: Redacted {
-    /// How often a member came. Who it is is left out, so that it does not end up in a log by accident.
+extension Member: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The number of visits. The identity is omitted, to keep it out of logs.
     public var description: String { "member with \(numVisits) visit\(numVisits == 1 ? "" : "s")" }
 }
