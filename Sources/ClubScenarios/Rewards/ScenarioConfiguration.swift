@@ -1,25 +1,25 @@
 import ClubRecords
 import Foundation
 
-/// What a file of scenarios says. `Documentation/scenarios.md` describes the format: YAML, or JSON, which is YAML too.
+/// The content of a file of scenarios. `Documentation/scenarios.md` describes the format: YAML, or JSON, which is YAML
+/// too.
 ///
 /// A file is read as a whole or not at all, and all of its faults are reported at once, each with line and column.
-/// Values are taken as they are written: none becomes a truth value, a date or a number in base 60 by the rules of
-/// YAML.
+/// Values are read as written: none becomes a truth value, a date or a number in base 60 by the rules of YAML.
 public struct ScenarioConfiguration: Sendable {
-    /// The scenarios in the order of the file; a reward with tiers has become one for each.
+    /// The scenarios in the order of the file; a reward with tiers becomes one for each.
     public var scenarios: [Scenario]
 
-    /// What is allowed and hardly meant, by line and column.
+    /// Warnings on valid but probably unintended content, by line and column.
     public var warnings: [Finding]
 
-    /// No file is longer, in bytes.
+    /// The maximum size of a file, in bytes.
     public static let longestFile = 1 << 20
 
-    /// No file has more scenarios, each tier counted.
+    /// The maximum number of scenarios in a file, each tier counted.
     public static let mostScenarios = 1000
 
-    /// Scenarios that a program made.
+    /// Creates a configuration from scenarios.
     public init(_ scenarios: [Scenario] = []) {
         self.scenarios = scenarios
         warnings = []
@@ -27,14 +27,14 @@ public struct ScenarioConfiguration: Sendable {
 
     /// Reads a file. It blocks while it reads.
     ///
-    /// - Throws: ``ScenarioConfigurationError``, also where the file cannot be read.
+    /// - Throws: ``ScenarioConfigurationError``, also if the file cannot be read.
     public init(contentsOf url: URL) throws(ScenarioConfigurationError) {
         try self.init(path: url.path)
     }
 
     /// Reads the file at a path. It blocks while it reads.
     ///
-    /// - Throws: ``ScenarioConfigurationError``, also where the file cannot be read.
+    /// - Throws: ``ScenarioConfigurationError``, also if the file cannot be read.
     public init(path: String) throws(ScenarioConfigurationError) {
         try self.init(bytes: ScenarioFileText.bytes(path), path: path)
     }
@@ -43,8 +43,8 @@ public struct ScenarioConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - yaml: the text.
-    ///   - path: the name by which errors call it.
-    ///   - timeZone: the zone of its days and times, where it does not name one itself.
+    ///   - path: the name of the text in errors.
+    ///   - timeZone: the zone of its days and times, unless the text names one.
     /// - Throws: ``ScenarioConfigurationError``.
     public init(
         yaml: String,
@@ -87,29 +87,29 @@ public struct ScenarioConfiguration: Sendable {
 /// }
 /// ```
 ///
-/// A cooldown is a further condition, `.executions(atMost: 1, within: .seconds(604_800))`. That a reward was redeemed
-/// is recorded with its ``ScenarioExecution``.
+/// A cooldown is a further condition, `.executions(atMost: 1, within: .seconds(604_800))`. Redeeming a reward is
+/// recorded with its ``ScenarioExecution``.
 public enum Reward: Sendable, Hashable {
-    /// Every n-th visit, n from 1: one execution is owed for each n visits. With `since`, visits before that moment do
-    /// not count; without it, members who have visits are owed for all of them.
+    /// Every n-th visit, n from 1: one execution is due for each n visits. With `since`, visits before that moment do
+    /// not count; without it, all earlier visits of members do.
     case stampCard(every: Int, since: Date?)
-    /// The first visit, once. Whoever had a visit before is not welcomed.
+    /// The first visit, once. Members with earlier visits are not welcomed.
     case welcome
-    /// The first visit after an absence of more than so many seconds.
+    /// The first visit after an absence of more than that number of seconds.
     case comeback(after: TimeInterval)
-    /// Told when a visit reaches a tier: when it made their number exactly that of the tier in the window. In a window
-    /// that moves on it can be reached again.
+    /// A visit that reaches a tier: it makes the number of visits in the window exactly that of the tier. In a moving
+    /// window it can be reached again.
     case tiers([Tier], within: ScenarioWindow)
     /// The conditions alone.
     case custom
 
-    /// The scenarios.
+    /// Returns the scenarios.
     ///
-    /// The rules of the reward come first, whatever `configure` does, and must hold like those that it adds.
+    /// The rules of the reward come first, whatever `configure` does, and must hold in addition to those that it adds.
     ///
     /// - Parameters:
     ///   - id: the identifier; that of a tier is `ID/NAME`.
-    ///   - configure: sets the other values, once for each scenario. It finds the identifier set, and of a tier its
+    ///   - configure: sets the other values, once for each scenario. The identifier is set before, and for a tier its
     ///     title and message.
     public func scenarios(id: String, configure: (inout Scenario) -> Void = { _ in }) -> [Scenario] {
         func scenario(_ id: String, _ rules: [ScenarioRule], _ tier: Tier? = nil) -> Scenario {
@@ -132,21 +132,21 @@ public enum Reward: Sendable, Hashable {
     }
 }
 
-/// A level that a member reaches by visits in a period, such as silver with 10 in a year.
+/// A tier that a member reaches by visits in a period, such as silver with 10 in a year.
 public struct Tier: Sendable, Hashable {
     /// The name, which ends the identifier of the tier's scenario (`ID/NAME`); unique among the tiers of a reward.
     public var name: String
 
-    /// The visits with which it is reached, at least 1.
+    /// The number of visits required, at least 1.
     public var visits: Int
 
-    /// The scenario's title; `nil` leaves it to whoever configures the scenarios.
+    /// The scenario's title; `nil` leaves it to the configuration of the scenarios.
     public var title: String?
 
-    /// What is shown when the tier is reached; `nil` leaves it to whoever configures the scenarios.
+    /// The message when the tier is reached; `nil` leaves it to the configuration of the scenarios.
     public var message: String?
 
-    /// A tier.
+    /// Creates a tier.
     public init(_ name: String, visits: Int, title: String? = nil, message: String? = nil) {
         self.name = name
         self.visits = visits
@@ -156,33 +156,33 @@ public struct Tier: Sendable, Hashable {
 }
 
 extension Tier {
-    /// The present level of whoever has so many visits in the period: the tier with the most visits of those that they
-    /// suffice for, or `nil` while they suffice for none. The tiers may stand in any order.
+    /// Returns the tier reached with that number of visits in the period: of those reached, the one with the most
+    /// visits; `nil` if none. The tiers may be in any order.
     public static func present(with visits: Int, of tiers: [Tier]) -> Tier? {
         tiers.filter { $0.visits <= visits }.max { $0.visits < $1.visits }
     }
 
-    /// The next level, or `nil` if absent above the present one.
+    /// Returns the next tier; `nil` if there is none above the present one.
     public static func next(with visits: Int, of tiers: [Tier]) -> Tier? {
         tiers.filter { $0.visits > visits }.min { $0.visits < $1.visits }
     }
 }
 
-/// A file of scenarios cannot be used. It names everything that was found, not only the first fault.
+/// An error of a file of scenarios. It lists everything that was found, not only the first fault.
 public struct ScenarioConfigurationError: Error, Sendable, Hashable {
     /// The file.
     public var path: String
 
-    /// What is wrong, by line and column; never empty. After ``mostFindings`` the last one states that there is more.
+    /// The faults, by line and column; never empty. After ``mostFindings`` the last one reports that there are more.
     public var findings: [ScenarioConfiguration.Finding]
 
-    /// What is allowed and hardly meant, as far as the file could be read.
+    /// Warnings on valid but probably unintended content, as far as the file could be read.
     public var warnings: [ScenarioConfiguration.Finding]
 
-    /// So many findings of a file are reported.
+    /// The maximum number of findings of a file.
     public static let mostFindings = 200
 
-    /// An error.
+    /// Creates an error.
     public init(
         path: String,
         findings: [ScenarioConfiguration.Finding],
@@ -195,30 +195,30 @@ public struct ScenarioConfigurationError: Error, Sendable, Hashable {
 }
 
 extension ScenarioConfigurationError: CustomStringConvertible {
-    /// A line for each finding: `PATH:LINE:COLUMN: PLACE: what is wrong. What to do.`
+    /// A line for each finding: `PATH:LINE:COLUMN: PLACE: fault. Remedy.`
     public var description: String { findings.map { $0.text(in: path) }.joined(separator: "\n") }
 }
 
 extension ScenarioConfiguration {
-    /// Something about a place of a configuration file: what is wrong there and what to do.
+    /// A finding at a place of a configuration file: the fault and its remedy.
     public struct Finding: Sendable, Hashable {
-        /// The line, from 1; 0 if it is about the file as a whole.
+        /// The line, from 1; 0 for the file as a whole.
         public var line: Int
 
-        /// The column in characters (Unicode scalars), from 1; 0 if it is about the file as a whole.
+        /// The column in characters (Unicode scalars), from 1; 0 for the file as a whole.
         public var column: Int
 
         /// The place among the values, as `scenarios[1].when[0].events`; empty for the whole and for faults of the
         /// syntax.
         public var path: String
 
-        /// What is wrong, without a full stop.
+        /// The fault, without a full stop.
         public var message: String
 
-        /// What a person can do about it, in whole sentences.
+        /// The remedy, in whole sentences.
         public var hint: String
 
-        /// A finding.
+        /// Creates a finding.
         public init(line: Int, column: Int, path: String, message: String, hint: String) {
             self.line = line
             self.column = column
@@ -227,7 +227,7 @@ extension ScenarioConfiguration {
             self.hint = hint
         }
 
-        /// One line for people, which begins with the file, the line and the column.
+        /// Returns one line for people, which begins with the file, the line and the column.
         public func text(in file: String) -> String {
             let place = line > 0 ? "\(file):\(line):\(column): " : "\(file): "
             return place + (path.isEmpty ? "" : "\(path): ") + "\(message). \(hint)"

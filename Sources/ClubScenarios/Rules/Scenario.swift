@@ -2,10 +2,9 @@ import ClubRecords
 import Crypto
 import Foundation
 
-/// Rules about when something happens: "with the tenth visit, at most once a week".
+/// Rules that determine when something is due: "with the tenth visit, at most once a week".
 ///
-/// A value: it describes what is to be counted and tested, and holds no state. All tests that are set have to hold at
-/// once.
+/// A value without state: it defines what is counted and tested. All conditions set must hold at once.
 ///
 /// ```swift
 /// let coffee = Scenario("coffee") {
@@ -16,74 +15,74 @@ import Foundation
 /// }
 /// ```
 public struct Scenario: Sendable, Identifiable {
-    /// What its state is kept under: 1...100 Unicode scalars, none of them a control character. Another identifier is
-    /// another scenario, to which nothing has happened yet.
+    /// The key of its state: 1...100 Unicode scalars without control characters. Another identifier is another
+    /// scenario, without events or executions.
     public var id: String
 
     /// Its name for people.
     public var title: String?
 
-    /// What is shown to the person when it happens.
+    /// The message for the person when it is executed.
     public var message: String?
 
-    /// Whose events and executions are counted.
+    /// The subjects whose events and executions are counted.
     public var audience: ScenarioAudience = .members
 
     /// What counts as an event.
     public var events: ScenarioEvents = .visits
 
-    /// How many events there must be at least; `nil` for no test, as with all that follow.
+    /// The minimum number of events; `nil`, as for all conditions, for none.
     public var minEventsRequired: Int?
 
-    /// How many events there may be at most.
+    /// The maximum number of events.
     public var maxEventsPermitted: Int?
 
-    /// How many executions there may be.
+    /// The maximum number of executions.
     public var maxExecutionsPermitted: Int?
 
-    /// More than so many seconds must have passed since the first event; fails while there is none.
+    /// The number of seconds since the first event that must be exceeded; fails while there is none.
     public var minSecondsSinceFirstEvent: TimeInterval?
 
-    /// More than so many seconds must have passed since the last event; fails while there is none.
+    /// The number of seconds since the last event that must be exceeded; fails while there is none.
     public var minSecondsSinceLastEvent: TimeInterval?
 
-    /// More than so many seconds must have passed since the last execution; holds while there was none.
+    /// The number of seconds since the last execution that must be exceeded; holds while there is none.
     public var minSecondsBetweenExecutions: TimeInterval?
 
-    /// The application's own conditions. They are asked once for each attempt, before and outside its transaction, and
-    /// on any thread.
+    /// The application's own conditions, called once for each attempt, before and outside its transaction, on any
+    /// thread.
     public var customConditions: (@Sendable () -> Bool)?
 
-    /// Whether the tests of seconds since the first and the last event pass while there is no event, as they did in
+    /// Whether the conditions on seconds since the first and the last event hold while there is no event, as in
     /// WaitForIt.
     public var compatibleWithWaitForIt = false
 
-    /// Rules beyond these; all of them have to hold too. Lists may be nested eight deep, with 64 rules each.
+    /// Additional rules, which must hold too. Lists may be nested eight deep, with 64 rules each.
     public var rules: [ScenarioRule] = []
 
-    /// When it begins to be possible.
+    /// The beginning of its validity, inclusive.
     public var validFrom: Date?
 
-    /// When it is over: the first moment at which it is not possible any more.
+    /// The end of its validity, exclusive.
     public var validUntil: Date?
 
-    /// Where days, weekdays and times of the day are those of.
+    /// The time zone of days, weekdays and times of the day.
     public var timeZone: TimeZone = .current
 
-    /// Which comes first if several are due; the greatest does, and of equals the one that was registered first.
+    /// The priority if several are due; the greatest is first, and of equals the one registered first.
     public var priority = 0
 
-    /// Of those that are due at one attempt and have the same group, only the first happens.
+    /// The group of scenarios of which only the first that is due at one attempt is executed.
     public var exclusiveGroup: String?
 
-    /// A scenario; the closure sets its values.
+    /// Creates a scenario; the closure sets its values.
     public init(_ id: String, configure: (inout Scenario) -> Void = { _ in }) {
         self.id = id
         configure(&self)
     }
 
-    /// All that has to hold, in the order in which failures are reported: the seven tests in the order above, the
-    /// period of validity, and ``rules``.
+    /// All rules, in the order in which failures are reported: the seven conditions in the order above, the period of
+    /// validity, and ``rules``.
     public var allRules: [ScenarioRule] {
         var all: [ScenarioRule] = []
         if let minEventsRequired { all.append(.minEventsRequired(minEventsRequired)) }
@@ -98,9 +97,9 @@ public struct Scenario: Sendable, Identifiable {
     }
 }
 
-/// Whose events and executions a scenario counts.
+/// The subjects whose events and executions a scenario counts.
 public enum ScenarioAudience: Sendable, Hashable {
-    /// Each member for themselves.
+    /// Each member separately.
     case members
     /// All members with this tag together: one count for the group.
     case group(String)
@@ -108,22 +107,23 @@ public enum ScenarioAudience: Sendable, Hashable {
     case kiosk
 }
 
-/// How what a scenario was charged with gets to the person.
+/// How an execution is delivered.
 ///
-/// A charge is recorded in one transaction with the visit. With ``effect(_:)`` and ``application`` what was charged is
-/// delivered or refunded, also when the program is killed at any moment in between: then it is delivered when the club is
-/// open again. A program that is killed between delivering and saying so delivers the same (by ``ScenarioExecution/id``)
-/// a second time. With ``telling`` it is reported at most once.
+/// It is charged in one transaction with the visit. With ``effect(_:)`` and ``application`` it is delivered or refunded
+/// even if the program is killed at any moment in between: it is then delivered when the club is open again. A program
+/// that is killed between delivering and settling delivers the same execution (by ``ScenarioExecution/id``) a second
+/// time. With ``telling`` it is reported at most once.
 public enum ScenarioDelivery: Sendable {
-    /// To tell the delegate and `Club.events` is to deliver: for what is only shown. Charged and delivered are one
-    /// transaction, so what a program that is killed right after it has not told is not told later.
+    /// Reporting to the delegate and `Club.events` is the delivery: for messages that are only shown. Charging and
+    /// delivering are one transaction, so an execution is not reported later if the program is killed right after it.
     case telling
 
-    /// Calls this code, one execution at a time, in the order of the charges. When it returns, the execution is delivered;
-    /// when it throws, it is refunded and does not count. The delegate and `Club.events` are told after that.
+    /// Calls the closure, one execution at a time, in the order of the charges. When it returns, the execution is
+    /// delivered; when it throws, the execution is refunded and does not count. It is reported to the delegate and
+    /// `Club.events` after that.
     case effect(@Sendable (ScenarioResult) async throws -> Void)
 
-    /// The application delivers what receipts and `Club.takeUndeliveredExecutions()` tell of, and says so by
+    /// The application delivers the executions of receipts and `Club.takeUndeliveredExecutions()`, and settles them by
     /// `Club.settle(_:_:by:)`.
     case application
 }
@@ -222,12 +222,12 @@ extension Scenario {
     /// How many rules a list may have, and all lists together.
     private static let maximumRules = (list: 64, all: 1024)
 
-    /// Checks that the scenario can be used.
+    /// Checks that the scenario is valid.
     ///
     /// Throws ``ClubError`` of kind `invalidScenario`, which names the scenario and the rule: for an identifier (or a
     /// name of events, or a tag) that is empty, has more than 100 Unicode scalars or a control character; for numbers
-    /// that are negative, infinite or none; for windows, periods, days and lists with nothing in them; for lists that
-    /// are nested more than eight deep or have more than 64 rules (1024 in all).
+    /// that are negative, infinite or not-a-number; for empty windows, periods, days and lists; for lists that are
+    /// nested more than eight deep or have more than 64 rules (1024 in all).
     public func validate() throws(ClubError) {
         if let fault = Self.fault(ofName: id) { throw invalid("its identifier \(fault)") }
         if case .named(let name) = events, let fault = Self.fault(ofName: name) {

@@ -2,26 +2,26 @@ import CardCore
 import ClubRecords
 import Foundation
 
-/// What a scenario has counted for a subject.
+/// The counters of a scenario for a subject.
 ///
-/// In JSON the times are ISO 8601 in UTC; what there is not is left out.
+/// In JSON the times are ISO 8601 in UTC; absent values are omitted.
 public struct ScenarioCounters: Sendable, Hashable {
-    /// How many events there were.
+    /// The number of events.
     public var eventsCount: Int
 
-    /// How many times it was executed; what was refunded does not count.
+    /// The number of executions, without refunded ones.
     public var executionsCount: Int
 
-    /// When the first event was, `nil` while there is none.
+    /// The time of the first event; `nil` if there is none.
     public var firstEventDate: Date?
 
-    /// When the last event was, `nil` while there is none.
+    /// The time of the last event; `nil` if there is none.
     public var lastEventDate: Date?
 
-    /// When the last execution was, `nil` while there was none.
+    /// The time of the last execution; `nil` if there is none.
     public var lastExecutionDate: Date?
 
-    /// Counters; by default those of a subject to whom nothing happened.
+    /// Creates counters; by default those of a subject without events.
     public init(
         eventsCount: Int = 0,
         executionsCount: Int = 0,
@@ -42,7 +42,7 @@ extension ScenarioCounters: Codable {
         case eventsCount, executionsCount, firstEventDate, lastEventDate, lastExecutionDate
     }
 
-    /// Reads the object that ``encode(to:)`` writes.
+    /// Decodes the object of ``encode(to:)``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         self.init(
@@ -54,7 +54,7 @@ extension ScenarioCounters: Codable {
         )
     }
 
-    /// Writes an object whose keys are the names of the values.
+    /// Encodes an object whose keys are the names of the values.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(eventsCount, forKey: .eventsCount)
@@ -88,10 +88,10 @@ package protocol ScenarioHistory {
     func execution(fromLatest k: Int) throws -> Int64?
 }
 
-/// What counts as an event of a scenario.
+/// The events that a scenario counts.
 public enum ScenarioEvents: Sendable, Hashable {
-    /// Visits that were counted.
+    /// Counted visits.
     case visits
-    /// What is recorded by triggering, under that name.
+    /// Events that the application triggers under that name.
     case named(String)
 }

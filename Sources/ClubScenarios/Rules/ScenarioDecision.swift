@@ -3,20 +3,20 @@ import CardPasses
 import ClubRecords
 import Foundation
 
-/// What became of a look at a scenario: it is due, or which rules failed, and when it could next be due.
+/// The evaluation of a scenario: whether it is due, which rules failed, and when it could next be due.
 ///
-/// In JSON the times are ISO 8601 in UTC, a rule is its name, and what there is not is left out.
+/// In JSON the times are ISO 8601 in UTC, a rule is its name, and absent values are omitted.
 public struct ScenarioDecision: Sendable, Hashable {
     /// The scenario's identifier.
     public var scenario: String
 
-    /// For whom it was evaluated.
+    /// The subject for which it was evaluated.
     public var subject: ScenarioSubject
 
     /// The moment for which it was evaluated.
     public var at: Date
 
-    /// What was counted so far.
+    /// The counters so far.
     public var counters: ScenarioCounters
 
     /// The rules that did not hold, in the order of ``Scenario/allRules``; empty if the scenario is due.
@@ -25,8 +25,8 @@ public struct ScenarioDecision: Sendable, Hashable {
     /// Whether all rules held.
     public var isDue: Bool { failures.isEmpty }
 
-    /// The earliest moment, no earlier than ``at``, at which all rules hold if nothing else happens. `nil`: not
-    /// without further events, or never (or only after so many changes that they are not followed).
+    /// The earliest moment, no earlier than ``at``, at which all rules hold without further events; `nil` if there is
+    /// none (or only after too many changes to follow).
     public var nextPossible: Date?
 
     /// A rule that did not hold.
@@ -37,10 +37,10 @@ public struct ScenarioDecision: Sendable, Hashable {
         /// One sentence for a person, with the actual numbers.
         public var message: String
 
-        /// The earliest moment at which this rule holds if nothing else happens; `nil`: not without further events.
+        /// The earliest moment at which this rule holds without further events; `nil` if there is none.
         public var nextPossible: Date?
 
-        /// A rule that did not hold.
+        /// Creates a failure.
         public init(rule: ScenarioRule, message: String, nextPossible: Date? = nil) {
             self.rule = rule
             self.message = message
@@ -48,7 +48,7 @@ public struct ScenarioDecision: Sendable, Hashable {
         }
     }
 
-    /// A decision.
+    /// Creates a decision.
     public init(
         scenario: String,
         subject: ScenarioSubject,
@@ -71,7 +71,7 @@ extension ScenarioDecision: Encodable {
         case scenario, subject, at, isDue, counters, failures, nextPossible
     }
 
-    /// Writes an object whose keys are the names of the values, ``isDue`` among them.
+    /// Encodes an object whose keys are the names of the values, ``isDue`` among them.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(scenario, forKey: .scenario)
@@ -89,7 +89,7 @@ extension ScenarioDecision.Failure: Encodable {
         case rule, message, nextPossible
     }
 
-    /// Writes an object with the rule's name, the message, and when it next holds.
+    /// Encodes an object with the rule's name, the message, and when it next holds.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(rule.name, forKey: .rule)
@@ -98,21 +98,21 @@ extension ScenarioDecision.Failure: Encodable {
     }
 }
 
-/// Something that happened to somebody by a scenario, with what is known of it.
+/// An execution of a scenario, with its member and message.
 public struct ScenarioResult: Sendable, Hashable {
-    /// What was charged, and what became of it.
+    /// The execution and its state.
     public var execution: ScenarioExecution
 
-    /// The member, right after the visit; `nil` for a group or the kiosk at no visit.
+    /// The member right after the visit; `nil` for a group or the kiosk without a visit.
     public var member: Member?
 
-    /// ``Scenario/title`` of the scenario, if it is one of the club's now.
+    /// ``Scenario/title``, if the scenario is currently one of the club's.
     public var title: String?
 
-    /// ``Scenario/message``, what the person is to be shown, if it is one of the club's now.
+    /// ``Scenario/message`` for the person, if the scenario is currently one of the club's.
     public var message: String?
 
-    /// A result.
+    /// Creates a result.
     public init(execution: ScenarioExecution, member: Member? = nil, title: String? = nil, message: String? = nil) {
         self.execution = execution
         self.member = member
@@ -122,16 +122,16 @@ public struct ScenarioResult: Sendable, Hashable {
 }
 
 extension ScenarioResult: CustomStringConvertible {
-    /// The scenario and its number. Who the member is is left out, so that it does not end up in a log by accident.
+    /// The scenario and its number. The member is omitted, to keep the identity out of logs.
     public var description: String { "\(execution.scenario), number \(execution.number), \(execution.state)" }
 }
 
-/// What came of an attempt to let a scenario happen.
+/// The outcome of an attempt to execute a scenario.
 public struct ScenarioOutcome: Sendable, Hashable {
-    /// Whether it was due, and if not, why not and when it could be.
+    /// Whether it was due, and if not, why and when it could be.
     public var decision: ScenarioDecision
 
-    /// What was charged, if it was due.
+    /// The execution, if it was due.
     public var execution: ScenarioExecution?
 
     package init(decision: ScenarioDecision, execution: ScenarioExecution? = nil) {
@@ -139,7 +139,7 @@ public struct ScenarioOutcome: Sendable, Hashable {
         self.execution = execution
     }
 
-    /// Whether it happened: it was charged and not refunded.
+    /// Whether it was executed: charged and not refunded.
     public var hasHappened: Bool { execution.map { $0.state != .refunded } ?? false }
 }
 

@@ -1,44 +1,44 @@
 import Foundation
 
-/// A test that a scenario makes when it is evaluated.
+/// A rule that is evaluated for a scenario.
 ///
-/// Lengths of time are in seconds, compared in whole microseconds. A time that lies ahead (since the clock was set
-/// back) never satisfies a rule about how long ago something was.
+/// Durations are in seconds, compared in whole microseconds. A time in the future (after the clock was set back) never
+/// satisfies a rule on the time since an event.
 public indirect enum ScenarioRule: Sendable, Hashable {
-    /// There were at least so many events.
+    /// The minimum number of events.
     case minEventsRequired(Int)
-    /// There were at most so many events.
+    /// The maximum number of events.
     case maxEventsPermitted(Int)
-    /// There were fewer executions.
+    /// The number of executions that must not be reached.
     case maxExecutionsPermitted(Int)
-    /// The first event was longer ago; fails while there is no event.
+    /// The number of seconds since the first event that must be exceeded; fails while there is none.
     case minSecondsSinceFirstEvent(TimeInterval)
-    /// The last event was longer ago; fails while there is no event.
+    /// The number of seconds since the last event that must be exceeded; fails while there is none.
     case minSecondsSinceLastEvent(TimeInterval)
-    /// The last execution was longer ago; holds while there was none.
+    /// The number of seconds since the last execution that must be exceeded; holds while there is none.
     case minSecondsBetweenExecutions(TimeInterval)
     /// The application's own conditions (``Scenario/customConditions``).
     case customConditions
-    /// Now lies between these: the first is included, the second is not.
+    /// The period of validity: from the first, inclusive, until the second, exclusive.
     case valid(from: Date?, until: Date?)
-    /// So many events lie in the window.
+    /// The number of events in the window.
     case events(atLeast: Int?, atMost: Int?, within: ScenarioWindow)
-    /// With the one that is asked for, at most so many executions lie in the window.
+    /// The maximum number of executions in the window, including the one requested.
     case executions(atMost: Int, within: ScenarioWindow)
-    /// A stamp card: one execution for each so many events. With `since`, events and executions from then on count.
+    /// A stamp card: one execution for each that many events. With `since`, events and executions from then on count.
     case every(Int, since: Date?)
-    /// The latest event, which is in the window, made it exactly so many there. If it is one that a program recorded, this
-    /// holds until it happened.
+    /// The latest event, in the window, made the number of events there exactly this one. For events that a program
+    /// recorded, this holds until the scenario is executed.
     case reaches(Int, within: ScenarioWindow)
-    /// More than so many seconds lay between the latest event and the one before it. If they are events that a program
-    /// recorded, this holds until it happened.
+    /// The number of seconds that the latest event must exceed since the one before it. For events that a program
+    /// recorded, this holds until the scenario is executed.
     case absence(TimeInterval)
-    /// Today is one of these.
+    /// The current weekday is one of these.
     case weekdays(Set<Weekday>)
-    /// Now lies in one of these.
+    /// The current time is in one of these.
     case openingHours([OpeningHours])
-    /// Today is from so many days before to so many days after the member's birthday, which a custom field tells as
-    /// `YYYY-MM-DD` or `MM-DD`. Who was born on 29 February has it on the 28th in other years. At most 366 days.
+    /// The current day is between that many days before and after the member's birthday, at most 366 days, which a
+    /// custom field holds as `YYYY-MM-DD` or `MM-DD`. A birthday on 29 February is on the 28th in other years.
     case birthday(field: String, daysBefore: Int, daysAfter: Int)
     /// The member has that tag.
     case tagged(String)
@@ -88,29 +88,29 @@ extension ScenarioRule {
     }
 }
 
-/// A stretch of time in which events or executions are counted.
+/// The window of time in which events or executions are counted.
 ///
 /// Calendar periods are those of the scenario's time zone, in the Gregorian calendar: where clocks are changed, a day
 /// has 23 or 25 hours.
 public enum ScenarioWindow: Sendable, Hashable {
-    /// The last so many seconds: later than now minus these, up to now. For executions also those that lie less than
-    /// these seconds ahead, so that a clock that was set back permits no more of them.
+    /// The last seconds: later than now minus these, up to now. For executions also those less than these seconds in
+    /// the future, so that a clock set back permits no more of them.
     case seconds(TimeInterval)
-    /// Today and the n - 1 calendar days before it.
+    /// The current day and the n - 1 calendar days before it.
     case days(Int)
-    /// Today.
+    /// The current day.
     case day
-    /// This week, which begins on Monday (ISO 8601).
+    /// The current week, which begins on Monday (ISO 8601).
     case week
-    /// This calendar month.
+    /// The current calendar month.
     case month
-    /// This calendar year.
+    /// The current calendar year.
     case year
-    /// From that moment on, which is included.
+    /// From that moment on, inclusive.
     case since(Date)
 }
 
-/// Hours on days of the week, by the clock on the wall in the scenario's time zone.
+/// Hours on days of the week, in local time of the scenario's time zone.
 ///
 /// Where clocks are changed, a time that a day does not have counts as the next that it has, and one that a day has
 /// twice counts both times.
@@ -118,14 +118,14 @@ public struct OpeningHours: Sendable, Hashable {
     /// The days on which the hours begin.
     public var weekdays: Set<Weekday>
 
-    /// When they begin.
+    /// The time at which they begin.
     public var from: TimeOfDay
 
-    /// When they are over: the first moment that does not belong to them. If it is no later than ``from``, they go on
-    /// to that time of the next day.
+    /// The time at which they end, exclusive. If it is no later than ``from``, they continue to that time of the next
+    /// day.
     public var until: TimeOfDay
 
-    /// Hours from one time until another on these days.
+    /// Creates hours from one time until another on these days.
     public init(weekdays: Set<Weekday>, from: TimeOfDay, until: TimeOfDay) {
         self.weekdays = weekdays
         self.from = from
@@ -153,18 +153,18 @@ extension OpeningHours: CustomStringConvertible {
     }
 }
 
-/// A time on the clock on the wall, to the minute. `24:00` is the end of the day.
+/// A local time of the day, to the minute. `24:00` is the end of the day.
 public struct TimeOfDay: Sendable, Hashable {
-    /// Minutes since midnight, 0...1440, as the clock shows them.
+    /// The minutes since midnight, 0...1440, in local time.
     public let minutes: Int
 
-    /// A time from 00:00 to 24:00; `nil` for anything else.
+    /// Creates a time from 00:00 to 24:00; `nil` for anything else.
     public init?(hour: Int, minute: Int) {
         guard (0...24).contains(hour), (0...59).contains(minute), hour < 24 || minute == 0 else { return nil }
         minutes = hour * 60 + minute
     }
 
-    /// Reads `HH:mm`, two digits each; `nil` for anything else.
+    /// Parses `HH:mm`, two digits each; `nil` for anything else.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"),
@@ -175,7 +175,7 @@ public struct TimeOfDay: Sendable, Hashable {
 }
 
 extension TimeOfDay: Comparable {
-    /// Whether the left one is earlier.
+    /// Returns whether the left one is earlier.
     public static func < (left: TimeOfDay, right: TimeOfDay) -> Bool { left.minutes < right.minutes }
 }
 
