@@ -2,13 +2,13 @@ import ClubRecords
 import Foundation
 import Synchronization
 
-/// What the kiosk is doing, for the routers, clubs and screens of a program (`UIApplication` in the original library). It
-/// may be used from any thread.
+/// The state of the kiosk, for the routers, clubs and screens of a program (`UIApplication` in the original library).
+/// It may be used from any thread.
 ///
-/// ``MessageRouter/state`` is the state of its application. Clubs note each new tap there, and while the state is
-/// ``KioskState/maintenance`` they count none.
+/// ``MessageRouter/state`` is the state of its application. Clubs record activity at each new tap, and in
+/// ``KioskState/maintenance`` they count no taps.
 public final class KioskApplication: Sendable {
-    /// The one of this program.
+    /// The shared application of this program.
     public static let shared = KioskApplication()
 
     private struct State {
@@ -21,12 +21,12 @@ public final class KioskApplication: Sendable {
     private let idleAfter: Duration
     private let clock: @Sendable () -> Date
 
-    /// An application.
+    /// Creates an application.
     ///
     /// - Parameters:
-    ///   - applicationState: what the kiosk is doing at first.
-    ///   - idleAfter: how long after the last tap nobody is there any more.
-    ///   - clock: the time by which that is judged.
+    ///   - applicationState: the initial state.
+    ///   - idleAfter: the time after the last tap at which the kiosk becomes idle.
+    ///   - clock: the clock for that.
     public init(
         applicationState: KioskState = .serving,
         idleAfter: Duration = .seconds(300),
@@ -37,11 +37,11 @@ public final class KioskApplication: Sendable {
         self.clock = clock
     }
 
-    /// What the kiosk is doing. The original's `active`, `inactive` and `background` are ``KioskState/serving``,
+    /// The state of the kiosk. The original's `active`, `inactive` and `background` are ``KioskState/serving``,
     /// ``KioskState/idle`` and ``KioskState/maintenance``.
     ///
-    /// Once readers are served, serving becomes idle by itself when no tap has come for five minutes (unless the
-    /// initialiser was given another time), and a tap makes it serving again. Maintenance stays until it is set otherwise.
+    /// Once readers are served, serving becomes idle after five minutes without a tap (unless the initializer was given
+    /// another time), and a tap makes it serving again. Maintenance stays until another state is set.
     public var applicationState: KioskState {
         get {
             state.withLock { state in
@@ -57,8 +57,8 @@ public final class KioskApplication: Sendable {
         }
     }
 
-    /// Notes that somebody is there. `Club.serve(_:configuration:)` and each new tap do so; a program that serves in
-    /// another way does when it begins, and where people touch the screen.
+    /// Records activity. `Club.serve(_:configuration:)` and each new tap call it; a program that serves in another way
+    /// calls it when it begins, and when the screen is touched.
     public func noteActivity() {
         state.withLock { state in
             state.lastActivity = clock()
@@ -67,13 +67,13 @@ public final class KioskApplication: Sendable {
     }
 }
 
-/// What the kiosk is doing, as far as it matters to whoever processes a message.
+/// The state of the kiosk, as far as it matters for processing messages.
 public enum KioskState: String, Sendable, Hashable, Codable, CaseIterable {
-    /// It serves people: a message may be shown at once. (The original's `active`.)
+    /// It is in use: a message may be shown at once. (The original's `active`.)
     case serving
-    /// Nobody is there, or no tap has come for some minutes. (The original's `inactive`.)
+    /// It is not in use, or no tap came for some minutes. (The original's `inactive`.)
     case idle
-    /// Somebody works on it: nothing is to be shown, and taps are acknowledged as ignored and not counted. (The original's
+    /// It is under maintenance: nothing is shown, and taps are acknowledged as ignored and not counted. (The original's
     /// `background`.)
     case maintenance
 }
