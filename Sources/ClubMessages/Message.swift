@@ -2,34 +2,33 @@ import CardCore
 import ClubRecords
 import Foundation
 
-/// Something that was sent to this kiosk: an object of JSON, and what is known about it.
+/// A message to this kiosk: a JSON object with its metadata.
 ///
-/// It describes itself without its payload, which may be personal and does not belong into a log; JSON has all of it.
+/// Its description omits the payload, which may be personal and does not belong in a log; its JSON form includes it.
 public struct Message: Sendable, Hashable, Identifiable {
-    /// The longest message, in bytes of JSON.
+    /// The maximum length of a message, in bytes of JSON.
     public static let longest = 64 * 1024
 
-    /// Tells this message from every other: 1...200 characters, none of them a control character. A router takes each
-    /// identifier once.
+    /// The unique identifier: 1...200 characters without control characters. A router accepts each identifier once.
     public var id: String
 
-    /// What kind of message it is, which decides who processes it. `nil` is filled in by the router as its rule says
-    /// (``MessageRouter/messageTypeKey``); a type that is given here stands.
+    /// The type, which determines the processor. `nil` is set by the router's rule (``MessageRouter/messageTypeKey``);
+    /// a type set here stays.
     public var type: String?
 
-    /// What it says: an object.
+    /// The payload: an object.
     public var payload: FieldValue
 
-    /// Where it came from.
+    /// The source of the message.
     public var source: MessageSource
 
-    /// When it came.
+    /// The time at which it was received.
     public var receivedAt: Date
 
-    /// From when on it is not to be processed any more, or `nil`.
+    /// The time from which on it is not processed any more; `nil` if it does not expire.
     public var expiresAt: Date?
 
-    /// A message of the application's own.
+    /// Creates a message of the application's own.
     public init(
         id: String = UUID().uuidString,
         type: String? = nil,
@@ -46,7 +45,7 @@ public struct Message: Sendable, Hashable, Identifiable {
         self.expiresAt = expiresAt
     }
 
-    /// Whether it is too late to process it.
+    /// Returns whether it is too late to process it.
     public func isExpired(at date: Date) -> Bool {
         expiresAt.map { date >= $0 } ?? false
     }
@@ -65,7 +64,7 @@ extension Message: Codable {
         case id, type, payload, source, receivedAt, expiresAt
     }
 
-    /// Reads the object that ``encode(to:)`` writes.
+    /// Decodes the object of ``encode(to:)``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(String.self, forKey: .id)
@@ -76,8 +75,8 @@ extension Message: Codable {
         expiresAt = container.contains(.expiresAt) ? try container.time(forKey: .expiresAt) : nil
     }
 
-    /// An object with `id`, `type`, `payload`, `source` and the times as ISO 8601 in UTC to the millisecond. What is not
-    /// known is left out.
+    /// Encodes an object with `id`, `type`, `payload`, `source` and the times as ISO 8601 in UTC to the millisecond.
+    /// Absent values are omitted.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(id, forKey: .id)
@@ -96,14 +95,14 @@ extension Message {
     /// The name under which a payload reports when it ends.
     static let expiryName = "expires"
 
-    /// Reads a message from JSON.
+    /// Parses a message from JSON.
     ///
     /// - Parameters:
     ///   - bytes: an object in UTF-8, at most ``longest`` bytes.
-    ///   - source: where it came from.
-    ///   - receivedAt: when it came.
+    ///   - source: the source of the message.
+    ///   - receivedAt: the time at which it was received.
     ///   - makeUUID: makes the identifier of a message that has none.
-    /// - Throws: what is wrong, and where.
+    /// - Throws: ``MessageError``, with the fault and its place.
     public init(
         json bytes: [UInt8],
         source: MessageSource,
@@ -124,11 +123,11 @@ extension Message {
         try self.init(reading: value, source: source, receivedAt: receivedAt, makeUUID: makeUUID)
     }
 
-    /// A message of a payload, with what the payload says of itself: `messageId`, a text of 1...200
-    /// characters without control characters or a whole number, and `expires`, text of ISO 8601 or seconds since 1970.
+    /// Creates a message from a payload with its own metadata: `messageId`, a text of 1...200 characters without
+    /// control characters or a whole number, and `expires`, text of ISO 8601 or seconds since 1970.
     ///
-    /// A payload without an identifier that can be used gets a new one, so that sending it again is another message. An
-    /// `expires` that cannot be read is an error: the message might be processed too late.
+    /// A payload without a valid identifier gets a new one, so that sending it again is another message. An invalid
+    /// `expires` is an error: the message might be processed too late.
     public init(
         reading payload: FieldValue,
         source: MessageSource,

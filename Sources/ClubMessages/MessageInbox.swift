@@ -1,70 +1,69 @@
 import ClubRecords
 import Foundation
 
-/// Where messages are kept from their arrival on: what a router relies on for nothing to be lost and nothing to be
-/// processed twice.
+/// The store of a router's messages from their arrival on, so that none is lost or processed twice.
 ///
-/// One router at a time works on an inbox. Calls may come from any task, several at a time; each takes effect as a whole.
-/// What a durable inbox has answered holds after a crash.
+/// One router at a time uses an inbox. Calls may come from any task, concurrently; each is atomic. A durable inbox
+/// keeps acknowledged changes after a crash.
 public protocol MessageInbox: Sendable {
-    /// Keeps a message, behind all others, as pending.
+    /// Keeps a message, after all others, as pending.
     ///
-    /// - Returns: `false` if a message with this identifier is or was there, in any state; it is left as it is.
+    /// - Returns: `false` if a message with this identifier is or was present, in any state; it is not changed.
     func add(_ message: Message) async throws(ClubError) -> Bool
 
-    /// Notes that processing a message begins.
+    /// Records that processing a message begins.
     ///
-    /// - Returns: the how many-th attempt it is, from 1.
-    /// - Throws: ``ClubError/Kind/noSuchMessage`` if there is no such message, or it is not pending.
+    /// - Returns: the number of the attempt, from 1.
+    /// - Throws: ``ClubError/Kind/noSuchMessage`` if the message is absent or not pending.
     func beginAttempt(_ id: String) async throws(ClubError) -> Int
 
-    /// Notes what became of a message: it is done, or a dead letter if ``RoutingResult/Outcome/isDead`` says so.
+    /// Records the outcome of a message: it is done, or a dead letter if ``RoutingResult/Outcome/isDead``.
     ///
-    /// - Throws: ``ClubError/Kind/noSuchMessage`` if there is no such message.
+    /// - Throws: ``ClubError/Kind/noSuchMessage`` if the message is absent.
     func settle(_ id: String, outcome: RoutingResult.Outcome, at date: Date) async throws(ClubError)
 
-    /// The messages that are to be processed, in the order in which they came or were opened again.
+    /// Returns the messages to process, in the order in which they arrived or were reopened.
     func pending() async throws(ClubError) -> [InboxEntry]
 
-    /// What is there, in the same order: of more than `limit` entries the latest ones.
+    /// Returns at most the `limit` newest messages, in the same order.
     ///
-    /// - Parameter state: only those in this state; all if `nil`.
+    /// - Parameter state: only messages in this state; all if `nil`.
     func entries(_ state: InboxEntry.State?, limit: Int) async throws(ClubError) -> [InboxEntry]
 
-    /// Makes a dead letter pending again, behind all others that are, without attempts, an outcome or a reason.
+    /// Makes a dead letter pending again, after all others, without attempts, outcome and reason.
     ///
-    /// - Returns: the message, or `nil` if there is no such dead letter.
+    /// - Returns: the message; `nil` if there is no such dead letter.
     func reopen(_ id: String) async throws(ClubError) -> Message?
 
-    /// Forgets the messages that were settled before a moment. Their identifiers are new from then on.
+    /// Removes the messages settled before a moment. Their identifiers are new from then on.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of removed messages.
     @discardableResult
     func prune(before date: Date) async throws(ClubError) -> Int
 }
 
-/// A message in an inbox, and what became of it.
+/// A message in an inbox, with its state.
 public struct InboxEntry: Sendable, Hashable, Identifiable {
     /// The message.
     public var message: Message
 
-    /// How far it has got.
+    /// The state of the message.
     public var state: State
 
-    /// How often processing it was begun since it came, or was opened again.
+    /// The number of attempts to process it since it arrived or was reopened.
     public var attempts: Int
 
-    /// What became of it; `nil` while it is pending.
+    /// The outcome; `nil` while it is pending.
     public var outcome: RoutingResult.Outcome?
 
-    /// When it was settled; `nil` while it is pending.
+    /// The time at which it was settled; `nil` while it is pending.
     public var settledAt: Date?
 
-    /// How far a message has got.
+    /// The states of a message.
     public enum State: String, Sendable, Hashable, Codable, CaseIterable {
-        /// It is to be processed.
+        /// It is yet to be processed.
         case pending
-        /// It was processed. It is kept to recognise it, should it come again.
+        /// It was processed. It is kept to recognize a duplicate.
         case done
         /// A dead letter: it could not be processed, and can be replayed.
         case dead
@@ -73,10 +72,10 @@ public struct InboxEntry: Sendable, Hashable, Identifiable {
     /// ``Message/id``.
     public var id: String { message.id }
 
-    /// Why it became a dead letter, for a person.
+    /// The reason why it is a dead letter, for a person.
     public var reason: String? { outcome?.reason }
 
-    /// An entry; a new message if nothing else is said.
+    /// Creates an entry; by default for a new message.
     public init(
         message: Message,
         state: State = .pending,
@@ -92,9 +91,9 @@ public struct InboxEntry: Sendable, Hashable, Identifiable {
     }
 }
 
-/// An inbox in memory: what is in it ends with the program. For tests, and where losing messages does no harm.
+/// An inbox in memory, whose content is lost when the program ends. For tests, and where that does no harm.
 public actor MemoryInbox: MessageInbox {
-    /// How many settled messages are kept; the oldest beyond them are forgotten.
+    /// The maximum number of settled messages; the oldest beyond it are removed.
     public nonisolated let limit: Int
 
     private struct Kept {
@@ -107,9 +106,9 @@ public actor MemoryInbox: MessageInbox {
     private var lastNumber = 0
     private var settledCount = 0
 
-    /// An empty inbox.
+    /// Creates an empty inbox.
     ///
-    /// - Parameter limit: how many settled messages are kept, at least 1.
+    /// - Parameter limit: the maximum number of settled messages, at least 1.
     public init(limit: Int = 10_000) {
         self.limit = max(limit, 1)
     }
@@ -121,7 +120,7 @@ public actor MemoryInbox: MessageInbox {
         return true
     }
 
-    /// Notes that processing a message begins.
+    /// Records that processing a message begins.
     public func beginAttempt(_ id: String) throws(ClubError) -> Int {
         guard var found = kept[id], found.entry.state == .pending else { throw Self.noSuchMessage("begin a message") }
         found.entry.attempts += 1
@@ -129,7 +128,7 @@ public actor MemoryInbox: MessageInbox {
         return found.entry.attempts
     }
 
-    /// Notes what became of a message.
+    /// Records the outcome of a message.
     public func settle(_ id: String, outcome: RoutingResult.Outcome, at date: Date) throws(ClubError) {
         guard var found = kept[id] else { throw Self.noSuchMessage("settle a message") }
         if found.entry.state == .pending { settledCount += 1 }
@@ -141,12 +140,12 @@ public actor MemoryInbox: MessageInbox {
         if settledCount > limit + limit / 10 { forgetOldest() }
     }
 
-    /// The messages that are to be processed.
+    /// Returns the messages to process.
     public func pending() -> [InboxEntry] {
         entries(.pending, limit: .max)
     }
 
-    /// What is there.
+    /// Returns at most the `limit` newest messages.
     public func entries(_ state: InboxEntry.State?, limit: Int) -> [InboxEntry] {
         kept.values.filter { state == nil || $0.entry.state == state }.sorted { $0.number < $1.number }
             .suffix(max(limit, 0)).map(\.entry)
@@ -160,7 +159,7 @@ public actor MemoryInbox: MessageInbox {
         return found.entry.message
     }
 
-    /// Forgets the messages that were settled before a moment.
+    /// Removes the messages settled before a moment.
     public func prune(before date: Date) -> Int {
         forget(kept.filter { $0.value.entry.settledAt.map { $0 < date } ?? false }.keys.map { $0 })
     }

@@ -18,63 +18,64 @@ import Foundation
 /// router.register(Greeting.self)
 /// ```
 ///
-/// Each message gets a processor of its own. It runs outside Swift's cooperative pool of threads, so it may block, but not
-/// for longer than ``RouterConfiguration/timeout``: then its task is cancelled, its result is ignored, and the next
-/// message has its turn.
+/// Each message is processed by a processor of its own. It runs outside Swift's cooperative thread pool, so it may
+/// block, but not longer than ``RouterConfiguration/timeout``: then its task is cancelled, its result is ignored, and
+/// the next message is processed.
 ///
-/// A message is processed at least once: where the program is killed in the midst of it, it comes again.
+/// A message is processed at least once: if the program is killed while processing it, it is processed again.
 public protocol MessageProcessor: SendableMetatype {
-    /// What the payload is read as, strictly: a value that is missing or of another kind fails the message. A `Date` is
-    /// read from text of ISO 8601 or seconds since 1970. ``FieldValue`` takes any payload.
+    /// The type as which the payload is decoded, strictly: a missing value or one of another type fails the message. A
+    /// `Date` is decoded from text of ISO 8601 or seconds since 1970. ``FieldValue`` accepts any payload.
     associatedtype Payload: Decodable & Sendable
 
-    /// The type of the messages, compared exactly, with regard to case.
+    /// The type of the messages, compared exactly, with case.
     static var processorType: String { get }
 
-    /// From where it takes messages; for messages from elsewhere it is as if it were not registered.
+    /// The sources of accepted messages; for others it counts as unregistered.
     ///
-    /// By default from everywhere but cards (``MessageSource/Kind/allButCard``): anybody can write a card and hold it to
-    /// the reader, while the other ways need an account on this machine. A processor that takes messages from cards must
-    /// be harmless, whatever the payload says and however often it comes.
+    /// By default all but cards (``MessageSource/Kind/allButCard``): anybody can write a card and present it, while
+    /// other sources require an account on this machine. A processor that accepts messages from cards must be harmless
+    /// for any payload and any number of repetitions.
     static var acceptedSources: Set<MessageSource.Kind> { get }
 
-    /// A processor for one message.
+    /// Creates a processor for one message.
     init()
 
     /// Processes the message.
     ///
-    /// What it throws fails the message. The reason names a ``ClubError`` whole and of other errors only the type, since
-    /// they may quote the payload.
+    /// An error fails the message. The reason includes a ``ClubError`` completely and of other errors only the type,
+    /// since they may quote the payload.
     func process(_ payload: Payload, context: MessageContext) async throws -> ProcessingResult
 }
 
 extension MessageProcessor {
-    /// Everywhere but cards.
+    /// All sources but cards.
     public static var acceptedSources: Set<MessageSource.Kind> { MessageSource.Kind.allButCard }
 }
 
-/// What a processor is given of a message besides its payload.
+/// The metadata of a message for its processor.
 public struct MessageContext: Sendable, Hashable {
-    /// ``Message/id``. A processor whose work must not be done twice remembers it: after a crash a message comes again.
+    /// ``Message/id``. A processor whose work must not be repeated remembers it: after a crash a message may be
+    /// processed again.
     public var messageID: String
 
     /// The message's type; `nil` only for a fallback, which also gets messages without one.
     public var type: String?
 
-    /// Where the message came from.
+    /// The source of the message.
     public var source: MessageSource
 
-    /// When the message came.
+    /// The time at which the message was received.
     public var receivedAt: Date
 
-    /// The how many-th attempt this is, from 1. Above 1, the program ended within the former one, or its result could not
+    /// The number of the attempt, from 1. Above 1, the program ended during the previous one, or its result could not
     /// be stored.
     public var attempt: Int
 
-    /// What the kiosk is doing.
+    /// The state of the kiosk.
     public var state: KioskState
 
-    /// A context, as tests of processors need it.
+    /// Creates a context, for tests of processors.
     public init(
         messageID: String,
         type: String?,

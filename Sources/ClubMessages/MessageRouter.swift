@@ -4,18 +4,19 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Hands each message to whoever is registered for its type.
+/// Passes each message to the processor registered for its type.
 ///
-/// A message is stored in the inbox first. What ``accept(_:)`` has stored survives a crash, if the inbox does, and is
-/// processed by ``resume()`` after the next start. Messages are processed one at a time, in the order in which they were
-/// stored. What nobody could process becomes a dead letter, which can be listed and replayed.
+/// A message is stored in the inbox first. A message that ``accept(_:)`` has stored survives a crash, if the inbox
+/// does, and is processed by ``resume()`` after the next start. Messages are processed one at a time, in the order in
+/// which they were stored. A message that could not be processed becomes a dead letter, which can be listed and
+/// replayed.
 ///
-/// All of it may be called from any task or thread.
+/// All methods may be called from any task or thread.
 public final class MessageRouter: Sendable {
-    /// Where the messages are kept.
+    /// The inbox of the messages.
     public let inbox: any MessageInbox
 
-    /// What the router was made with.
+    /// The configuration of the router.
     public let configuration: RouterConfiguration
 
     struct State: Sendable {
@@ -73,41 +74,41 @@ public final class MessageRouter: Sendable {
     /// Storing, listing and enqueuing: so the order in the queue is that in the inbox.
     let storing = TurnQueue()
 
-    /// A router.
+    /// Creates a router.
     ///
     /// - Parameters:
-    ///   - inbox: where messages are kept; by default in memory.
+    ///   - inbox: the inbox of the messages; by default in memory.
     ///   - configuration: times and limits.
     public init(inbox: any MessageInbox = MemoryInbox(), configuration: RouterConfiguration = RouterConfiguration()) {
         self.inbox = inbox
         self.configuration = configuration
     }
 
-    /// What the kiosk is doing, which processors are reported: that of ``RouterConfiguration/application``.
+    /// The state of the kiosk, which processors receive: that of ``RouterConfiguration/application``.
     public var state: KioskState {
         get { configuration.application.applicationState }
         set { configuration.application.applicationState = newValue }
     }
 
-    /// Where a payload has its type: a key path whose names are parted by dots, `messageType` at first. What stands there
-    /// is a type if it is a text of 1...200 characters, none of them a control character.
+    /// The key path of the type in a payload, with names separated by dots; `messageType` by default. The value is a
+    /// type if it is a text of 1...200 characters without control characters.
     public var messageTypeKey: String {
         get { guarded.withLock { $0.typeKey } }
         set { guarded.withLock { $0.typeKey = newValue } }
     }
 
-    /// Tells the type of a payload, in place of ``messageTypeKey``; `nil` is no type. It may be called from any thread,
-    /// several calls at a time.
+    /// Returns the type of a payload, in place of ``messageTypeKey``; `nil` for no type. It may be called from any
+    /// thread, concurrently.
     public var messageTypeProcessor: (@Sendable (_ payload: FieldValue) -> String?)? {
         get { guarded.withLock { $0.typeProcessor } }
         set { guarded.withLock { $0.typeProcessor = newValue } }
     }
 
-    /// What became of each message from now on, once that is stored, also of duplicates. Each call gives a sequence of its
-    /// own; one that is not read keeps the results in memory.
+    /// The results of messages from now on, once they are stored, including duplicates. Each call returns a sequence of
+    /// its own; unread results are buffered in memory.
     public var results: AsyncStream<RoutingResult> { broadcaster.stream() }
 
-    /// The type of a payload by the rules of this router, or `nil` if it has none.
+    /// Returns the type of a payload by the rules of this router; `nil` if it has none.
     public func messageType(of payload: FieldValue) -> String? {
         let (key, processor) = guarded.withLock { ($0.typeKey, $0.typeProcessor) }
         guard let processor else { return MessageType.find(key, in: payload) }
@@ -116,14 +117,14 @@ public final class MessageRouter: Sendable {
 
     // MARK: - Taking messages
 
-    /// Stores a message, and processes it when its turn has come.
+    /// Stores a message, processes it in its turn, and returns its result.
     ///
-    /// What was stored is processed even if the calling task is cancelled; the call then still returns the result.
+    /// A stored message is processed even if the calling task is cancelled; the call then still returns the result.
     ///
-    /// - Returns: what became of it. An identifier that came before gives ``RoutingResult/Outcome/duplicate``.
-    /// - Throws: what the inbox says. A message that could not be stored was not accepted. Where it was stored and the
-    ///   inbox failed later on, giving it again goes on where it was. ``ClubError/Kind/invalidValue`` for an identifier
-    ///   that is none, and inside a processor of this router, which would wait for itself: ``post(_:)`` does not.
+    /// - Returns: the result; ``RoutingResult/Outcome/duplicate`` for a known identifier.
+    /// - Throws: the error of the inbox. A message that could not be stored was not accepted. If it was stored and the
+    ///   inbox failed later, accepting it again continues. ``ClubError/Kind/invalidValue`` for an invalid identifier,
+    ///   and inside a processor of this router, which would wait for itself: ``post(_:)`` does not.
     @discardableResult
     public func accept(_ message: Message) async throws(ClubError) -> RoutingResult {
         try refuseToWaitForItself("route a message")
@@ -132,10 +133,10 @@ public final class MessageRouter: Sendable {
         return try await job.answer.value().get()
     }
 
-    /// Stores a message, which is processed when its turn has come, and does not wait for that: ``results`` tells.
+    /// Stores a message, to be processed in its turn, without waiting for its result, which ``results`` reports.
     ///
-    /// - Returns: `false` if the identifier came before.
-    /// - Throws: what the inbox says; the message was not accepted.
+    /// - Returns: `false` for a known identifier.
+    /// - Throws: the error of the inbox; the message was not accepted.
     @discardableResult
     public func post(_ message: Message) async throws(ClubError) -> Bool {
         let (message, job) = try await store(message)
@@ -197,17 +198,17 @@ public final class MessageRouter: Sendable {
 }
 
 extension MessageRouter {
-    /// Registers a processor for its type, behind those that are registered for it. One that is registered already keeps
-    /// its place.
+    /// Registers a processor for its type, after others of the same type. One that is registered already keeps its
+    /// place.
     @discardableResult
     public func register<Processor: MessageProcessor>(_ processor: Processor.Type) -> ProcessorRegistration {
         register(processor) { Processor() }
     }
 
-    /// Registers a processor that needs something to be made of.
+    /// Registers a processor that requires parameters.
     ///
-    /// - Parameter make: makes one for each message. What it throws fails the message. Of a type that is registered
-    ///   already it replaces the former one, in the same place.
+    /// - Parameter make: creates a processor for each message. An error fails the message. It replaces the closure of a
+    ///   type that is registered already, in the same place.
     @discardableResult
     public func register<Processor: MessageProcessor>(
         _ processor: Processor.Type,
@@ -217,7 +218,7 @@ extension MessageRouter {
         return guarded.withLock { $0.processors.register(entry) }
     }
 
-    /// Registers a closure for messages of a type, behind those that are registered for it.
+    /// Registers a closure for messages of a type, after others of the same type.
     ///
     /// ```swift
     /// router.register(type: "greeting") { (payload: Greeting.Payload, context) in .newData }
@@ -225,7 +226,7 @@ extension MessageRouter {
     ///
     /// - Parameters:
     ///   - type: the type of its messages, compared exactly.
-    ///   - sources: from where it takes messages; by default from everywhere but cards, which anybody can write.
+    ///   - sources: the sources of accepted messages; by default all but cards, which anybody can write.
     ///   - name: its name in results; by default the type.
     ///   - process: processes a message, as ``MessageProcessor/process(_:context:)``.
     @discardableResult
@@ -239,8 +240,8 @@ extension MessageRouter {
         return guarded.withLock { $0.processors.register(entry) }
     }
 
-    /// Sets the processor that gets what nobody else took: messages of unknown types, without a type, and those that all
-    /// others declined. There is one; its ``MessageProcessor/processorType`` is not looked at.
+    /// Sets the processor of messages without another one: of unknown types, without a type, and declined by all
+    /// others. There is one; its ``MessageProcessor/processorType`` is ignored.
     @discardableResult
     public func setFallback<Processor: MessageProcessor>(
         _ processor: Processor.Type,
@@ -253,9 +254,9 @@ extension MessageRouter {
     /// Sets a closure as the fallback.
     ///
     /// - Parameters:
-    ///   - sources: from where it takes messages; by default from everywhere but cards.
+    ///   - sources: the sources of accepted messages; by default all but cards.
     ///   - name: its name in results.
-    ///   - process: processes a message; ``MessageContext/type`` names which type it has.
+    ///   - process: processes a message, whose type is ``MessageContext/type``.
     @discardableResult
     public func setFallback<Payload: Decodable & Sendable>(
         sources: Set<MessageSource.Kind> = MessageSource.Kind.allButCard,
@@ -266,8 +267,7 @@ extension MessageRouter {
         return guarded.withLock { $0.processors.setFallback(entry) }
     }
 
-    /// Takes a processor back, by its Swift type, also as the fallback. A message that it is processing is brought to its
-    /// end.
+    /// Unregisters a processor by its Swift type, also as the fallback. A message under way is processed to its end.
     ///
     /// - Returns: whether it was registered.
     @discardableResult
@@ -276,40 +276,41 @@ extension MessageRouter {
         return guarded.withLock { $0.processors.unregister { $0.swiftType == type } }
     }
 
-    /// Takes one registration back, also of the fallback.
+    /// Removes one registration, also of the fallback.
     ///
-    /// - Returns: whether it was still there.
+    /// - Returns: whether it was present.
     @discardableResult
     public func unregister(_ registration: ProcessorRegistration) -> Bool {
         guarded.withLock { $0.processors.unregister { $0.registration == registration } }
     }
 }
 
-/// What a router needs to know.
+/// The configuration of a router.
 public struct RouterConfiguration: Sendable {
-    /// How long a processor may take: 30 s by default, at least 1 ms.
+    /// The maximum time of processing: 30 s by default, at least 1 ms.
     public var timeout: Duration {
         didSet { timeout = max(timeout, .milliseconds(1)) }
     }
 
-    /// After how many attempts that ended with the program a message becomes a dead letter: 3 by default, at least 1.
+    /// The number of attempts interrupted by the end of the program after which a message becomes a dead letter: 3 by
+    /// default, at least 1.
     public var maximumAttempts: Int {
         didSet { maximumAttempts = max(maximumAttempts, 1) }
     }
 
-    /// Reports what the kiosk is doing; that of the program by default.
+    /// The state of the kiosk; by default that of the program.
     public var application: KioskApplication
 
-    /// The router's time.
+    /// The router's clock.
     public var clock: @Sendable () -> Date
 
     /// Makes the identifiers of messages that have none.
     public var makeUUID: @Sendable () -> UUID
 
-    /// Where the router writes what happens: types, sources and outcomes, no payloads and no whole identifiers.
+    /// The router's logger: types, sources and outcomes, no payloads and no whole identifiers.
     public var logger: Logger
 
-    /// A configuration.
+    /// Creates a configuration.
     public init(
         timeout: Duration = .seconds(30),
         maximumAttempts: Int = 3,
@@ -351,7 +352,7 @@ enum RoutingTime {
     }
 }
 
-/// Stands for one registration of a processor, to take it back by ``MessageRouter/unregister(_:)-(ProcessorRegistration)``.
+/// A registration of a processor, to be removed by ``MessageRouter/unregister(_:)-(ProcessorRegistration)``.
 public struct ProcessorRegistration: Sendable, Hashable {
     /// Greater for a later one, in the whole program, so that one router's means nothing to another.
     let number: Int

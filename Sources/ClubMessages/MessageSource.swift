@@ -1,32 +1,32 @@
 import ClubRecords
 
-/// Where a message came from.
+/// The source of a message.
 public struct MessageSource: Sendable, Hashable {
-    /// By which way.
+    /// The kind of source.
     public var kind: Kind
 
-    /// Which one of that way, such as the name of the reader or of the file, or `nil`.
+    /// The name of the source, such as that of the reader or of the file, if any.
     public var name: String?
 
-    /// The ways by which messages come.
+    /// The kinds of sources.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-        /// A record on a card. Anybody can write a card, so a processor takes these only if it says so.
+        /// A record on a card. Anybody can write a card, so a processor accepts these only explicitly.
         case card
         /// A line on a ``MessageSocket``.
         case socket
         /// A file in a ``MessageFolder``.
         case directory
-        /// The hub that joins several kiosks. Whoever talks to the hub gives each of its messages to
-        /// ``MessageRouter/accept(_:)`` with this source and the hub's identifier of the message as ``Message/id``; when
-        /// that returns, the hub may forget the message. A message that is given again is a duplicate.
+        /// The hub that connects several kiosks. The hub's client passes each of its messages to
+        /// ``MessageRouter/accept(_:)`` with this source and the hub's identifier of the message as ``Message/id``;
+        /// once that returns, the hub may remove the message. A repeated message is a duplicate.
         case hub
-        /// Somebody who typed a command.
+        /// A command that a person typed.
         case command
         /// The application itself.
         case application
     }
 
-    /// A source.
+    /// Creates a source.
     public init(_ kind: Kind, name: String? = nil) {
         self.kind = kind
         self.name = name
@@ -44,7 +44,7 @@ public struct MessageSource: Sendable, Hashable {
     /// The hub.
     public static func hub(_ name: String? = nil) -> MessageSource { MessageSource(.hub, name: name) }
 
-    /// Somebody who typed a command.
+    /// A command that a person typed.
     public static func command(_ user: String? = nil) -> MessageSource { MessageSource(.command, name: user) }
 
     /// The application itself.
@@ -52,7 +52,7 @@ public struct MessageSource: Sendable, Hashable {
 }
 
 extension MessageSource.Kind {
-    /// All ways but ``card``: those that need an account on this machine, or the hub's key.
+    /// All kinds but ``card``: those that require an account on this machine, or the hub's key.
     public static let allButCard = Set(allCases).subtracting([.card])
 }
 
@@ -68,14 +68,14 @@ extension MessageSource: Codable {
         case kind, name
     }
 
-    /// Reads the object that ``encode(to:)`` writes.
+    /// Decodes the object of ``encode(to:)``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         kind = try container.decode(Kind.self, forKey: .kind)
         name = try container.decodeIfPresent(String.self, forKey: .name)
     }
 
-    /// An object with `kind` and, where there is one, `name`.
+    /// Encodes an object with `kind` and, if present, `name`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(kind, forKey: .kind)

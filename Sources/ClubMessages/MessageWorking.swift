@@ -138,26 +138,26 @@ extension MessageRouter {
 }
 
 extension MessageRouter {
-    /// Processes what is pending in the inbox and not in this router's queue: what was left when the program ended, and
-    /// what waits for an inbox that failed (which is also taken up when another message has got through). To be called
-    /// after the processors are registered; again whenever wanted.
+    /// Processes the pending messages of the inbox that are not in this router's queue: those left when the program
+    /// ended, and those that wait for an inbox that failed (which are also processed once another message succeeds).
+    /// Call it after the processors are registered, and again at any time.
     ///
-    /// Each attempt was counted before it began. A message with ``RouterConfiguration/maximumAttempts`` attempts that never
-    /// ended becomes a dead letter without another one, so that it cannot keep a kiosk down.
+    /// Each attempt was counted before it began. A message with ``RouterConfiguration/maximumAttempts`` interrupted
+    /// attempts becomes a dead letter without another one, so that it cannot keep a kiosk down.
     ///
     /// - Parameter ids: only the messages with these identifiers; all if `nil`.
-    /// - Returns: what became of them, in order, once all are settled.
-    /// - Throws: the first that the inbox says; the others were tried nevertheless.
+    /// - Returns: the results, in order, once all are settled.
+    /// - Throws: the first error of the inbox; the others were tried nevertheless.
     @discardableResult
     public func resume(only ids: Set<String>? = nil) async throws(ClubError) -> [RoutingResult] {
         try refuseToWaitForItself("process the messages that are left")
         return try await results(of: enqueuePending(ids))
     }
 
-    /// Puts messages into the queue that are pending in the inbox, such as those that were kept with a tap, and does not
-    /// wait for them: ``results`` tells.
+    /// Enqueues pending messages of the inbox, such as those kept with a tap, without waiting for their results, which
+    /// ``results`` reports.
     ///
-    /// - Parameter ids: their identifiers. Those that are not pending, or in the queue already, are passed over.
+    /// - Parameter ids: their identifiers. Those that are not pending, or in the queue already, are ignored.
     public func takeUp(_ ids: Set<String>) async throws(ClubError) {
         _ = try await enqueuePending(ids)
     }
@@ -184,18 +184,18 @@ extension MessageRouter {
         }
     }
 
-    /// What could not be processed, in the order of arrival or of opening again: of more than `limit` the latest ones.
+    /// Returns at most the `limit` newest dead letters, in the order in which they arrived or were reopened.
     public func deadLetters(limit: Int = .max) async throws(ClubError) -> [InboxEntry] {
         try await inbox.entries(.dead, limit: limit)
     }
 
-    /// Processes a dead letter again. It is another message neither for the inbox nor for processors.
+    /// Processes a dead letter again. Its identifier stays the same, for the inbox and for processors.
     ///
     /// - Parameters:
     ///   - id: ``Message/id``.
-    ///   - evenIfExpired: whether it is processed even if its time is over.
-    /// - Returns: what became of it; it may be a dead letter again.
-    /// - Throws: ``ClubError/Kind/noSuchMessage`` if there is no such dead letter; what the inbox says.
+    ///   - evenIfExpired: whether to process it even if it has expired.
+    /// - Returns: the result; the message may be a dead letter again.
+    /// - Throws: ``ClubError/Kind/noSuchMessage`` if there is no such dead letter; the error of the inbox.
     @discardableResult
     public func replay(_ id: String, evenIfExpired: Bool = false) async throws(ClubError) -> RoutingResult {
         guard let job = try await reopen(id, evenIfExpired) else {
@@ -207,7 +207,7 @@ extension MessageRouter {
 
     /// Processes all dead letters again, each once, in the order of arrival.
     ///
-    /// - Throws: the first that the inbox says; what was opened until then is processed.
+    /// - Throws: the first error of the inbox; messages reopened until then are processed.
     @discardableResult
     public func replayAll(evenIfExpired: Bool = false) async throws(ClubError) -> [RoutingResult] {
         var results: [RoutingResult] = []

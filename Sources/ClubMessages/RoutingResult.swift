@@ -1,8 +1,8 @@
 import Foundation
 
-/// What became of a message.
+/// The result of routing a message.
 ///
-/// The `Codable` form is the line that a ``MessageSocket`` answers.
+/// The `Codable` form is the line with which a ``MessageSocket`` answers.
 public struct RoutingResult: Sendable, Hashable {
     /// ``Message/id``.
     public var messageID: String
@@ -10,38 +10,38 @@ public struct RoutingResult: Sendable, Hashable {
     /// The message's type, if it has one.
     public var type: String?
 
-    /// Where the message came from.
+    /// The source of the message.
     public var source: MessageSource
 
-    /// What became of it.
+    /// The outcome.
     public var outcome: Outcome
 
-    /// The name of the processor to which the outcome is due: its Swift type, or the name with which its closure was
-    /// registered. `nil` if none was.
+    /// The name of the processor that produced the outcome: its Swift type, or the name with which its closure was
+    /// registered. `nil` if none did.
     public var processor: String?
 
-    /// When that was known.
+    /// The time of the outcome.
     public var at: Date
 
-    /// What can become of a message.
+    /// The outcomes of a message.
     public enum Outcome: Sendable, Hashable {
-        /// Processed, with something new.
+        /// It was processed, with new data.
         case newData
-        /// Processed, with nothing new.
+        /// It was processed, without new data.
         case noData
-        /// It could not be processed, and why.
+        /// It could not be processed, with the reason.
         case failed(String)
-        /// Nobody took it, and why.
+        /// No processor accepted it, with the reason.
         case unhandled(String)
-        /// Its turn came after its end.
+        /// It had expired when it was to be processed.
         case expired
-        /// A message with this identifier came before. Nothing was done.
+        /// The identifier is known. Nothing was done.
         case duplicate
-        /// Its processor was not done in time.
+        /// Its processor exceeded the time limit.
         case timedOut
     }
 
-    /// A result.
+    /// Creates a result.
     public init(
         messageID: String,
         type: String?,
@@ -73,7 +73,7 @@ extension RoutingResult.Outcome {
         }
     }
 
-    /// Why, for a person; `nil` where nothing is wrong.
+    /// The reason, for a person; `nil` for a success.
     public var reason: String? {
         switch self {
         case .newData, .noData: nil
@@ -92,7 +92,7 @@ extension RoutingResult.Outcome {
         }
     }
 
-    /// The outcome with that name, or `nil`; the reason counts where the outcome does not tell it.
+    /// Creates the outcome with that name; `nil` if unknown. The reason is used if the outcome has none of its own.
     public init?(name: String, reason: String?) {
         switch name {
         case "newData": self = .newData
@@ -112,7 +112,7 @@ extension RoutingResult: Codable {
         case id, type, source, sourceName, outcome, reason, processor, at
     }
 
-    /// Reads the object that ``encode(to:)`` writes.
+    /// Decodes the object of ``encode(to:)``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         messageID = try container.decode(String.self, forKey: .id)
@@ -130,8 +130,8 @@ extension RoutingResult: Codable {
         at = try container.time(forKey: .at)
     }
 
-    /// An object with `id`, `type`, `source` (a kind), `sourceName`, `outcome` (a name), `reason`, `processor`
-    /// and `at` (ISO 8601). What there is not is left out.
+    /// Encodes an object with `id`, `type`, `source` (a kind), `sourceName`, `outcome` (a name), `reason`, `processor`
+    /// and `at` (ISO 8601). Absent values are omitted.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(messageID, forKey: .id)
@@ -145,39 +145,39 @@ extension RoutingResult: Codable {
     }
 }
 
-/// What a processor made of a message.
+/// The result of a processor.
 public enum ProcessingResult: Sendable, Hashable {
-    /// It was processed, and there is something new.
+    /// It was processed, with new data.
     case newData
-    /// It was processed, and nothing is new.
+    /// It was processed, without new data.
     case noData
-    /// It could not be processed. The reason goes to the dead letters and to whoever sent the message, so it should not
+    /// It could not be processed. The reason is stored with the dead letter and sent to the sender, so it should not
     /// quote the payload.
     case failed(String)
-    /// It is not for this processor: the next one of its type is tried, and at last the fallback.
+    /// It is not for this processor: the next one of its type is tried, and finally the fallback.
     case declined
 }
 
-/// What was given is no message.
+/// An error of input that is no message.
 ///
-/// It never contains anything of what was given.
+/// It never contains anything of the input.
 public struct MessageError: Error, Sendable, Hashable {
-    /// What is wrong.
+    /// The kind of fault.
     public var code: Code
 
-    /// Where, in bytes from 0, as far as there is one place.
+    /// The position, in bytes from 0, if there is one.
     public var offset: Int?
 
-    /// What is wrong and what can be done, in one sentence.
+    /// The fault and its remedy, in one sentence.
     public var message: String
 
-    /// What can be wrong.
+    /// The kinds of faults.
     public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
-        /// It has more than ``Message/longest`` bytes.
+        /// It is longer than ``Message/longest`` bytes.
         case tooLong
-        /// It is no JSON in UTF-8.
+        /// It is not JSON in UTF-8.
         case malformed
-        /// It is JSON, but no object.
+        /// It is JSON, but not an object.
         case notAnObject
         /// `expires` is no time.
         case invalidExpiry

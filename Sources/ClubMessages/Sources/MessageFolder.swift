@@ -3,23 +3,23 @@ import ClubRecords
 import Crypto
 import Foundation
 
-/// Takes messages from files in a directory.
+/// Receives messages from files in a directory.
 ///
 /// Each file whose name ends in `.json` and does not begin with a dot is a message, at most ``Message/longest`` bytes.
-/// Others are left alone, so a writer makes the file under another name and renames it when it is whole. Of those that are
-/// there the first by name is taken first. An empty file is taken for one that is yet to be written.
+/// Others are ignored, so a writer creates the file under another name and renames it when it is complete. Files are
+/// processed in the order of their names. An empty file counts as not yet written.
 ///
-/// A file is removed once its message is in the inbox and was processed. Where the inbox fails, as with a full disk, it
-/// stays and is tried again. A file whose message has no identifier is known by its name, content and time, so that it is
-/// processed once even if the program is killed before it could be removed.
+/// A file is removed once its message is in the inbox and was processed. If the inbox fails, as with a full disk, it
+/// stays and is tried again. A file whose message has no identifier is identified by its name, content and time, so
+/// that it is processed once even if the program is killed before it could be removed.
 ///
-/// What is no message is moved to the directory `rejected` in the directory, beside a file with `.reason` at the end of
-/// its name that explains why: malformed and overlong files, symbolic links, directories, pipes.
+/// Files that are no message are moved to the subdirectory `rejected`, beside a file with the suffix `.reason` that
+/// states the reason: malformed and overlong files, symbolic links, directories, pipes.
 ///
-/// It works on a thread of its own, which sleeps until the system tells of a file; file systems that do not tell are
-/// looked at each second.
+/// It runs on a thread of its own, which sleeps until the system reports a file; file systems without such reports are
+/// checked each second.
 public final class MessageFolder: Sendable {
-    /// Where the files come.
+    /// The path of the directory.
     public let path: String
 
     private let router: MessageRouter
@@ -39,11 +39,11 @@ public final class MessageFolder: Sendable {
         var portion = 256
     }
 
-    /// A directory, which is not looked at before ``start()``.
+    /// Creates a folder, which is not read before ``start()``.
     ///
     /// - Parameters:
     ///   - path: the directory; a relative one is from the current directory.
-    ///   - router: who gets the messages.
+    ///   - router: the router of the messages.
     public convenience init(path: String, router: MessageRouter) {
         self.init(path: path, router: router, pauses: Pauses())
     }
@@ -54,18 +54,18 @@ public final class MessageFolder: Sendable {
         self.pauses = pauses
     }
 
-    /// Takes the files that are there, and those that come, until ``stop()``. The directory is made with mode 0700 if it
-    /// is missing. Starting what is started does nothing.
+    /// Processes existing files and new ones, until ``stop()``. A missing directory is created with mode 0700. Does
+    /// nothing if started.
     ///
-    /// - Throws: where the directory cannot be used; ``ClubError/Kind/invalidValue`` if everybody on this machine may
-    ///   write into it.
+    /// - Throws: ``ClubError`` if the directory is unusable; ``ClubError/Kind/invalidValue`` if all users of this
+    ///   machine may write into it.
     public func start() async throws(ClubError) {
         try await service.start(name: "message-folder", FolderServer.attempt) { thread in
             FolderServer(path: path, router: router, pauses: pauses, thread: thread)
         }
     }
 
-    /// Ends. A message that is being processed is brought to its end; its file is removed after the next start.
+    /// Stops. A message under way is processed to its end; its file is removed after the next start.
     public func stop() async {
         await service.stop()
     }

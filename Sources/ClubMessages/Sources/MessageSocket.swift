@@ -2,34 +2,34 @@ import CardCore
 import ClubRecords
 import Foundation
 
-/// Takes messages from other programs on this machine, through a Unix stream socket.
+/// Receives messages from other programs on this machine, through a Unix stream socket.
 ///
-/// A line of JSON, at most ``Message/longest`` bytes, is a message; the answer is a line of JSON with the
-/// ``RoutingResult``. Where there is none, it is `{"error":{"code":…,"message":…,"offset":…}}`: the code is one of
+/// Each line of JSON, at most ``Message/longest`` bytes, is a message; the answer is a line of JSON with the
+/// ``RoutingResult``. If there is none, it is `{"error":{"code":…,"message":…,"offset":…}}`: the code is one of
 /// ``MessageError/Code``, of ``ClubError/Kind``, `tooManyConnections` or `notAllowed`; the offset, in bytes of the line
-/// from 0, is there where it is known. Answers come in the order of the lines. Empty lines are passed over.
+/// from 0, is present if known. Answers come in the order of the lines. Empty lines are ignored.
 ///
-/// The socket's file has mode 0600, and peers must be this user or root as the kernel says it. Up to 16 connections are
-/// served at a time; for one more, that gives way which has been silent for longest and waits for nothing. A client that
-/// does not read its answers, or sends half a line, keeps nobody but itself waiting.
+/// The socket's file has mode 0600, and peers must be this user or root according to the kernel. Up to 16 connections
+/// are served at a time; one more replaces the connection that has been silent for longest and waits for nothing. A
+/// client that does not read its answers, or sends half a line, delays only itself.
 ///
-/// It works on a thread of its own, which sleeps while nothing comes.
+/// It runs on a thread of its own, which sleeps while nothing arrives.
 public final class MessageSocket: Sendable {
-    /// How many connections are served at a time.
+    /// The maximum number of connections served at a time.
     public static let mostConnections = 16
 
-    /// Where the socket is.
+    /// The path of the socket.
     public let path: String
 
     private let router: MessageRouter
     private let isAllowed: @Sendable (uid_t) -> Bool
     private let service = Service<SocketServer>()
 
-    /// A socket, which is not there before ``start()``.
+    /// Creates a socket, which does not exist before ``start()``.
     ///
     /// - Parameters:
     ///   - path: at most 107 bytes; a relative one is from the current directory.
-    ///   - router: who gets the messages.
+    ///   - router: the router of the messages.
     public convenience init(path: String, router: MessageRouter) {
         self.init(path: path, router: router) { $0 == 0 || $0 == geteuid() }
     }
@@ -40,10 +40,10 @@ public final class MessageSocket: Sendable {
         self.isAllowed = isAllowed
     }
 
-    /// Makes the socket's file, and serves it until ``stop()``. Directories that are missing are made with mode 0700. A
-    /// socket that a killed program left behind is replaced. Starting what is started does nothing.
+    /// Creates the socket's file, and serves it until ``stop()``. Missing directories are created with mode 0700. A
+    /// socket left by a killed program is replaced. Does nothing if started.
     ///
-    /// - Throws: ``ClubError/Kind/fileExists`` if another program serves that socket, or the path names something else;
+    /// - Throws: ``ClubError/Kind/fileExists`` if another program serves that socket, or the path is another file;
     ///   ``ClubError/Kind/invalidValue`` if it is too long.
     public func start() async throws(ClubError) {
         try await service.start(name: "message-socket", "serve messages on a socket") { thread in
@@ -51,8 +51,8 @@ public final class MessageSocket: Sendable {
         }
     }
 
-    /// Ends all connections, and removes the socket's file. What was accepted is processed nevertheless; its answers are
-    /// not given any more.
+    /// Closes all connections, and removes the socket's file. Accepted messages are processed nevertheless; their
+    /// answers are not sent.
     public func stop() async {
         await service.stop()
     }
