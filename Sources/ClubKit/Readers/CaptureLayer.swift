@@ -89,7 +89,7 @@ public struct CaptureLayerDecodedData: Sendable, Hashable {
     }
 }
 
-extension CaptureLayerDecodedData: CustomStringConvertible, CustomDebugStringConvertible {
+extension CaptureLayerDecodedData: Redacted {
     /// The kind of card. The content is omitted, to keep it out of logs.
     public var description: String { "data of \(dataSourceName ?? "the application")" }
 }

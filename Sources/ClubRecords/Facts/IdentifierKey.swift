@@ -54,15 +54,9 @@ public struct IdentifierKey: Sendable, Hashable {
     }
 }
 
-extension IdentifierKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension IdentifierKey: Secret {
     /// The four characters that identify the key, never the key.
     public var description: String { "identifier key \(check)" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// A mirror without the key.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// How the club remembers whom it has erased without knowing who they were.

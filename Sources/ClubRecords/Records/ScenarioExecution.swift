@@ -165,7 +165,7 @@ extension ScenarioSubject: Codable {
     }
 }
 
-extension ScenarioSubject: CustomStringConvertible, CustomDebugStringConvertible {
+extension ScenarioSubject: Redacted {
     /// The kind of subject. The identity is omitted, to keep it out of logs.
     public var description: String {
         switch self {

@@ -1,3 +1,5 @@
+import CardCore
+
 /// A member, as a value at one moment.
 ///
 /// The `Encodable` form is the JSON object that the tools print: the five base values under the names of
@@ -86,7 +88,7 @@ extension Member: Codable {
     }
 }
 
-extension Member: CustomStringConvertible, CustomDebugStringConvertible {
+extension Member: Redacted {
     /// The number of visits. The identity is omitted, to keep it out of logs.
     public var description: String { "member with \(numVisits) visit\(numVisits == 1 ? "" : "s")" }
 }
