@@ -1,34 +1,34 @@
 import Foundation
 
-/// One presentation of a card: from the moment it was seen until it leaves.
+/// One presentation of a card: from the moment it is seen until it leaves.
 ///
-/// A card that is taken away and brought back is a new presentation, however quickly that happens.
+/// A card that is removed and returned is a new presentation, however quickly that happens.
 public struct CardPresence: Sendable, Hashable {
     /// The reader that sees the card.
     public var reader: ReaderInfo
 
-    /// Tells this presentation from the others of the same reader. PC/SC: the event counter of `dwEventState`.
+    /// Identifies this presentation among those of the same reader. PC/SC: the event counter of `dwEventState`.
     ///
-    /// Numbers begin anew when the reader is plugged in again or its service restarted; ``epoch`` tells those apart.
+    /// Numbers restart when the reader is reconnected or its service restarted; ``epoch`` distinguishes those.
     public var number: Int
 
-    /// Within which stay of the reader ``number`` counts, or 0 if that is not known.
+    /// The connection of the reader in which ``number`` is unique; 0 if unknown.
     ///
-    /// A backend gives a new one each time it finds a reader, so that a presentation of before never stands for a card
-    /// that came after. A presentation that was not announced by a watch has none, and goes by its number alone.
+    /// A backend uses a new one each time it finds a reader, so that an earlier presentation never stands for a later
+    /// card. A presentation that was not announced by a watch has none, and is identified by its number alone.
     public var epoch: Int
 
-    /// What is known of the card.
+    /// The known properties of the card.
     public var facts: CardFacts
 
-    /// When it was seen.
+    /// The time at which it was seen.
     public var at: Date
 
-    /// Whether the card was there already when the reader was first looked at. After the reader or its service was away
-    /// for a while, it may have rested there all the time.
+    /// Whether the card was present when the reader was first checked. If the reader or its service was away for a
+    /// while, the card may have rested there all the time.
     public var wasAlreadyThere: Bool
 
-    /// A presentation.
+    /// Creates a presentation.
     public init(
         reader: ReaderInfo,
         number: Int,

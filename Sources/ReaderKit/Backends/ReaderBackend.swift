@@ -2,38 +2,38 @@ import Foundation
 
 /// A source of readers: PC/SC, libnfc, a recording.
 ///
-/// The two halves are independent: ``events()`` describes what is there, ``withCard(_:perform:)`` talks to a card that
-/// an event announced. Neither blocks a thread of Swift's cooperative pool.
+/// The two halves are independent: ``events()`` reports readers and cards, ``withCard(_:perform:)`` communicates with a
+/// card that an event announced. Neither blocks a thread of Swift's cooperative pool.
 public protocol ReaderBackend: Sendable {
-    /// The way by which the readers are reached. Where there are several (``CombinedBackend``) each reader says its own
+    /// The kind of backend. If there are several (``CombinedBackend``) each reader has its own
     /// (``ReaderInfo/backend``).
     var kind: BackendKind { get }
 
-    /// Whether the events come from a recording, so that they are to be handled one after the other, in order.
+    /// Whether the events come from a recording, so that they must be handled sequentially.
     var isRecording: Bool { get }
 
-    /// Starts to watch the readers and gives what happens, beginning with all that is there now.
+    /// Starts a watch and returns its events, beginning with the current readers and cards.
     ///
     /// Each call starts a watch of its own, which ends when the stream's consumer stops or its task is cancelled. A
-    /// live backend's stream does not end by itself, unless nothing can come any more (``close()``, the end of standard
-    /// input); a recording's does, after its last event.
+    /// live backend's stream ends only when no event can follow (``close()``, the end of standard input); a recording's
+    /// ends after its last event.
     func events() -> AsyncStream<ReaderEvent>
 
-    /// The readers that are there now, each with its card. No reader is no error, and one that is there and cannot be used
-    /// explains why (``ReaderStatus/unavailability``).
+    /// Returns the connected readers, each with its card. The absence of readers is no error, and a connected reader
+    /// that is unusable has the reason (``ReaderStatus/unavailability``).
     ///
-    /// - Throws: ``ReaderError`` when the service behind the readers cannot be reached.
+    /// - Throws: ``ReaderError`` if the service behind the readers cannot be reached.
     func readers() async throws -> [ReaderStatus]
 
-    /// The readers that are there now, and what kept others from being found. For one backend that is its ``readers()``
-    /// or their error; several as one (``CombinedBackend``) may have both.
+    /// Returns the connected readers, and the errors of finding others. For one backend these are its ``readers()`` or
+    /// their error; several combined (``CombinedBackend``) may have both.
     func listing() async -> ReaderListing
 
-    /// Runs a conversation with the card of that presentation, in the isolation of its reader.
+    /// Performs a conversation with the card of that presentation, in the isolation of its reader.
     ///
-    /// The card is connected and locked for the conversation, and let go when it ends, however it ends. If another card
-    /// has taken its place meanwhile, this throws ``ReaderError/Kind/cardRemoved``: bytes of one card are never taken
-    /// for another's.
+    /// The card is connected and locked for the conversation, and released when it ends or throws. If another card has
+    /// replaced it meanwhile, this throws ``ReaderError/Kind/cardRemoved``: bytes of one card are never taken for
+    /// another's.
     ///
     /// ```swift
     /// let version = try await backend.withCard(presence) { channel in
@@ -41,25 +41,25 @@ public protocol ReaderBackend: Sendable {
     /// }
     /// ```
     ///
-    /// - Throws: ``ReaderError``, or what the conversation throws.
+    /// - Throws: ``ReaderError``, or the error of the conversation.
     func withCard<Result: Sendable>(
         _ presence: CardPresence,
         perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
     ) async throws -> Result
 
-    /// Lets go of the readers: ends all watches, closes devices and opens their lines to other programs again. Returns when
-    /// that is done, which a call into a library that is under way may delay.
+    /// Releases the readers: ends all watches, closes devices and makes their lines available to other programs.
+    /// Returns when that is done, which a call into a library under way may delay.
     ///
-    /// A backend that is released does the same without waiting. A program that ends without either may leave a serial
-    /// line closed to the next one.
+    /// A backend that is deallocated does the same without waiting. A program that ends without either may leave a
+    /// serial line unavailable to the next one.
     func close() async
 }
 
 extension ReaderBackend {
-    /// Live by default.
+    /// `false`, for a live backend.
     public var isRecording: Bool { false }
 
-    /// What ``readers()`` gives, or throws.
+    /// Returns the result or the error of ``readers()``.
     public func listing() async -> ReaderListing {
         do {
             return ReaderListing(readers: try await readers())
@@ -68,14 +68,14 @@ extension ReaderBackend {
         }
     }
 
-    /// Runs a conversation as ``withCard(_:perform:)`` does, and ends it when it takes too long.
+    /// Performs a conversation as ``withCard(_:perform:)``, with a time limit.
     ///
     /// - Parameters:
     ///   - presence: the card.
-    ///   - limit: how long it may take, by the channel's ``CardChannel/elapsed``; `nil` for any time. It is looked at
-    ///     before each exchange, so one that is under way comes to its end first.
-    ///   - conversation: what is done with the card.
-    /// - Throws: ``ReaderError/Kind/overTime`` at each exchange after that time, and whatever the conversation throws.
+    ///   - limit: the maximum time, by the channel's ``CardChannel/elapsed``; `nil` for none. It is checked before each
+    ///     exchange, so one under way is completed.
+    ///   - conversation: the exchanges with the card.
+    /// - Throws: ``ReaderError/Kind/overTime`` at each exchange after that time, and any error of the conversation.
     public func withCard<Result: Sendable>(
         _ presence: CardPresence,
         within limit: Duration?,
@@ -86,19 +86,19 @@ extension ReaderBackend {
         }
     }
 
-    /// Nothing, for a backend that keeps nobody else from a reader.
+    /// Does nothing, for a backend without exclusive readers.
     public func close() async {}
 }
 
-/// The readers that are there at one moment, and what kept others from being found.
+/// The connected readers at one moment, and the errors of finding others.
 public struct ReaderListing: Sendable {
     /// The readers.
     public var readers: [ReaderStatus]
 
-    /// Why some way to readers could not be asked: one error for each. Empty when all could.
+    /// The errors of backends that could not be queried, one for each. Empty if there were none.
     public var faults: [any Error]
 
-    /// What was found.
+    /// Creates a listing.
     public init(readers: [ReaderStatus] = [], faults: [any Error] = []) {
         self.readers = readers
         self.faults = faults
@@ -110,21 +110,21 @@ public struct ReaderStatus: Sendable, Hashable {
     /// The reader.
     public var reader: ReaderInfo
 
-    /// The card on it, if there is one.
+    /// The card on it, if any.
     public var card: CardPresence?
 
-    /// The radio technologies that it reads, or `nil` where neither it nor its library tells.
+    /// The radio technologies that it supports; `nil` if neither it nor its library reports them.
     public var technologies: [Technology]?
 
-    /// What the library tells of the device, for people, several lines: chip, firmware, protocols. `nil` where it tells
-    /// nothing.
+    /// The library's description of the device for people, in several lines: chip, firmware, protocols. `nil` if there
+    /// is none.
     public var details: String?
 
-    /// Why the reader cannot be used although it is there: another program holds it, say. `nil` for one that can be used,
-    /// or of which that shows only when it is watched.
+    /// The reason why a connected reader is unusable, such as another program that holds it; `nil` for a usable one, or
+    /// if that shows only when it is watched.
     public var unavailability: ReaderError?
 
-    /// A reader.
+    /// Creates a status.
     public init(
         reader: ReaderInfo,
         card: CardPresence? = nil,
@@ -140,21 +140,21 @@ public struct ReaderStatus: Sendable, Hashable {
     }
 }
 
-/// What a reader states that it read by itself, as one in Smart Reader mode does: a card that cannot be talked to.
+/// A line in which a reader reports what it read by itself, as in Smart Reader mode, without access to the card.
 public struct ReaderReport: Sendable, Hashable {
     /// The reader.
     public var reader: ReaderInfo
 
-    /// Tells this report from the others of the same reader.
+    /// Identifies this report among those of the same reader.
     public var number: Int
 
-    /// When it came.
+    /// The time at which it arrived.
     public var at: Date
 
-    /// The line that the reader sent, without its end. It is personal.
+    /// The line of the reader, without its end. It is personal.
     public var line: String
 
-    /// A report.
+    /// Creates a report.
     public init(reader: ReaderInfo, number: Int, at: Date, line: String) {
         self.reader = reader
         self.number = number
@@ -164,6 +164,6 @@ public struct ReaderReport: Sendable, Hashable {
 }
 
 extension ReaderReport: Redacted {
-    /// Which report of which reader it is. What the line says is left out, so that it does not end up in a log by accident.
+    /// The number and the reader of the report. The line is omitted, to keep it out of logs.
     public var description: String { "report \(number) of \(reader.name) at \(ISO8601.text(at))" }
 }

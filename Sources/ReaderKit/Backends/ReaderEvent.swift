@@ -1,34 +1,34 @@
-/// Something that happened to the readers of a backend.
+/// An event of the readers of a backend.
 public enum ReaderEvent: Sendable, Hashable {
-    /// The service behind the readers is gone; all its readers were reported as removed before.
+    /// The service behind the readers was lost; the removal of all its readers was reported before.
     case serviceLost(ReaderError)
-    /// The service is there (again); the readers that it has follow.
+    /// The service is available (again); its readers follow.
     case serviceBack
-    /// A reader is there.
+    /// A reader was connected.
     case readerAdded(ReaderInfo)
-    /// A reader is gone. The removal of its card, if it had one, was reported before.
+    /// A reader was removed. The removal of its card, if it had one, was reported before.
     case readerRemoved(ReaderInfo)
     /// A card was presented.
     case cardInserted(CardPresence)
-    /// The card of that presentation left the field.
+    /// The card of that presentation was removed.
     case cardRemoved(CardPresence)
-    /// A card came and went too quickly to be read; only the edge is known.
+    /// A card came and went too quickly to be read; only its presence was detected.
     case cardMissed(CardPresence)
-    /// A reader describes what it read by itself. There is no card to talk to. Each is one tap at a reader in
-    /// Smart Reader mode.
+    /// A reader reported what it read by itself. The card cannot be accessed. Each is one tap at a reader in Smart
+    /// Reader mode.
     case cardReported(ReaderReport)
-    /// A call on the reader did not return; the reader is unusable until its card or its service is gone. Also a reader
-    /// that is there and cannot be opened, since another program holds it for example; it was not reported as added
-    /// then.
+    /// A call on the reader did not return; the reader is unusable until its card or its service is gone. Also a
+    /// connected reader that cannot be opened, for instance because another program holds it, whose addition was not
+    /// reported.
     case readerStuck(ReaderInfo, ReaderError)
-    /// A stuck reader serves again.
+    /// A stuck reader is usable again.
     case readerRecovered(ReaderInfo)
-    /// No more can be done in this process; see ``ReaderError/Kind/exhausted``.
+    /// Nothing more can be done in this process; see ``ReaderError/Kind/exhausted``.
     case failed(ReaderError)
 }
 
 extension ReaderEvent {
-    /// The reader that the event is about, or `nil` if it is about all.
+    /// The affected reader; `nil` if the event is about all.
     public var reader: ReaderInfo? {
         switch self {
         case .serviceLost, .serviceBack, .failed: nil

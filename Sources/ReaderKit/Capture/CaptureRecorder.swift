@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// Collects what a ``RecordingBackend`` sees and hears into one capture, and writes it as it goes.
+/// Collects the events and exchanges of a ``RecordingBackend`` in one capture, and writes it continuously.
 ///
-/// A recording ends where a capture would become longer than one may be (``CaptureLimits/fileLength``): what was kept
-/// until then is whole, and ``failure`` says so.
+/// A recording ends when a capture would exceed its maximum length (``CaptureLimits/fileLength``): it is complete up to
+/// then, and ``failure`` has the reason.
 ///
-/// Times are kept so that a replay gives the same scan events: a presentation to the millisecond, an answer to a tenth
-/// of a millisecond, never going backwards.
+/// Times are recorded so that a replay returns the same scan events: a presentation to the millisecond, an answer to a
+/// tenth of a millisecond, never decreasing.
 public final class CaptureRecorder: Sendable {
     private let now: @Sendable () -> Date
     private let writer: CaptureWriter?
@@ -65,12 +65,12 @@ public final class CaptureRecorder: Sendable {
         var removal: Duration?
     }
 
-    /// A recorder.
+    /// Creates a recorder.
     ///
     /// - Parameters:
     ///   - headers: header lines; `started` and the readers are added.
-    ///   - writer: the file to write, or `nil` to collect only. Nothing is written before the first presentation.
-    ///   - limit: the most bytes that the recording may have; more than ``CaptureLimits/fileLength`` cannot be read.
+    ///   - writer: the file to write; `nil` to collect only. Nothing is written before the first presentation.
+    ///   - limit: the maximum size of the recording, in bytes; more than ``CaptureLimits/fileLength`` cannot be read.
     ///   - now: the clock; by default one that starts with the time of day and then runs evenly.
     public init(
         headers: [Capture.Header] = [],
@@ -87,18 +87,18 @@ public final class CaptureRecorder: Sendable {
         state = Mutex(State(capture: capture, size: capture.text().utf8.count))
     }
 
-    /// A clock that starts with the time of day and is not moved by corrections of it.
+    /// Returns a clock that starts with the time of day and ignores corrections of it.
     public static func steadyClock() -> @Sendable () -> Date {
         let (date, instant) = (Date(), ContinuousClock.now)
         return { date + (ContinuousClock.now - instant) / .seconds(1) }
     }
 
-    /// What was recorded until now.
+    /// The recording so far.
     public var capture: Capture {
         state.withLock { $0.capture }
     }
 
-    /// Why writing the file failed, after which only ``capture`` goes on; or `nil`.
+    /// The error of writing the file, after which only ``capture`` continues; `nil` if there is none.
     public var failure: CaptureFileError? {
         state.withLock { $0.failure }
     }

@@ -3,7 +3,7 @@ import CardPasses
 import Foundation
 
 extension CaptureRedaction {
-    /// Whether a capture and its redaction give the same kind of taps when they are replayed: the same cards, kinds of
+    /// Returns whether replays of a capture and its redaction have the same kind of taps: the same cards, kinds of
     /// identifiers, forms of records, passes and problems, and the same taps by the same member.
     public static func replaysAlike(_ original: Capture, _ redacted: Capture) async -> Bool {
         let (before, after) = (await taps(original), await taps(redacted))

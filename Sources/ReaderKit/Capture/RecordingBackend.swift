@@ -1,28 +1,28 @@
-/// Passes everything on to another backend and records it, so that a replay of the recording gives the same scan
+/// Forwards everything to another backend and records it, so that a replay of the recording returns the same scan
 /// events.
 ///
-/// Presentations and reports are handed on with the time under which they are recorded, which is theirs to the
-/// millisecond. A card of which only the edge was seen (``ReaderEvent/cardMissed(_:)``) is not recorded, for nothing was said.
+/// Presentations and reports are forwarded with the time with which they are recorded, to the millisecond. A card that
+/// was only detected (``ReaderEvent/cardMissed(_:)``) is not recorded, since it exchanged nothing.
 public struct RecordingBackend: ReaderBackend {
     private let base: any ReaderBackend
 
-    /// What was recorded.
+    /// The recorder.
     public let recorder: CaptureRecorder
 
-    /// A backend that records another one.
+    /// Creates a backend that records another one.
     public init(_ base: any ReaderBackend, recorder: CaptureRecorder) {
         self.base = base
         self.recorder = recorder
     }
 
-    /// The way by which the recorded backend reaches its readers.
+    /// The kind of the recorded backend.
     public var kind: BackendKind { base.kind }
 
     /// Whether the recorded backend is itself a recording.
     public var isRecording: Bool { base.isRecording }
 
-    /// What happens at the readers, recorded on the way. An event is taken from the recorded backend when it is asked
-    /// for, not before.
+    /// Returns the events of the readers and records them. An event is requested from the recorded backend when it is
+    /// requested here, not before.
     public func events() -> AsyncStream<ReaderEvent> {
         let events = base.events()
         let recorder = recorder
@@ -38,16 +38,16 @@ public struct RecordingBackend: ReaderBackend {
         }
     }
 
-    /// The readers of the recorded backend. Their cards are recorded only where they come as events.
+    /// Returns the readers of the recorded backend. Their cards are recorded only as events.
     public func readers() async throws -> [ReaderStatus] { try await base.readers() }
 
-    /// What the recorded backend finds.
+    /// Returns the listing of the recorded backend.
     public func listing() async -> ReaderListing { await base.listing() }
 
-    /// Lets go of the recorded backend's readers.
+    /// Releases the recorded backend's readers.
     public func close() async { await base.close() }
 
-    /// Runs a conversation with the card and records it.
+    /// Performs a conversation with the card and records it.
     public func withCard<Result: Sendable>(
         _ presence: CardPresence,
         perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
@@ -75,10 +75,10 @@ public struct RecordingBackend: ReaderBackend {
     }
 }
 
-/// Passes a conversation on to another channel and records every exchange, its time and its fault.
+/// Forwards a conversation to another channel and records every exchange with its time and error.
 ///
-/// What the reader cannot do (``ReaderError/Kind/unsupported``) is not recorded, for it never reached the card, nor what
-/// is sent to a card that has left, for nothing answers it.
+/// Commands that the reader does not support (``ReaderError/Kind/unsupported``) are not recorded, since they never
+/// reached the card, nor are those to a card that has left, since nothing answers them.
 public final class RecordingChannel: CardChannel {
     private let channel: any CardChannel
     private let sink: (Capture.Exchange.Request, Capture.Exchange.Answer) -> Duration
@@ -86,18 +86,18 @@ public final class RecordingChannel: CardChannel {
 
     private var isRemoved = false
 
-    /// What the reader knows of the card.
+    /// The properties of the card that the reader reports.
     public var facts: CardFacts { channel.facts }
 
-    /// The time from the presentation of the card to the last answer, as it is recorded: a replay tells the same.
+    /// The time from the presentation of the card to the last answer, as recorded: a replay has the same.
     public private(set) var elapsed: Duration = .zero
 
-    /// A channel that hands each exchange to `record` as soon as it is over.
+    /// Creates a channel that passes each exchange to `record` as soon as it is over.
     ///
     /// - Parameters:
     ///   - channel: the channel to the card.
-    ///   - reset: notes that the card was powered anew.
-    ///   - record: keeps an exchange and gives the time since the presentation of the card under which it was kept.
+    ///   - reset: called when the card was reset.
+    ///   - record: stores an exchange and returns the time since the presentation of the card with which it was stored.
     public init(
         _ channel: any CardChannel,
         reset: @escaping () -> Void = {},
@@ -141,7 +141,7 @@ public final class RecordingChannel: CardChannel {
         }
     }
 
-    /// Powers the card anew. Captures have no line for it; the file gets a comment.
+    /// Resets the card. Captures have no line for it; the file gets a comment.
     public func reset() throws(ReaderError) {
         try channel.reset()
         sinkReset()

@@ -8,38 +8,53 @@ import Foundation
 /// }
 /// ```
 ///
-/// Several readers are served at the same time, each in the order of its taps. A recording is read strictly in its
-/// order, so that it gives the same events each time.
+/// Several readers are served concurrently, each in the order of its taps. A recording is read strictly in order, so
+/// that it has the same events each time.
 public struct CardScanner: Sendable {
     private let backend: any ReaderBackend
     private let configuration: ScannerConfiguration
 
-    /// A scanner for the readers of a backend.
+    /// Creates a scanner for the readers of a backend.
     public init(_ backend: any ReaderBackend, configuration: ScannerConfiguration = ScannerConfiguration()) {
         self.backend = backend
         self.configuration = configuration
     }
 
-    /// Starts to watch and read, and gives what happens.
+    /// Starts a watch and returns its events: those of the readers, and taps.
     ///
-    /// Each call is a watch of its own. It ends when the consumer stops, or with the end of a recording.
+    /// ```swift
+    /// for await event in CardScanner(PCSCBackend()).events() {
+    ///     switch event {
+    ///     case .reader(let change): print(change.reader?.name ?? "all readers")
+    ///     case .scan(let tap): print(tap.memberKey ?? "nobody")
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// Each call starts a watch of its own. It ends when the consumer stops, or with the end of a recording.
     public func events() -> AsyncStream<ScannerEvent> {
         backend.isRecording ? eventsInOrder() : eventsPerReader()
     }
 
-    /// Starts to watch and read, and gives the taps alone.
+    /// Starts a watch and returns its taps.
     ///
-    /// The sequence does not end by itself while readers may come and go; that of a recording does.
+    /// ```swift
+    /// for await tap in scanner.taps() {
+    ///     print(tap.memberKey ?? "nobody")
+    /// }
+    /// ```
+    ///
+    /// The sequence of live readers does not end by itself; that of a recording does.
     public func taps() -> some AsyncSequence<ScanEvent, Never> & Sendable {
         events().compactMap { event in
             if case .scan(let tap) = event { tap } else { nil }
         }
     }
 
-    /// Starts to watch and read one reader, and gives its taps alone: a stream of its own for each of several readers.
+    /// Starts a watch of one reader and returns its taps: a separate stream for each of several readers.
     ///
-    /// The reader may be absent, go and come back, and be back under another name if it has a serial number
-    /// (``ReaderInfo/isSameDevice(as:)``). The cards on other readers are left alone.
+    /// The reader may be absent, be removed and reconnected, also under another name if it has a serial number
+    /// (``ReaderInfo/isSameDevice(as:)``). Cards on other readers are ignored.
     public func taps(of reader: ReaderInfo) -> some AsyncSequence<ScanEvent, Never> & Sendable {
         var configuration = configuration
         let serves = configuration.serves
@@ -57,7 +72,7 @@ public struct CardScanner: Sendable {
     /// }
     /// ```
     ///
-    /// - Returns: one event, whatever happens: what could not be read is among its problems.
+    /// - Returns: one event, whatever happens: its problems include what could not be read.
     public func scan(_ presence: CardPresence) async -> ScanEvent {
         var left = configuration.timeLimit
         var reading = await read(presence, within: left)
@@ -71,11 +86,10 @@ public struct CardScanner: Sendable {
         return event(of: reading, at: presence.at, on: presence.reader, atr: presence.facts.effectiveATR)
     }
 
-    /// Reads what a reader reported.
+    /// Evaluates a reader's report.
     ///
-    /// - Returns: one event, or `nil` if the report is no tap: a card that went, or a reader that states that it is
-    ///   there. A line that is not well formed is a tap with the problem `readFailed`, for somebody held a card to the
-    ///   reader.
+    /// - Returns: one event; `nil` if the report is no tap: a removed card, or the presence of a reader. A malformed
+    ///   line is a tap with the problem `readFailed`, since a card was presented.
     public func scan(_ report: ReaderReport) -> ScanEvent? {
         let (limits, site) = (configuration.limits, configuration.site)
         guard let reading = ReportReading.read(report.line, limits: limits, site: site, at: report.at) else {
@@ -224,31 +238,31 @@ private actor EventSource {
 
 /// How a ``CardScanner`` reads cards.
 public struct ScannerConfiguration: Sendable {
-    /// Limits for the NDEF message of a tag.
+    /// The limits for the NDEF message of a tag.
     public var limits: NDEFLimits
 
-    /// What passes are read and accepted; without it what is written on a card, and its identifier.
+    /// The passes to read and accept; without it only the content of a card and its identifier are read.
     public var site: PassSite?
 
-    /// How often a card is read again after it was reset by another program or the radio link failed, 0 to 10.
+    /// The number of retries of reading a card after another program reset it or the radio link failed, 0 to 10.
     public var retries: Int
 
-    /// How long a tap may take, all its readings included: a card that is not read by then is a tap with the problem
-    /// `readFailed`. One exchange that is under way comes to its end first. 0 s, with which nothing is read, to
-    /// ``ReaderLimits/workDuration``; what lies outside becomes the nearest.
+    /// The maximum time of a tap, including all retries: a card that is not read by then is a tap with the problem
+    /// `readFailed`. One exchange under way is completed first. From 0 s, with which nothing is read, to
+    /// ``ReaderLimits/workDuration``; other values are clamped.
     public var timeLimit: Duration { didSet { timeLimit = Self.limited(timeLimit) } }
 
     private static func limited(_ duration: Duration) -> Duration {
         min(max(duration, .zero), ReaderLimits.workDuration)
     }
 
-    /// Which readers to serve; the others' events are passed on and their cards left alone.
+    /// Returns whether to serve a reader; the others' events are forwarded and their cards ignored.
     public var serves: @Sendable (ReaderInfo) -> Bool
 
-    /// Makes the ids of events.
+    /// Makes the identifiers of events.
     public var makeID: @Sendable () -> UUID
 
-    /// How to read cards.
+    /// Creates a configuration.
     public init(
         limits: NDEFLimits = .default,
         site: PassSite? = nil,
@@ -266,10 +280,10 @@ public struct ScannerConfiguration: Sendable {
     }
 }
 
-/// What a ``CardScanner`` tells.
+/// An event of a ``CardScanner``.
 public enum ScannerEvent: Sendable, Hashable {
-    /// Something happened to the readers.
+    /// An event of the readers.
     case reader(ReaderEvent)
-    /// A card was presented and read, as far as it could be.
+    /// A card was presented and read, as far as possible.
     case scan(ScanEvent)
 }

@@ -1,34 +1,34 @@
 import Synchronization
 
-/// Several backends as one, so that one scanner serves readers that are reached in different ways.
+/// A backend that combines several, so that one scanner serves readers of different kinds.
 ///
 /// ```swift
 /// let backend = CombinedBackend([PCSCBackend(), NFCBackend()])
 /// for await tap in CardScanner(backend).taps() { … }
 /// ```
 ///
-/// It is made for live readers: recordings would be reported at the same time, and no longer in an order of their own.
+/// Intended for live readers: recordings would be replayed concurrently, and not in order.
 public final class CombinedBackend: ReaderBackend {
-    /// The backends, in the order in which they were given.
+    /// The backends, in the given order.
     public let parts: [any ReaderBackend]
 
     /// Which part told of a reader.
     private let owners = Mutex<[ReaderInfo: Int]>([:])
 
-    /// Some backends as one.
+    /// Creates a backend of several.
     ///
     /// - Parameter parts: the backends. No two of them may serve the same reader.
     public init(_ parts: [any ReaderBackend]) {
         self.parts = parts
     }
 
-    /// The way of the first part, `simulated` where there is none. Each reader says its own (``ReaderInfo/backend``).
+    /// The kind of the first part, `simulated` if there is none. Each reader has its own (``ReaderInfo/backend``).
     public var kind: BackendKind { parts.first?.kind ?? .simulated }
 
     /// Whether all parts are recordings.
     public var isRecording: Bool { !parts.isEmpty && parts.allSatisfy(\.isRecording) }
 
-    /// Watches all readers. What happens to those of one part comes in its order.
+    /// Returns the events of all readers. Those of one part are in its order.
     public func events() -> AsyncStream<ReaderEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderEvent.self)
         // Begun before this returns: what happens from now on is seen.
@@ -50,9 +50,9 @@ public final class CombinedBackend: ReaderBackend {
         return stream
     }
 
-    /// The readers of all parts that are there now, those of the first part first.
+    /// Returns the connected readers of all parts, those of the first part first.
     ///
-    /// - Throws: the error of the first part that cannot be asked, if no other part has a reader. ``listing()`` tells it in
+    /// - Throws: the error of the first part that fails, if no other part has a reader. ``listing()`` includes it in
     ///   any case.
     public func readers() async throws -> [ReaderStatus] {
         let listing = await listing()
@@ -61,7 +61,7 @@ public final class CombinedBackend: ReaderBackend {
         return listing.readers
     }
 
-    /// The readers of all parts, which are asked at the same time, and the error of each part that cannot be asked.
+    /// Returns the readers of all parts, which are queried concurrently, and the error of each part that fails.
     public func listing() async -> ReaderListing {
         let found = await withTaskGroup(of: (Int, ReaderListing).self) { group in
             for (index, part) in parts.enumerated() { group.addTask { (index, await part.listing()) } }
@@ -77,14 +77,14 @@ public final class CombinedBackend: ReaderBackend {
         return all
     }
 
-    /// Lets go of the readers of all parts.
+    /// Releases the readers of all parts.
     public func close() async {
         await withDiscardingTaskGroup { group in
             for part in parts { group.addTask { await part.close() } }
         }
     }
 
-    /// Runs a conversation with the card, by the backend that told of its reader.
+    /// Performs a conversation with the card, on the backend of its reader.
     public func withCard<Result: Sendable>(
         _ presence: CardPresence,
         perform conversation: @escaping @Sendable (any CardChannel) throws -> Result

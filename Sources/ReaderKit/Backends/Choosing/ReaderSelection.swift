@@ -1,28 +1,28 @@
 import Foundation
 
-/// The readers that a program is to serve, in whatever way they are reached: one choice for all tools and applications.
+/// A selection of the readers that a program serves, of any backend, for all tools and applications.
 ///
 /// ```swift
 /// let selection = ReaderSelection([.pcsc(name: nil), .nfc(connection: "pn532_uart:/dev/ttyUSB0")])
 /// let backend = try selection.makeBackend()
 /// ```
 ///
-/// Without a selector it is all that is there: the readers of PC/SC, those that libnfc finds without sending anything to
-/// serial lines (but for an ACR122U, which is PC/SC's), and the lines of readers in Smart Reader mode that have a name
+/// Without a selector it selects all readers: those of PC/SC, those that libnfc finds without sending anything to
+/// serial lines (except an ACR122U, which is PC/SC's), and the lines of readers in Smart Reader mode that have a name
 /// under `/dev/clubkit`.
 public struct ReaderSelection: Sendable, Hashable {
-    /// What is meant; a reader is served if one of these means it. All readers of this machine if empty.
+    /// The selectors; a reader is served if any of them matches. All readers of this machine if empty.
     public var selectors: [ReaderSelector]
 
-    /// How the readers in Smart Reader mode are set: the form of their lines, what their templates look for, speed. Its
-    /// sources and its folder are of no account, for the selectors name which lines are meant.
+    /// The settings of readers in Smart Reader mode: the format of their lines, their templates, speed. Its sources and
+    /// its folder are ignored, since the selectors determine the lines.
     public var smartReaders: SmartReaderConfiguration
 
-    /// A choice of readers.
+    /// Creates a selection.
     ///
     /// - Parameters:
-    ///   - selectors: what is meant; all readers of this machine if empty.
-    ///   - smartReaders: how the readers in Smart Reader mode are set.
+    ///   - selectors: the selectors; all readers of this machine if empty.
+    ///   - smartReaders: the settings of readers in Smart Reader mode.
     public init(
         _ selectors: [ReaderSelector] = [],
         smartReaders: SmartReaderConfiguration = SmartReaderConfiguration()
@@ -31,14 +31,14 @@ public struct ReaderSelection: Sendable, Hashable {
         self.smartReaders = smartReaders
     }
 
-    /// Whether the reader is one that is meant.
+    /// Returns whether the reader is selected.
     public func matches(_ reader: ReaderInfo) -> Bool {
         selectors.isEmpty || selectors.contains { $0.matches(reader) }
     }
 
-    /// The recordings that are meant; `nil` if live readers are.
+    /// Returns the selected recordings; `nil` if live readers are selected.
     ///
-    /// - Throws: ``ReaderError/Kind/unsupported`` if both are: a recording has a time and an order of its own.
+    /// - Throws: ``ReaderError/Kind/unsupported`` if both are selected: a recording has its own time and order.
     public func recordings() throws(ReaderError) -> [String]? {
         let paths = selectors.compactMap { selector -> String? in
             if case .replay(let path) = selector { path } else { nil }
@@ -55,12 +55,12 @@ public struct ReaderSelection: Sendable, Hashable {
         return paths
     }
 
-    /// The backend of the readers that are meant. Nothing is asked of them yet, and they need not be there.
+    /// Creates the backend of the selected readers. They need not be connected, and none is accessed yet.
     ///
-    /// It may serve more readers than are meant: ``matches(_:)`` tells.
+    /// It may serve more readers than those selected; see ``matches(_:)``.
     ///
-    /// - Parameter now: the clock that dates presentations.
-    /// - Throws: ``ReaderError/Kind/unsupported`` for a way that this build was made without; ``CaptureFileError`` for a
+    /// - Parameter now: the clock of presentations.
+    /// - Throws: ``ReaderError/Kind/unsupported`` for a backend that this build omits; ``CaptureFileError`` for a
     ///   recording that cannot be read.
     public func makeBackend(now: @escaping @Sendable () -> Date = { Date() }) throws -> any ReaderBackend {
         if let recordings = try recordings() { return ReplayBackend(try CaptureFiles.load(recordings)) }
@@ -142,23 +142,23 @@ public struct ReaderSelection: Sendable, Hashable {
     }
 }
 
-/// Which readers are meant, as a person writes it: `SpringCard`, `pcsc:`, `nfc:pn532_uart:/dev/ttyUSB0`.
+/// A selector of readers, in its text form: `SpringCard`, `pcsc:`, `nfc:pn532_uart:/dev/ttyUSB0`.
 public enum ReaderSelector: Sendable, Hashable {
-    /// Readers that are reached in any way, whose name begins so, or that have this serial number.
+    /// Readers of any backend whose name has this prefix, or with this serial number.
     case named(String)
-    /// Readers of PC/SC, all of them or those whose name begins so or that have this serial number: `pcsc:`,
+    /// Readers of PC/SC: all, or those whose name has this prefix or with this serial number: `pcsc:`,
     /// `pcsc:NAME`.
     case pcsc(name: String?)
-    /// Readers of libnfc: those that it finds (`nfc:`), or the one at a connection string (`nfc:pn532_uart:/dev/ttyUSB0`),
-    /// which need not be there yet.
+    /// Readers of libnfc: those that it finds (`nfc:`), or the one at a connection string
+    /// (`nfc:pn532_uart:/dev/ttyUSB0`), which need not be connected yet.
     case nfc(connection: String?)
     /// Lines of readers in Smart Reader mode: those with a name under `/dev/clubkit` (`smart-reader:`), or the one at a
-    /// path (`smart-reader:/dev/ttyACM0`), which need not be there yet.
+    /// path (`smart-reader:/dev/ttyACM0`), which need not be connected yet.
     case smartReader(path: String?)
     /// The readers of a recording: `replay:FILE`, or a directory of captures.
     case replay(path: String)
 
-    /// Reads what a person wrote. A word that begins with none of the four ways is a name or a serial number.
+    /// Parses the text form. A text without one of the four prefixes is a name or a serial number.
     ///
     /// - Returns: `nil` for an empty text and for `replay:` without a file.
     public init?(_ text: String) {
@@ -180,7 +180,7 @@ public enum ReaderSelector: Sendable, Hashable {
         }
     }
 
-    /// Whether the reader is one that is meant.
+    /// Returns whether the reader is selected.
     public func matches(_ reader: ReaderInfo) -> Bool {
         switch self {
         case .named(let name): Self.matches(reader, name)
@@ -218,7 +218,7 @@ public enum ReaderSelector: Sendable, Hashable {
 }
 
 extension ReaderSelector: CustomStringConvertible {
-    /// As a person writes it.
+    /// The text form.
     public var description: String {
         switch self {
         case .named(let name): name

@@ -4,13 +4,13 @@ import Synchronization
 
 /// Readers driven by libnfc: PN532 boards on serial lines, SPI and I²C, PN533 sticks, the ACR122U.
 ///
-/// Cards of ISO/IEC 14443 A and B, FeliCa and Jewel (Topaz) are seen; ISO 15693 is unknown to libnfc
-/// (``LibNFC/missingTechnologies``), whatever the reader. One card at a time is seen on each reader.
+/// It detects cards of ISO/IEC 14443 A and B, FeliCa and Jewel (Topaz); libnfc does not support ISO 15693
+/// (``LibNFC/missingTechnologies``), whatever the reader. Each reader detects one card at a time.
 ///
 /// A reader belongs to one program at a time. It is opened when it is first used or watched, and kept until the backend
-/// goes. Each has a thread of its own, so that one that hangs holds up no other. While there is a watch, cards are looked
-/// for at intervals (``NFCConfiguration/pollInterval``), since libnfc reveals nothing by itself; a conversation is
-/// never interrupted by that.
+/// is released. Each has a thread of its own, so that one that hangs does not delay others. While there is a watch,
+/// cards are polled at intervals (``NFCConfiguration/pollInterval``), since libnfc reports none by itself; polling
+/// never interrupts a conversation.
 public final class NFCBackend: ReaderBackend {
     private struct Served {
         /// Tells a thread from an earlier one of the same reader.
@@ -32,11 +32,11 @@ public final class NFCBackend: ReaderBackend {
     private let table = NFCTable()
     private let state = Mutex(State())
 
-    /// Readers of this machine.
+    /// Creates a backend for readers of this machine.
     ///
     /// - Parameters:
-    ///   - configuration: which readers, and time limits.
-    ///   - now: the clock that dates presentations.
+    ///   - configuration: the readers to serve, and time limits.
+    ///   - now: the clock of presentations.
     public convenience init(
         configuration: NFCConfiguration = NFCConfiguration(),
         now: @escaping @Sendable () -> Date = { Date() }
@@ -68,14 +68,14 @@ public final class NFCBackend: ReaderBackend {
         for reader in readers { reader.stop() }
     }
 
-    /// libnfc.
+    /// The kind of backend: libnfc.
     public var kind: BackendKind { .nfc }
 
-    /// Watches the readers. A reader that goes away is reported, and reported again when it is back.
+    /// Returns the events of the readers. Removed readers are reported, and reported again when they return.
     ///
-    /// A reader that is there and cannot be used (another program holds it, this user may not open it, no chip answers) is
-    /// told as ``ReaderEvent/readerStuck(_:_:)``, with the reason, and tried again; ``ReaderEvent/readerRecovered(_:)``
-    /// comes before it is reported as added.
+    /// A connected reader that is unusable (another program holds it, this user may not open it, no chip answers) is
+    /// reported as ``ReaderEvent/readerStuck(_:_:)``, with the reason, and retried; ``ReaderEvent/readerRecovered(_:)``
+    /// precedes its addition.
     public func events() -> AsyncStream<ReaderEvent> {
         let id = UUID()
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderEvent.self)
@@ -112,10 +112,10 @@ public final class NFCBackend: ReaderBackend {
         discovery?.stop()
     }
 
-    /// The readers that are there now, each with its card and with what it can do, or with the reason why it cannot be used:
-    /// another program holds it, say.
+    /// Returns the connected readers, each with its card and technologies, or with the reason why it is unusable, for
+    /// instance because another program holds it.
     ///
-    /// - Throws: ``ReaderError`` when libnfc does not work. No reader is no error.
+    /// - Throws: ``ReaderError`` if libnfc does not work. The absence of readers is no error.
     public func readers() async throws -> [ReaderStatus] {
         var listed: [String] = []
         if configuration.discoversReaders {
@@ -155,8 +155,8 @@ public final class NFCBackend: ReaderBackend {
         )
     }
 
-    /// Ends all watches, closes the devices and puts them to rest. A call into libnfc that is under way is waited for, or
-    /// given up at its deadline.
+    /// Ends all watches, closes the devices and puts them to rest. It waits for a call into libnfc under way, until its
+    /// deadline.
     public func close() async {
         let (readers, discovery) = end()
         discovery?.stop()
@@ -177,9 +177,10 @@ public final class NFCBackend: ReaderBackend {
         }
     }
 
-    /// Runs a conversation with the card of that presentation, which is selected anew unless nobody has talked to it.
+    /// Performs a conversation with the card of that presentation, which is selected anew except for the first
+    /// conversation.
     ///
-    /// When the task is cancelled, the call into libnfc that is under way is ended too (`nfc_abort_command`).
+    /// If the task is cancelled, the call into libnfc under way is ended too (`nfc_abort_command`).
     public func withCard<Result: Sendable>(
         _ presence: CardPresence,
         perform conversation: @escaping @Sendable (any CardChannel) throws -> Result

@@ -1,9 +1,9 @@
-/// A return code of libnfc: zero and above is success, and often a count; below are the errors of `nfc.h`.
+/// A return code of libnfc: zero and above is success, often a count; below are the errors of `nfc.h`.
 public struct NFCCode: RawRepresentable, Sendable, Hashable {
     /// The number, such as -20.
     public var rawValue: Int32
 
-    /// A code.
+    /// Creates a code.
     public init(rawValue: Int32) {
         self.rawValue = rawValue
     }
@@ -30,7 +30,7 @@ public struct NFCCode: RawRepresentable, Sendable, Hashable {
     /// Whether the call succeeded (`NFC_SUCCESS`, or a count).
     public var isSuccess: Bool { rawValue >= 0 }
 
-    /// The name in `nfc.h`, or `NFC_?` for a number that it does not define.
+    /// The name in `nfc.h`; `NFC_?` for an undefined number.
     public var name: String {
         rawValue >= 0 ? "NFC_SUCCESS" : Self.entries[rawValue]?.name ?? "NFC_?"
     }
@@ -52,7 +52,7 @@ public struct NFCCode: RawRepresentable, Sendable, Hashable {
         }
     }
 
-    /// The typed error for this code.
+    /// Returns the typed error for this code.
     public func error(attempting attempt: String, detail: String? = nil) -> ReaderError {
         CodeEntry.error(Self.entries[rawValue], code, attempting: attempt, detail: detail)
     }

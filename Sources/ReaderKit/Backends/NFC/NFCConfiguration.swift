@@ -1,46 +1,46 @@
-/// Which readers the libnfc backend serves, and its time limits.
+/// The configuration of the libnfc backend: the readers to serve, and time limits.
 public struct NFCConfiguration: Sendable, Hashable {
-    /// Connection strings of the readers to serve, such as `pn532_uart:/dev/ttyUSB0`, `pn532_spi:/dev/spidev0.0`,
-    /// `pn532_i2c:/dev/i2c-1` or `acr122_usb:001:004`. A reader need not be there yet.
+    /// The connection strings of the readers to serve, such as `pn532_uart:/dev/ttyUSB0`, `pn532_spi:/dev/spidev0.0`,
+    /// `pn532_i2c:/dev/i2c-1` or `acr122_usb:001:004`. A reader need not be connected yet.
     public var connectionStrings: [String]
 
-    /// Whether to serve every reader on USB that libnfc finds, and those that its own configuration names
+    /// Whether to serve every reader on USB that libnfc finds, and those in its own configuration
     /// (`/etc/nfc/libnfc.conf`, `LIBNFC_DEVICE`).
     public var discoversReaders: Bool
 
-    /// Drivers of libnfc whose readers are not served when they are found, as `acr122_usb`.
+    /// The drivers of libnfc whose readers are ignored when found, such as `acr122_usb`.
     ///
-    /// pcscd serves an ACR122U too, and to open it by libnfc resets it under pcscd's hands even where that fails then.
+    /// pcscd serves an ACR122U too; opening it by libnfc resets it under pcscd, even if opening then fails.
     public var driversLeftAlone: Set<String>
 
     /// The drivers of readers that pcscd serves as well.
     public static let driversOfPCSC: Set<String> = ["acr122_usb", "acr122_pcsc"]
 
-    /// Whether to look for readers on serial lines too. Something is then sent to whatever is connected to any of them.
+    /// Whether to look for readers on serial lines too. This sends data to every device on any of them.
     public var scansSerialPorts: Bool
 
-    /// How often to look whether there is a card. A card that comes and goes between two looks is not seen.
+    /// The interval of polling for cards. A card that comes and goes between two polls is not detected.
     public var pollInterval: Duration
 
-    /// How often to look for readers that were plugged in.
+    /// The interval of looking for newly connected readers.
     public var discoveryInterval: Duration
 
-    /// How long a card may take for its answer to an APDU; a raw frame has a second at most.
+    /// The maximum time of a card's answer to an APDU; for a raw frame at most a second.
     public var answerTimeout: Duration
 
-    /// How long one call to libnfc may take before its thread is abandoned and the reader is published as stuck.
+    /// The maximum time of one call to libnfc, after which its thread is abandoned and the reader is reported as stuck.
     public var callDeadline: Duration
 
-    /// The first pause before a reader that cannot be opened is tried again; each further pause is twice as long.
+    /// The first pause before opening a failed reader is retried; each further pause is twice as long.
     public var firstBackOff: Duration
 
     /// The longest pause between two attempts to open a reader.
     public var lastBackOff: Duration
 
-    /// How many looks in a row may fail before the reader is opened anew.
+    /// The number of consecutive failed polls after which the reader is reopened.
     public var looksBeforeReopening: Int
 
-    /// Which readers to serve, and time limits. Without connection strings readers on USB are discovered.
+    /// Creates a configuration. Without connection strings readers on USB are discovered.
     public init(
         connectionStrings: [String] = [],
         discoversReaders: Bool? = nil,

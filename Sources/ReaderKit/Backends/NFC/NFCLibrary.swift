@@ -305,10 +305,10 @@ extension NFCTarget {
 #if NFC
 /// The installed libnfc.
 public enum LibNFC {
-    /// Its version, as `nfc_version` tells it.
+    /// Its version, from `nfc_version`.
     public static var version: String { NFCLibrary.system.version() }
 
-    /// What no reader can do through this library, whatever the reader: ISO 15693 cards (Type 5 tags) are not seen.
+    /// The technologies that no reader supports through this library: ISO 15693 cards (Type 5 tags) are not detected.
     public static let missingTechnologies: [Technology] = [.iso15693]
 }
 #endif

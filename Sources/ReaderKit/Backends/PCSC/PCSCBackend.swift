@@ -5,8 +5,8 @@ import Synchronization
 /// Readers served by pcscd, through libpcsclite.
 ///
 /// ``events()`` watches with a thread and a context of its own for each watcher. Conversations run on one thread and
-/// context per reader, so that a reader that hangs holds up no other. Making a backend does nothing yet: pcscd need not
-/// run.
+/// context per reader, so that a reader that hangs does not delay others. Creating a backend does not access pcscd,
+/// which need not run.
 public final class PCSCBackend: ReaderBackend {
     private struct State {
         /// By the reader's name; the number distinguishes a thread from an earlier one of the same reader.
@@ -25,11 +25,11 @@ public final class PCSCBackend: ReaderBackend {
     private let clients: PCSCClients
     private let state = Mutex(State())
 
-    /// The PC/SC readers of this machine.
+    /// Creates a backend for the PC/SC readers of this machine.
     ///
     /// - Parameters:
     ///   - configuration: time limits.
-    ///   - now: the clock that dates presentations.
+    ///   - now: the clock of presentations.
     public convenience init(
         configuration: PCSCConfiguration = PCSCConfiguration(),
         now: @escaping @Sendable () -> Date = { Date() }
@@ -55,11 +55,11 @@ public final class PCSCBackend: ReaderBackend {
         for io in state.withLock({ $0.conversations.values.map(\.io) }) { io.stop() }
     }
 
-    /// PC/SC.
+    /// The kind of backend: PC/SC.
     public var kind: BackendKind { .pcsc }
 
-    /// Watches readers and cards (`SCardGetStatusChange`), and outlives pcscd: when it is killed and started again, the
-    /// stream tells both and goes on.
+    /// Returns the events of readers and cards (`SCardGetStatusChange`). If pcscd is killed and started again, the
+    /// stream reports both and continues.
     public func events() -> AsyncStream<ReaderEvent> {
         let id = UUID()
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderEvent.self)
@@ -91,9 +91,9 @@ public final class PCSCBackend: ReaderBackend {
         for watcher in watchers { watcher.finish() }
     }
 
-    /// The readers that are there now, each with its card.
+    /// Returns the connected readers, each with its card.
     ///
-    /// - Throws: ``ReaderError`` when pcscd cannot be reached. No reader is no error.
+    /// - Throws: ``ReaderError`` if pcscd cannot be reached. The absence of readers is no error.
     public func readers() async throws -> [ReaderStatus] {
         try checkThreads()
         let io = PCSCCardIO(
@@ -110,7 +110,7 @@ public final class PCSCBackend: ReaderBackend {
         return try await io.run { io, _ in try io.snapshot(at: now()) }
     }
 
-    /// Runs a conversation with the card of that presentation, inside one transaction (`SCardConnect` shared,
+    /// Performs a conversation with the card of that presentation, inside one transaction (`SCardConnect` shared,
     /// `SCardBeginTransaction`, …, `SCardEndTransaction`, `SCardDisconnect` leaving the card powered).
     public func withCard<Result: Sendable>(
         _ presence: CardPresence,
@@ -126,8 +126,8 @@ public final class PCSCBackend: ReaderBackend {
 
     /// Connects to the card of that presentation for single exchanges from any task.
     ///
-    /// Each exchange crosses to the reader's thread and back; a whole conversation in ``withCard(_:perform:)`` crosses
-    /// once. The card stays locked until ``PCSCConnection/close()``.
+    /// Each exchange switches to the reader's thread and back; a whole conversation in ``withCard(_:perform:)``
+    /// switches once. The card stays locked until ``PCSCConnection/close()``.
     public func connect(to presence: CardPresence) async throws -> PCSCConnection {
         let io = try conversations(of: presence)
         let connection = PCSCConnection(backend: self, io: io)
@@ -232,25 +232,25 @@ extension ReaderStatus {
 
 /// Time limits of the PC/SC backend.
 public struct PCSCConfiguration: Sendable, Hashable {
-    /// How long one call to a card may take before its thread is abandoned and the reader is published as stuck.
+    /// The maximum time of one call to a card, after which its thread is abandoned and the reader is reported as stuck.
     ///
     /// Wallets and DESFire cards answer within two seconds; the driver's own time-outs end most faulty calls earlier.
     public var callDeadline: Duration
 
-    /// The first pause before pcscd is asked again when it is away; each further pause is twice as long.
+    /// The first pause before unavailable pcscd is retried; each further pause is twice as long.
     public var firstBackOff: Duration
 
     /// The longest pause between two attempts to reach pcscd.
     public var lastBackOff: Duration
 
-    /// How long to look for a removal after the link to a card failed, to tell a card that was taken away from one that
-    /// is held badly. Drivers that poll notice a removal up to 0.4 s late.
+    /// The time to watch for a removal after the link to a card failed, to distinguish a removed card from an unstable
+    /// one. Drivers that poll notice a removal up to 0.4 s late.
     public var removalGrace: Duration
 
-    /// How often, and with which pauses in between, to try again while another program holds the reader.
+    /// The number of retries, with pauses in between, while another program holds the reader.
     public var sharingRetries: Int
 
-    /// Time limits.
+    /// Creates a configuration.
     public init(
         callDeadline: Duration = .seconds(10),
         firstBackOff: Duration = .milliseconds(50),

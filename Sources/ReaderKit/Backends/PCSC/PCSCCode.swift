@@ -3,7 +3,7 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
     /// The number, such as `0x80100069`.
     public var rawValue: UInt32
 
-    /// A code.
+    /// Creates a code.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
@@ -37,7 +37,7 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
     /// Whether the call succeeded (`SCARD_S_SUCCESS`).
     public var isSuccess: Bool { rawValue == 0 }
 
-    /// The name in `pcsclite.h`, or `SCARD_?` for a number that it does not define.
+    /// The name in `pcsclite.h`; `SCARD_?` for an undefined number.
     public var name: String { Self.entries[rawValue]?.name ?? "SCARD_?" }
 
     /// Whether this code, from a call on the context, means that pcscd itself is gone.
@@ -51,7 +51,7 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
         }
     }
 
-    /// The typed error for this code.
+    /// Returns the typed error for this code.
     public func error(attempting attempt: String, detail: String? = nil) -> ReaderError {
         let code = ReaderError.Code(rawValue: Int64(rawValue), name: name)
         return CodeEntry.error(Self.entries[rawValue], code, attempting: attempt, detail: detail)

@@ -1,8 +1,8 @@
 #if PCSC
 /// A card connected for single exchanges, from any task.
 ///
-/// The card is locked for this connection until ``close()``; a connection that is let go of closes by itself. Until then
-/// other conversations with the card fail with ``ReaderError/Kind/sharingViolation``.
+/// The card is locked for this connection until ``close()`` or its release. Until then other conversations with the
+/// card fail with ``ReaderError/Kind/sharingViolation``.
 public final class PCSCConnection: Sendable {
     /// Kept, since a backend that goes takes its readers' threads along.
     private let backend: PCSCBackend
@@ -40,7 +40,7 @@ public final class PCSCConnection: Sendable {
         }
     }
 
-    /// Lets the card go, powered and as it is. Later exchanges fail.
+    /// Disconnects the card, which stays powered and unchanged. Later exchanges fail.
     public func close() async {
         let slot = slot
         try? await io.run(evenIfCancelled: true) { io, _ in slot.close(io) }

@@ -1,20 +1,20 @@
 import Foundation
 import Synchronization
 
-/// Replays captures as a backend: their readers, their cards and what those said.
+/// Replays captures as a backend: their readers, their cards and the cards' answers.
 ///
-/// The stream of events is driven by its consumer: an event is made when it is asked for, so a consumer that finishes
-/// with a card before it asks for the next event gets the same results each time, and nothing of a capture is decided
-/// before all events of the one before it were taken. The backend needs no cooperation: a consumer may talk to no card,
-/// or to a card that has left already.
+/// The stream of events is driven by its consumer: an event is created when it is requested, so a consumer that
+/// finishes with a card before it requests the next event gets the same results each time, and nothing of a capture is
+/// decided before all events of the previous one were consumed. The consumer is free to communicate with no card, or
+/// with a card that has left already.
 public final class ReplayBackend: ReaderBackend {
     /// The captures, in the order in which they are replayed.
     public let captures: [Capture]
 
-    /// How answers are found.
+    /// How answers are determined.
     public let mode: ReplayMode
 
-    /// How fast events come.
+    /// The speed of events.
     public let speed: ReplaySpeed
 
     private let clock: any Clock<Duration>
@@ -29,15 +29,15 @@ public final class ReplayBackend: ReaderBackend {
         var differences: [ReaderError] = []
     }
 
-    /// A replay of some captures.
+    /// Creates a replay of captures.
     ///
     /// - Parameters:
     ///   - captures: the captures, in their order.
-    ///   - mode: how answers are found.
-    ///   - speed: how fast events come.
+    ///   - mode: how answers are determined.
+    ///   - speed: the speed of events.
     ///   - clock: waits for the recorded times, at recorded speed.
-    ///   - startOf: the moment of time 0 of a capture. It is asked when the first event of that capture is asked for;
-    ///     by default it is the header's `started`, else the present.
+    ///   - startOf: returns the moment of time 0 of a capture. Called when the first event of that capture is
+    ///     requested; by default it is the header's `started`, else the present.
     public init(
         _ captures: [Capture],
         mode: ReplayMode = .byCommand,
@@ -58,29 +58,29 @@ public final class ReplayBackend: ReaderBackend {
     /// Always true.
     public var isRecording: Bool { true }
 
-    /// In strict mode, all that differed from the captures until now: what was sent and not recorded, and what was
-    /// recorded and not sent to a card before it left.
+    /// In strict mode, all differences from the captures so far: commands that were not recorded, and recorded ones
+    /// that were not sent to a card before it left.
     public var differences: [ReaderError] {
         state.withLock { $0.differences }
     }
 
-    /// Replays all captures from the beginning, and ends.
+    /// Returns the events of all captures from the beginning.
     public func events() -> AsyncStream<ReaderEvent> {
         let run = ReplayRun(backend: self)
         return AsyncStream { await run.next() }
     }
 
-    /// The readers of all captures, each once, without cards: those come with time.
+    /// Returns the readers of all captures, each once, without cards, which come with time.
     public func readers() async -> [ReaderStatus] {
         var names: [String] = []
         for name in captures.flatMap(\.readerNames) where !names.contains(name) { names.append(name) }
         return names.map { ReaderStatus(reader: ReaderInfo(recordedName: $0)) }
     }
 
-    /// Runs a conversation with the recorded card.
+    /// Performs a conversation with the recorded card.
     ///
     /// - Throws: ``ReaderError/Kind/cardRemoved`` for a presentation that this backend did not announce, the recorded
-    ///   fault if the card could not be connected, or what the conversation throws.
+    ///   fault if the card could not be connected, or the error of the conversation.
     public func withCard<Result: Sendable>(
         _ presence: CardPresence,
         perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
@@ -137,26 +137,26 @@ extension Clock<Duration> {
     }
 }
 
-/// How a replay finds the answer to what is sent.
+/// How a replay determines the answer to a command.
 public enum ReplayMode: String, Sendable, Hashable, CaseIterable {
-    /// The recorded exchanges are answered in their order; anything else is a ``ReaderError/Kind/replayMismatch`` that
-    /// names the line of the file.
+    /// The recorded exchanges are answered in their order; any other command is a ``ReaderError/Kind/replayMismatch``
+    /// with the line of the file.
     case strict
 
     /// The answer is looked up by the command, within the presentation and the last successful SELECT, so that the
     /// order of commands may change.
     ///
-    /// The same command again gets its next answer, then its last. A SELECT is successful when it is answered `9000` or
-    /// `61xx`. What the reader answers itself (class `FF`), raw frames and escape commands do not depend on a SELECT; a
+    /// A repeated command gets its next answer, then its last. A SELECT is successful if it is answered `9000` or
+    /// `61xx`. Commands to the reader itself (class `FF`), raw frames and escape commands do not depend on a SELECT; a
     /// SELECT that was recorded only after another one is found too. An APDU that was never recorded gets `6D00`, a raw
     /// frame a time-out, an escape command `SCARD_E_UNSUPPORTED_FEATURE`.
     case byCommand
 }
 
-/// How fast a replay describes what happened.
+/// The speed at which a replay reports events.
 public enum ReplaySpeed: String, Sendable, Hashable, CaseIterable {
-    /// One event after the other, as soon as it is asked for. The times of the events are the recorded ones.
+    /// One event after the other, as soon as requested. The times of the events are the recorded ones.
     case asFastAsPossible
-    /// Each event at its recorded time after the begin of its capture.
+    /// Each event at its recorded time after the beginning of its capture.
     case recorded
 }

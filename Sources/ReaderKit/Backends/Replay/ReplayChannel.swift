@@ -1,23 +1,23 @@
 import Synchronization
 
-/// Answers a conversation from one recorded presentation.
+/// A channel that answers a conversation from one recorded presentation.
 public final class ReplayChannel: CardChannel {
     private let presentation: Capture.Presentation
     private let file: String?
     private var script: any ReplayScript
     private var isRemoved = false
 
-    /// What the reader knew of the card.
+    /// The properties of the card that the reader reported.
     public var facts: CardFacts { presentation.facts }
 
-    /// The recorded time from the presentation of the card to the last answer given; 0 where none is recorded.
+    /// The recorded time from the presentation of the card to the last answer; 0 if not recorded.
     public private(set) var elapsed: Duration = .zero
 
-    /// A channel at the beginning of that presentation.
+    /// Creates a channel at the beginning of that presentation.
     ///
     /// - Parameters:
-    ///   - presentation: what was recorded.
-    ///   - mode: how the answer is found.
+    ///   - presentation: the recorded presentation.
+    ///   - mode: how answers are determined.
     ///   - file: the name of the file, for messages.
     public init(_ presentation: Capture.Presentation, mode: ReplayMode = .byCommand, file: String? = nil) {
         self.presentation = presentation
@@ -53,16 +53,16 @@ public final class ReplayChannel: CardChannel {
         }
     }
 
-    /// Forgets what was selected. A capture does not record resets, so this succeeds as long as the card is there.
+    /// Resets the selection. A capture does not record resets, so this succeeds as long as the card is present.
     public func reset() throws(ReaderError) {
         guard !isRemoved else { throw ReaderError(.cardRemoved, attempting: "reset the card") }
         script.reset()
     }
 
-    /// In strict mode, what was sent and is not what was recorded.
+    /// In strict mode, the commands that differ from the recorded ones.
     public private(set) var mismatches: [ReaderError] = []
 
-    /// In strict mode, what was recorded and not asked for, as an error that names its line; else `nil`.
+    /// In strict mode, the recorded command that was not sent, as an error with its line; else `nil`.
     public var rest: ReaderError? {
         isRemoved ? nil : script.rest
     }

@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Readers that report by themselves what they read: an S550 in Smart Reader mode, on a serial line or typing as a
+/// Readers that report what they read by themselves: an S550 in Smart Reader mode, on a serial line or typing as a
 /// keyboard.
 ///
-/// Such a reader has the keys of its passes itself. It describes what it read as ``ReaderEvent/cardReported(_:)`` and
-/// carries nothing to a card, so ``withCard(_:perform:)`` always throws. `$SCRDR` lines, JSON, MK1 and plain text are
-/// understood (``SmartReaderFormat``).
+/// Such a reader holds the keys of its passes itself. It reports what it read as ``ReaderEvent/cardReported(_:)`` and
+/// gives no access to the card, so ``withCard(_:perform:)`` always throws. `$SCRDR` lines, JSON, MK1 and plain text are
+/// supported (``SmartReaderFormat``).
 ///
-/// Each line has a thread of its own, which sleeps while nothing comes. It is opened while somebody watches, for this
+/// Each line has a thread of its own, which sleeps while nothing arrives. It is open while there is a watch, for this
 /// program alone (`flock(2)`, `TIOCEXCL`; `EVIOCGRAB` for a keyboard).
 public final class SmartReaderBackend: ReaderBackend {
     private struct Line {
@@ -32,13 +32,13 @@ public final class SmartReaderBackend: ReaderBackend {
     /// Also keeps the beginning of one watch and the end of another in their order.
     private let state = Mutex(State())
 
-    /// Readers at these places.
+    /// Creates a backend for the configured readers.
     ///
     /// - Parameters:
-    ///   - configuration: which readers, and how they are set.
-    ///   - serves: which of the readers that get a name in ``SmartReaderConfiguration/folder`` to serve; a line that is
-    ///     not meant is left alone, since one that is opened is taken from everybody else.
-    ///   - now: the clock that dates reports.
+    ///   - configuration: the readers to serve, and their settings.
+    ///   - serves: returns whether to serve a reader with a name in ``SmartReaderConfiguration/folder``; other lines
+    ///     are not opened, since opening one makes it unavailable to other programs.
+    ///   - now: the clock of reports.
     public convenience init(
         configuration: SmartReaderConfiguration,
         serves: @escaping @Sendable (ReaderInfo) -> Bool = { _ in true },
@@ -72,7 +72,7 @@ public final class SmartReaderBackend: ReaderBackend {
         for line in state.withLock({ $0.lines }) { line.thread.stop() }
     }
 
-    /// Smart Reader mode.
+    /// The kind of backend: Smart Reader mode.
     public var kind: BackendKind { .smartReader }
 
     // MARK: - Lines
@@ -114,12 +114,11 @@ public final class SmartReaderBackend: ReaderBackend {
 
     // MARK: - Watching
 
-    /// Watches the lines. A reader that goes away is reported, and reported again when it is back.
+    /// Returns the events of the lines. Removed readers are reported, and reported again when they return.
     ///
-    /// A line that is there and cannot be used (another program holds it, this user may not open it) is told as
-    /// ``ReaderEvent/readerStuck(_:_:)``, with the reason, and tried again; ``ReaderEvent/readerRecovered(_:)`` comes
-    /// before it is reported as added. What is reported while nobody watches is lost. Where standard input is the one
-    /// source, its end is that of the stream.
+    /// A connected line that is unusable (another program holds it, this user may not open it) is reported as
+    /// ``ReaderEvent/readerStuck(_:_:)``, with the reason, and retried; ``ReaderEvent/readerRecovered(_:)`` precedes
+    /// its addition. Reports without a watch are lost. If standard input is the only source, its end ends the stream.
     public func events() -> AsyncStream<ReaderEvent> {
         let id = UUID()
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderEvent.self)
@@ -148,8 +147,8 @@ public final class SmartReaderBackend: ReaderBackend {
         lookout.want { [weak self] in self?.lookAround() }
     }
 
-    /// The readers whose lines are there now. One that another program has open, or that this user may not use, says so;
-    /// what else there is shows when they are watched.
+    /// Returns the readers whose lines are connected. One that another program has open, or that this user may not use,
+    /// has the reason; other errors show when they are watched.
     public func readers() async -> [ReaderStatus] {
         lookAround()
         return state.withLock { $0.lines }.compactMap { line in
@@ -166,7 +165,7 @@ public final class SmartReaderBackend: ReaderBackend {
         return ReaderStatus(reader: reader, unavailability: DeviceNode.obstacle(to: path, isKeyboard: isKeyboard))
     }
 
-    /// Ends all watches and closes the lines, which others can open then.
+    /// Ends all watches and closes the lines, which makes them available to other programs.
     public func close() async {
         let threads = state.withLock { state in
             state.isClosed = true
@@ -179,7 +178,7 @@ public final class SmartReaderBackend: ReaderBackend {
         table.finish()
     }
 
-    /// Always throws ``ReaderError/Kind/unsupported``: a report is no card that can be talked to.
+    /// Always throws ``ReaderError/Kind/unsupported``: a report gives no access to the card.
     public func withCard<Result: Sendable>(
         _ presence: CardPresence,
         perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
@@ -197,7 +196,8 @@ public final class SmartReaderBackend: ReaderBackend {
         )
     }
 
-    /// What came over a reader's line and was no tap, or `nil` for a reader that this backend does not serve.
+    /// Returns the counters of input on a reader's line that was no tap; `nil` for a reader that this backend does not
+    /// serve.
     public func counts(of reader: ReaderInfo) -> SmartReaderCounts? { thread(of: reader)?.counts }
 
     /// How often the thread of a reader woke up.

@@ -1,50 +1,50 @@
-/// Which readers in Smart Reader mode to serve, and how they are set.
+/// The configuration of readers in Smart Reader mode: the readers to serve, and their settings.
 public struct SmartReaderConfiguration: Sendable, Hashable {
-    /// Where their lines come from. None need be there yet. One that stands twice is served once.
+    /// The sources of their lines, which need not be connected yet. Duplicates are served once.
     public var sources: [SmartReaderSource]
 
-    /// A folder in which readers get a name as they are plugged in, and which need not be there; `nil` for none. The udev
-    /// rules make `/dev/clubkit` (``SmartReaderFolder/standard``).
+    /// A folder in which connected readers get a name, which may be absent; `nil` for none. The udev rules create
+    /// `/dev/clubkit` (``SmartReaderFolder/standard``).
     public var folder: SmartReaderFolder?
 
-    /// The speed of serial lines, in bits per second: one of ``speeds``. A reader on USB takes any.
+    /// The speed of serial lines, in bits per second: one of ``speeds``. A reader on USB accepts any.
     public var speed: Int
 
-    /// The speeds that there are.
+    /// The valid speeds.
     public static let speeds = [9_600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800]
 
-    /// The one format that the readers send, or `nil` to take each line as what it looks like. Then plain text counts only
-    /// where it can hardly be noise: an identifier of a card, a membership text, an address; and an MK1 line also with a
-    /// word of four characters or more that has a digit.
+    /// The only format of the readers' lines; `nil` to detect it for each line. Plain text then counts only if it can
+    /// hardly be noise: an identifier of a card, a membership text, an address; and an MK1 line also with a word of
+    /// four characters or more that has a digit.
     public var format: SmartReaderFormat?
 
-    /// What stands before each identifier in plain text (register 02A8). Text without it is no line of the reader.
+    /// The prefix of each identifier in plain text (register 02A8). Text without it is no line of the reader.
     public var prefix: [UInt8]
 
-    /// What stands behind each identifier in plain text (register 02A9). CR and LF end a line in any case; empty, a pause
-    /// does too where ``format`` is plain.
+    /// The suffix of each identifier in plain text (register 02A9). CR and LF end a line in any case; if it is empty, a
+    /// pause does too where ``format`` is plain.
     public var suffix: [UInt8]
 
-    /// What the reader's templates look for (registers 03t0: D1 Apple VAS, D2 Smart Tap, 4E NDEF, …), by their numbers 1
-    /// to 4. A line has the number only, which states nothing by itself.
+    /// The types of the reader's templates (registers 03t0: D1 Apple VAS, D2 Smart Tap, 4E NDEF, …), by their numbers 1
+    /// to 4. A line has only the number, which does not determine the type.
     public var templates: [UInt8: UInt8]
 
-    /// For how long the same line again is the same tap, counted from the last time.
+    /// The time in which a repeated line is the same tap, from the last repetition on.
     ///
-    /// A reader that does not tell when a tag leaves repeats the line of one that rests on it, every 3 s unless register
-    /// 02A1 says otherwise. Zero makes every line a tap. Lines that state that a tag came always are one.
+    /// A reader that does not report when a tag leaves repeats the line of a resting one, every 3 s unless register
+    /// 02A1 sets another time. Zero makes every line a tap. Lines that report an arriving tag are always a tap.
     public var repeatInterval: Duration
 
-    /// After how long a pause a line that was begun is not waited for any more.
+    /// The pause after which an unfinished line is discarded.
     public var silence: Duration
 
-    /// The first pause before a reader that cannot be opened is tried again; each further pause is twice as long.
+    /// The first pause before opening a failed reader is retried; each further pause is twice as long.
     public var firstBackOff: Duration
 
     /// The longest pause between two attempts to open a reader.
     public var lastBackOff: Duration
 
-    /// Which readers to serve, and how they are set.
+    /// Creates a configuration.
     public init(
         sources: [SmartReaderSource] = [],
         folder: SmartReaderFolder? = nil,
@@ -82,22 +82,22 @@ extension SmartReaderConfiguration {
     }
 }
 
-/// What came over the lines of a Smart Reader backend and was no tap.
+/// The counters of input on the lines of a Smart Reader backend that was no tap.
 public struct SmartReaderCounts: Sendable, Hashable {
-    /// Bytes that belong to no line: noise, or text that no reader sends.
+    /// The bytes outside lines: noise, or text that no reader sends.
     public var noiseBytes = 0
-    /// Lines that were begun and not ended, since the reader was unplugged or bytes were lost.
+    /// The unfinished lines, because the reader was disconnected or bytes were lost.
     public var tornLines = 0
-    /// Lines longer than ``SmartReaderLimits/lineLength``.
+    /// The lines longer than ``SmartReaderLimits/lineLength``.
     public var longLines = 0
-    /// Lines that said again what lies on the reader.
+    /// The lines that repeat what rests on the reader.
     public var repeats = 0
-    /// Lines that said that a tag had gone.
+    /// The lines that report the removal of a tag.
     public var departures = 0
-    /// Lines by which a reader said that it is there.
+    /// The lines that report the presence of a reader.
     public var greetings = 0
 
-    /// Nothing yet.
+    /// Creates counters of zero.
     public init() {}
 
     /// The sums of both.

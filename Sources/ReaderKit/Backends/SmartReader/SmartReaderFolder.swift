@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// A folder in which serial lines of readers get a name when they are plugged in, and lose it when they are pulled out.
+/// A folder in which serial lines of readers have a name while they are connected.
 ///
-/// `smart-reader-SERIAL` is the line of the reader with that serial number. `smart-reader` is the line of one that has
-/// none; where it stands for the same line as another name, the other counts.
+/// `smart-reader-SERIAL` is the line of the reader with that serial number. `smart-reader` is the line of one without;
+/// if it is the same line as another name, the other name is used.
 public struct SmartReaderFolder: Sendable, Hashable {
-    /// Where it is. It need not be there while no reader is.
+    /// The path of the folder, which may be absent while no reader is connected.
     public var path: String
 
     /// The folder of the udev rules.
@@ -14,7 +14,7 @@ public struct SmartReaderFolder: Sendable, Hashable {
 
     private static let name = "smart-reader"
 
-    /// A folder.
+    /// Creates a folder.
     public init(_ path: String) {
         self.path = path
     }
@@ -78,17 +78,18 @@ final class SmartReaderLookout: Sendable {
     }
 }
 
-/// Where the lines of a reader in Smart Reader mode come from.
+/// A source of lines of a reader in Smart Reader mode.
 public enum SmartReaderSource: Sendable, Hashable {
     /// A serial line, such as `/dev/ttyACM0`.
     case serial(String)
-    /// The keyboard as which a reader types, such as `/dev/input/event5`. It is taken for this program alone, so that
+    /// The keyboard as which a reader types, such as `/dev/input/event5`. It is grabbed for this program alone, so that
     /// nothing is typed into another one.
     case keyboard(String)
     /// Standard input, with a line of plain text for each tag.
     case standardInput
 
-    /// The source at a path: `-` is standard input, what lies under `/dev/input` a keyboard, anything else a serial line.
+    /// Creates the source at a path: `-` is standard input, a path under `/dev/input` a keyboard, any other a serial
+    /// line.
     public init(_ path: String) {
         if path == "-" {
             self = .standardInput
