@@ -162,8 +162,6 @@ enum DatabaseSchema {
     /// So all visits of a member have one origin. They may be missing in a damaged file.
     private static let originOfVisit = "coalesce((SELECT origin_hlc FROM member WHERE member.id = member_id), 0)"
 
-    static let originsOfVisits = "UPDATE visit SET born = \(originOfVisit)"
-
     private static let version2 = """
         CREATE TABLE clock (
             id INTEGER PRIMARY KEY CHECK (id = 1),

@@ -141,6 +141,3 @@ extension PN532Terminal {
         return RadioFace(card, uid: card.uid) == nil ? "a PN532 cannot see such a card" : nil
     }
 }
-
-/// The noise on the line of a simulated PN532.
-public typealias PN532Noise = LineNoise

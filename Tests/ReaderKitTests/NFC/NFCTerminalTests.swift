@@ -149,7 +149,7 @@ import TestSupport
 
     @Test func noiseLosesNoTap() async throws {
         let board = try PN532Terminal()
-        board.setNoise(PN532Noise(seed: 5, oneIn: 4000))
+        board.setNoise(LineNoise(seed: 5, oneIn: 4000))
         let cards = try (0..<8).map { index in
             try #require(
                 SimulatedNTAG.formatted(.ntag213, uid: [4, 1, 2, 3, 4, 5, UInt8(index)], message: try NFCCards.message)

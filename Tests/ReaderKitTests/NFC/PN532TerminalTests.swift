@@ -110,14 +110,14 @@ import TestSupport
     @Test func noise() async throws {
         let board = try PN532Terminal()
         let port = try PN532Port(board)
-        board.setNoise(PN532Noise(seed: 5320, oneIn: 20))
+        board.setNoise(LineNoise(seed: 5320, oneIn: 20))
         for _ in 0..<200 { port.write(PN532Frame.command([0x02]).bytes) }
         try await until("some commands were understood") { board.commands > 10 }
         board.setNoise(nil)
         try await port.untilAnswered()
         #expect(board.commands < 200 + 100)
         // The same seed, the same noise; none changes nothing.
-        var (first, second) = (PN532Noise(seed: 1, oneIn: 10), PN532Noise(seed: 1, oneIn: 10))
+        var (first, second) = (LineNoise(seed: 1, oneIn: 10), LineNoise(seed: 1, oneIn: 10))
         let bytes = (0..<200).map { UInt8($0) }
         let spoilt = first.spoil(bytes)
         #expect(spoilt == second.spoil(bytes) && spoilt != bytes && spoilt != first.spoil(bytes))
