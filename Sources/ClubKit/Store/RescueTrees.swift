@@ -59,6 +59,20 @@ struct RescueTrees {
         self.file = file
         let names = tables.flatMap { [$0] + (Self.indexes[$0] ?? []) }
         for table in tables { describe(table, model) }
+        var listed = listed
+        if let list = listed, list["clock"] == nil {
+            // In the first schema two indexes of visits have no names of their own, and fewer columns.
+            listed?["visit_by_event"] = list["sqlite_autoindex_visit_1"]
+            listed?["visit_by_device"] = list["sqlite_autoindex_visit_2"]
+            let columns = ["device_id", "hlc", "id"]
+            trees["visit_by_device"] = Tree(
+                name: "visit_by_device",
+                isTable: false,
+                columns: columns,
+                kinds: ["u", "i", "i"],
+                least: columns.count
+            )
+        }
         var owners: [Int: String] = [:]
         var broken: Set<String> = []
         if let listed {
