@@ -88,7 +88,10 @@ struct FullDiskTests {
         try mount("mount -t tmpfs -o size=12m tmpfs '\(disk)'")
         defer { try? mount("umount -l '\(disk)'") }
         #expect(try await Tool.clubctl.start(replay(1)).finish().status == 0)
-        let kiosk = try Tool.clubctl.start(["kiosk", "--database", database, "--json", "--first-snapshot-after", "0.1"])
+        let kiosk = try Tool.clubctl.start([
+            "kiosk", "--database", database, "--json", "--first-snapshot-after", "0.1",
+            "--reader", "smart-reader:" + disk + "/no-line",
+        ])
         var code: String?
         while code != "diskFull", let line = await kiosk.next("error") {
             code = (line["error"] as? [String: Any])?["code"] as? String
