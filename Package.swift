@@ -10,6 +10,7 @@ let package = Package(
     products: [
         .library(name: "ReaderKit", targets: ["ReaderKit"]),
         .library(name: "ReaderKitTesting", targets: ["ReaderKitTesting"]),
+        .library(name: "Diagnosis", targets: ["Diagnosis"]),
         .library(name: "ClubKit", targets: ["ClubKit"]),
         .executable(name: "readerctl", targets: ["readerctl"]),
         .executable(name: "clubctl", targets: ["clubctl"]),
@@ -61,6 +62,15 @@ let package = Package(
             swiftSettings: [pcsc, nfc]
         ),
         .target(
+            name: "Diagnosis",
+            dependencies: ["ReaderKit"],
+            resources: [
+                .embedInCode("udev/70-clubkit-readers.rules"), .embedInCode("udev/93-clubkit-readers-power.rules"),
+                .embedInCode("udev/blacklist-clubkit-nfc.conf"),
+            ],
+            swiftSettings: [pcsc, nfc]
+        ),
+        .target(
             name: "ReaderKitTesting",
             dependencies: [
                 "ReaderKit",
@@ -91,7 +101,7 @@ let package = Package(
         .target(
             name: "ClubKit",
             dependencies: [
-                "ReaderKit", "ClubMessages", "ClubRecords", "ClubScenarios",
+                "ReaderKit", "Diagnosis", "ClubMessages", "ClubRecords", "ClubScenarios",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -102,7 +112,7 @@ let package = Package(
         .target(
             name: "ToolSupport",
             dependencies: [
-                "ReaderKit",
+                "ReaderKit", "Diagnosis",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -110,10 +120,10 @@ let package = Package(
         ),
         .executableTarget(
             name: "readerctl",
-            dependencies: ["CEdit", "ToolSupport", "ReaderKit", "ReaderKitTesting"],
+            dependencies: ["CEdit", "ToolSupport", "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis"],
             swiftSettings: [pcsc, nfc]
         ),
-        .executableTarget(name: "clubctl", dependencies: ["ToolSupport", "ReaderKit", "ClubKit"]),
+        .executableTarget(name: "clubctl", dependencies: ["ToolSupport", "ReaderKit", "ClubKit", "Diagnosis"]),
         .target(name: "TestSupport", dependencies: ["CardCore"], path: "Tests/Support"),
         // What Scripts/fuzz fuzzes, which a test runs on the inputs that once were findings.
         .target(name: "FuzzTargets", dependencies: ["ReaderKit"], path: "Fuzz/Targets"),
@@ -132,6 +142,7 @@ let package = Package(
             dependencies: ["ReaderKit", "ReaderKitTesting", "TestSupport"],
             swiftSettings: [pcsc, nfc]
         ),
+        .testTarget(name: "DiagnosisTests", dependencies: ["ClubKit", "Diagnosis", "ReaderKit", "TestSupport"]),
         .testTarget(name: "ReaderKitTestingTests", dependencies: ["ReaderKit", "ReaderKitTesting"]),
         .target(
             name: "RecordsTestSupport",
@@ -173,7 +184,7 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "ReaderKit", "ReaderKitTesting", "ClubKit", "readerctl", "clubctl", "TestSupport",
+                "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis", "readerctl", "clubctl", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [pcsc, nfc]

@@ -35,6 +35,7 @@ let package = Package(
                 .product(name: "ClubKit", package: "ClubKit"), .product(name: "ReaderKit", package: "ClubKit"),
             ]
         ),
+        .executableTarget(name: "OwnCheck", dependencies: [.product(name: "Diagnosis", package: "ClubKit")]),
         .executableTarget(
             name: "TestYourKiosk",
             dependencies: [

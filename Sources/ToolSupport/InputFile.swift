@@ -137,6 +137,26 @@ package final class InputLines {
     }
 }
 
+/// The person at the terminal.
+package enum Terminal {
+    /// Whether somebody can be asked.
+    package static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+
+    /// Asks a question that is answered with yes or no; anything but yes is no.
+    package static func agrees(to question: String, _ out: Output) async throws -> Bool {
+        out.message("\(question) [y/N]")
+        let answer = try await BlockingThread.run(name: "question") { try InputLines($0).next() ?? "" }
+        return ["y", "yes"].contains(answer.trimmingCharacters(in: .whitespaces).lowercased())
+    }
+
+    /// How many characters a line of standard output has, 80 where that is not known.
+    package static var width: Int {
+        var size = winsize()
+        if ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return Int(size.ws_col) }
+        return ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) } ?? 80
+    }
+}
+
 /// A message that a person gave, in an argument or a file, is malformed.
 package struct InputMessageError: ExitCoded, CustomStringConvertible {
     /// Where it stands: "HEX", or the name of a file.

@@ -42,6 +42,12 @@ package struct Output: Sendable {
         if !isJSON { try write(TerminalText.safe(line())) }
     }
 
+    /// Prints a line that is only for people, with its beginning in a colour where standard output is a terminal that
+    /// shows colours.
+    package func text(_ beginning: String, in colour: Colour, _ rest: String = "") throws {
+        if !isJSON { try write(colour.paint(TerminalText.safe(beginning)) + TerminalText.safe(rest)) }
+    }
+
     /// Runs a command whose failures are results too: with `--json` an error is a line `{"error":…}` as well.
     package func tellingErrors(_ work: () async throws -> Void) async throws {
         do {
@@ -136,6 +142,23 @@ package struct Output: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}
+
+/// A colour of a terminal.
+package enum Colour: String, Sendable {
+    case red = "31"
+    case green = "32"
+    case yellow = "33"
+    case plain = "0"
+
+    /// Whether standard output is a terminal, and nobody has switched colours off.
+    private static let isShown =
+        isatty(STDOUT_FILENO) == 1 && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
+        && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+
+    fileprivate func paint(_ text: String) -> String {
+        self == .plain || !Self.isShown ? text : "\u{1B}[\(rawValue)m\(text)\u{1B}[0m"
     }
 }
 

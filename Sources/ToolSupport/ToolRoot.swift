@@ -1,4 +1,5 @@
 import ArgumentParser
+import Diagnosis
 import Foundation
 import ReaderKit
 
@@ -11,6 +12,7 @@ extension AsyncParsableCommand {
     package static func runTool() async {
         // A reader of our output that goes away is a write error with a code, not a signal that ends the process.
         signal(SIGPIPE, SIG_IGN)
+        Probe.answerIfAsked()
         do {
             var command = try await asyncParseAsRoot(nil)
             if var asynchronous = command as? any AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ClubKit
+import Diagnosis
 import Foundation
 import ReaderKit
 import Synchronization
@@ -76,6 +77,9 @@ struct Kiosk: ToolCommand {
 
     @Flag(help: "End after the replay, or after the first tap on a reader.")
     var once = false
+
+    @Option(help: .hidden)
+    var doctorAfter = 10.0
 
     @Flag(help: "Begin in maintenance: read and show cards, and count nothing.")
     var maintenance = false
@@ -223,9 +227,9 @@ struct Kiosk: ToolCommand {
         if !backend.differences.isEmpty { throw ToolExit.failure }
     }
 
-    /// Says which readers are not there to be served. Beside the work, since a service that hangs must not keep the kiosk
-    /// closed.
-    private func tellReaders(of backend: any ReaderBackend, _ output: Output) async {
+    /// Reports which readers are not there to be served, and after some seconds what the doctor finds. Beside the work,
+    /// since a service that hangs must not keep the kiosk closed.
+    private func reportReaders(of backend: any ReaderBackend, _ output: Output) async {
         let all = await backend.listing().readers
         let missing = readers.missing(in: all)
         if !missing.isEmpty {
@@ -234,7 +238,16 @@ struct Kiosk: ToolCommand {
             output.message("No reader \(names) yet\(others); it is served as soon as it is there.")
         } else if !readers.isChoice, all.isEmpty {
             output.message("There is no reader yet; it is served as soon as it is plugged in.")
+        } else {
+            return
         }
+        guard (try? await Task.sleep(for: .seconds(doctorAfter))) != nil else { return }
+        let now = await backend.listing().readers
+        guard readers.isChoice ? !readers.missing(in: now).isEmpty : now.isEmpty else { return }
+        let club = Diagnosis.clubChecks(database: database.location, passes: passes.file, scenarios: scenarios)
+        let report = await Diagnosis(checks: Diagnosis.readerChecks + club).run(on: Machine(probe: .ownExecutable))
+        guard !Task.isCancelled, let first = report.first else { return }
+        output.message("\(first.finding.sentence) 'readerctl doctor' shows what to do.")
     }
 
     private func serve(_ site: PassSite?, _ desk: FrontDesk) async throws {
@@ -248,7 +261,7 @@ struct Kiosk: ToolCommand {
         )
         let present = Mutex<Set<ReaderInfo>>([])
         desk.output.message("The kiosk is open, on \(database.path).")
-        let greeting = Task { [output = desk.output] in await tellReaders(of: backend, output) }
+        let greeting = Task { [output = desk.output] in await reportReaders(of: backend, output) }
         let keeping = snapshots.keep(of: desk.club, database, desk.output)
         defer {
             greeting.cancel()

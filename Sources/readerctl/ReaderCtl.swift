@@ -15,8 +15,8 @@ struct ReaderCtl: AsyncParsableCommand {
             """,
         version: ToolVersion.text,
         subcommands: [
-            List.self, Watch.self, Scan.self, Info.self, SendAPDU.self, NDEFCommands.self, PassCommands.self,
-            Record.self,
+            List.self, Watch.self, Scan.self, Info.self, Doctor.self, SendAPDU.self, NDEFCommands.self,
+            PassCommands.self, Record.self,
             Replay.self,
             Emulate.self,
             CaptureCommands.self, DescribeATR.self, DescribeUID.self,

@@ -82,6 +82,7 @@ struct PCSCTransmit {
                 outside.median
             )
         )
+        daemon.kill()
         exit(inside.median <= 1.10 && outside.median <= 1.40 ? 0 : 1)
     }
 

@@ -115,31 +115,9 @@ public final class PCSCDaemon: Sendable {
     // MARK: The process
 
     private func spawn() throws(PCSCDaemonError) -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        // Sockets of programs that are being started meanwhile would stay open for as long as it runs.
-        for file in 3..<Int32(1024) { posix_spawn_file_actions_addclose(&actions, file) }
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // Signals that the test blocks or ignores must reach the daemon.
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        var all = sigset_t()
-        sigfillset(&all)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-
-        let arguments = [strdup(path), strdup("--foreground")]
-        defer { for argument in arguments { free(argument) } }
-        var pid: pid_t = 0
-        let result = posix_spawn(&pid, path, &actions, &attributes, arguments + [nil], environ)
-        guard result == 0 else { throw .notStarted(path: path, error: result) }
+        let stream = log.map { ChildProcess.Stream.appending($0) } ?? .null
+        let (pid, error) = ChildProcess.start(path, ["--foreground"], isGroup: false, output: stream, errors: stream)
+        guard error == 0 else { throw .notStarted(path: path, error: error) }
         return pid
     }
 

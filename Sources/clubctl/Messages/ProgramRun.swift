@@ -69,36 +69,14 @@ struct ProgramRun {
     }
 
     private func spawn(_ stdin: Int32, _ stderr: Int32) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, stdin, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, stderr, STDERR_FILENO)
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-        // A library of the readers may have opened something that a program would inherit.
-        for file in 3..<Int32(1024) { posix_spawn_file_actions_addclose(&actions, file) }
-
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        posix_spawnattr_setpgroup(&attributes, 0)
-        // This process ignores SIGPIPE, which others rely on.
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        for signal in [SIGPIPE, SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        let flags = Int(POSIX_SPAWN_SETPGROUP) | Int(POSIX_SPAWN_SETSIGDEF) | Int(POSIX_SPAWN_SETSIGMASK)
-        posix_spawnattr_setflags(&attributes, Int16(flags))
-
-        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        let words = [strdup(path), nil]
-        // A text with a NUL would end there.
-        let values = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for text in words + values { free(text) } }
-        var process: pid_t = 0
-        let code = posix_spawn(&process, path, &actions, &attributes, words, values)
-        guard code == 0 else { throw Self.failure(code) }
+        let (process, error) = ChildProcess.start(
+            path,
+            isGroup: true,
+            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+            input: .file(stdin),
+            errors: .file(stderr)
+        )
+        guard error == 0 else { throw Self.failure(error) }
         return process
     }
 

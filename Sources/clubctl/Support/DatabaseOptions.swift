@@ -197,26 +197,6 @@ struct ConfirmationOptions: ParsableArguments, Sendable {
     }
 }
 
-/// The person at the terminal.
-enum Terminal {
-    /// Whether somebody can be asked.
-    static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
-
-    /// Asks a question that is answered with yes or no; anything but yes is no.
-    static func agrees(to question: String, _ out: Output) async throws -> Bool {
-        out.message("\(question) [y/N]")
-        let answer = try await BlockingThread.run(name: "question") { try InputLines($0).next() ?? "" }
-        return ["y", "yes"].contains(answer.trimmingCharacters(in: .whitespaces).lowercased())
-    }
-
-    /// How many characters a line of standard output has, 80 where that is not known.
-    static var width: Int {
-        var size = winsize()
-        if ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return Int(size.ws_col) }
-        return ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) } ?? 80
-    }
-}
-
 /// How many lines of a list are shown.
 struct LimitOption: ParsableArguments {
     @Option(help: "How many of the latest at most.")

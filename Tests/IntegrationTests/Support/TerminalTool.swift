@@ -13,8 +13,15 @@ final class TerminalTool {
     /// All that was shown.
     private(set) var screen = ""
 
-    init(_ tool: Tool, _ arguments: [String], environment: [String: String] = [:], redirection: String = "") throws {
-        let words = [tool.path] + arguments
+    /// - Parameter prefix: the program and its arguments that run the tool, if it is not run by itself.
+    init(
+        _ tool: Tool,
+        _ arguments: [String],
+        prefix: [String] = [],
+        environment: [String: String] = [:],
+        redirection: String = ""
+    ) throws {
+        let words = prefix + [tool.path] + arguments
         let quoted = words.map { "'" + $0.replacingOccurrences(of: "'", with: "'\\''") + "'" }
         process.executableURL = URL(fileURLWithPath: "/usr/bin/script")
         process.arguments = ["-qefc", "exec " + quoted.joined(separator: " ") + " " + redirection, "/dev/null"]

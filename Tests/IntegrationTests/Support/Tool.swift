@@ -87,6 +87,15 @@ final class RunningTool {
         try process.start()
     }
 
+    /// Starts another program.
+    convenience init(program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        try self.init(process)
+    }
+
     var identifier: Int32 { process.processIdentifier }
 
     /// The next line of standard output that is a JSON object with that event, or `nil` when the tool has ended.

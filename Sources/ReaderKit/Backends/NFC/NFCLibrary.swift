@@ -224,8 +224,8 @@ private final class SystemContexts: Sendable {
     func context(scansSerialPorts: Bool) -> Int? {
         contexts.withLock { contexts in
             if let known = contexts[scansSerialPorts] { return known }
-            // Else it writes to standard error.
-            setenv("LIBNFC_LOG_LEVEL", "0", 1)
+            // Else it writes to standard error, which only somebody who has set this wants.
+            setenv("LIBNFC_LOG_LEVEL", "0", 0)
             setenv("LIBNFC_INTRUSIVE_SCAN", scansSerialPorts ? "yes" : "no", 1)
             var context: OpaquePointer?
             nfc_init(&context)

@@ -19,7 +19,7 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
     static let insufficientBuffer = PCSCCode(0x8010_0008)
     static let unknownReader = PCSCCode(0x8010_0009)
     static let timeout = PCSCCode(0x8010_000A)
-    static let sharingViolation = PCSCCode(0x8010_000B)
+    package static let sharingViolation = PCSCCode(0x8010_000B)
     static let noSmartcard = PCSCCode(0x8010_000C)
     static let invalidValue = PCSCCode(0x8010_0011)
     static let communicationError = PCSCCode(0x8010_0013)

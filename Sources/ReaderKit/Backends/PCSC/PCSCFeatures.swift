@@ -1,13 +1,19 @@
 /// What a reader's driver tells of itself: the features of PC/SC part 10, and attributes.
 ///
 /// Nothing here goes to the card or over the wire: pcscd and the driver answer from what they know.
-enum PCSCFeatures {
+package enum PCSCFeatures {
     /// `CM_IOCTL_GET_FEATURE_REQUEST`
     static let request: UInt32 = 0x4200_0D48
     /// `FEATURE_GET_TLV_PROPERTIES`
     static let properties: UInt8 = 0x12
     /// `PCSCv2_PART10_PROPERTY_dwMaxAPDUDataSize`
     static let maxAPDUDataSize: UInt8 = 0x0A
+    /// `FEATURE_CCID_ESC_COMMAND`, which a driver has only while it passes such commands.
+    private static let escape: UInt8 = 0x13
+    /// `PCSCv2_PART10_PROPERTY_wIdVendor`
+    private static let vendor: UInt8 = 0x0B
+    /// `PCSCv2_PART10_PROPERTY_wIdProduct`
+    private static let product: UInt8 = 0x0C
     /// `SCARD_ATTR_MAXINPUT`: the longest block that goes to the reader in one piece.
     static let maxInput: UInt32 = 0x0007_A007
 
@@ -20,6 +26,17 @@ enum PCSCFeatures {
     /// A property, in the answer to ``properties``: tag, length, number with its last byte first.
     static func property(_ tag: UInt8, in answer: [UInt8]) -> UInt32? {
         value(of: tag, in: answer).flatMap(number)
+    }
+
+    /// Asks a driver what it is.
+    ///
+    /// - Parameter control: `SCardControl` without data.
+    /// - Returns: the USB numbers of vendor and product, if they are reported, and whether escape commands are passed.
+    package static func read(_ control: (UInt32) -> [UInt8]) -> (product: [UInt32]?, passesEscape: Bool) {
+        let features = control(request)
+        let known = controlCode(of: properties, in: features).map(control) ?? []
+        let numbers = [property(vendor, in: known), property(product, in: known)].compactMap(\.self)
+        return (numbers.count == 2 ? numbers : nil, controlCode(of: escape, in: features) != nil)
     }
 
     /// A number of one to four bytes, its last byte first.

@@ -1,0 +1,385 @@
+import ClubScenarios
+import Diagnosis
+import Foundation
+import ReaderKit
+
+extension Diagnosis {
+    /// The service that runs the kiosk.
+    static let service = "clubkit.service"
+
+    /// What can be seen of a club without opening its database.
+    ///
+    /// - Parameters:
+    ///   - database: where the members are.
+    ///   - passes: the file that says which passes the kiosk takes, if it has one.
+    ///   - scenarios: the file with the kiosk's scenarios, if it has one.
+    public static func clubChecks(
+        database: DatabaseLocation = .standard(),
+        passes: String? = nil,
+        scenarios: String? = nil
+    ) -> [Check] {
+        var checks: [Check] = []
+        if case .file(let path) = database {
+            let path = URL(fileURLWithPath: path).path
+            checks += [databaseCheck(path), spaceCheck(path), fileSystemCheck(path), backupCheck(path)]
+        }
+        return checks + [passesCheck(passes), pollingCheck(passes), scenariosCheck(scenarios), serviceCheck]
+    }
+
+    private static func databaseCheck(_ path: String) -> Check {
+        Check(
+            id: "club.database",
+            title: "The club's database is in its place and the kiosk's own",
+            looksAt: "the file's kind, owner, mode and first bytes; the folder's mode",
+            explanation: """
+                The database holds the members. It belongs to the user who runs the kiosk, and nobody else reads it. \
+                'clubctl check' looks inside.
+                """
+        ) { machine in
+            guard let status = machine.status(path) else {
+                let folder = (path as NSString).deletingLastPathComponent
+                if machine.exists(folder), machine.mayOpen(folder, writing: true) == false {
+                    return .broken(
+                        "The user \(machine.user.name) may not create the club's database in \(folder).",
+                        remedy: [.command("sudo chown \(machine.user.name) \(folder)")]
+                    )
+                }
+                return .note("There is no club yet at \(path): the kiosk creates it with the first start.")
+            }
+            let evidence = [
+                "\(path): mode \(String(status.st_mode & 0o7777, radix: 8)), owner \(status.st_uid), \(status.st_size) bytes"
+            ]
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                return .broken(
+                    "The club's database is no file.",
+                    evidence: evidence,
+                    remedy: [.command("ls -l \(path)")]
+                )
+            }
+            let owner = "sudo chown \(machine.user.name) \(path) \(path)-wal \(path)-shm"
+            guard machine.mayOpen(path, writing: true) == true else {
+                return .broken(
+                    "The user \(machine.user.name) may not write the club's database.",
+                    evidence: evidence,
+                    remedy: [.word("Run the doctor as the kiosk's user, or give that user the file:"), .command(owner)]
+                )
+            }
+            let beginning = machine.bytes(path, atMost: 16) ?? []
+            if status.st_size > 0, beginning != Array("SQLite format 3\0".utf8) {
+                return .broken(
+                    "The club's database is damaged: it does not begin as one.",
+                    evidence: evidence,
+                    remedy: [.command("clubctl check --repair --database \(path)")]
+                )
+            }
+            if machine.user.id == 0, status.st_uid != 0 {
+                return .note(
+                    "The club's database belongs to another user than root: run the kiosk as that one.",
+                    evidence: evidence
+                )
+            }
+            if status.st_mode & 0o077 != 0 {
+                return .warning(
+                    "Others may read the club's database, or write it.",
+                    evidence: evidence,
+                    remedy: [.command("chmod 600 \(path)")],
+                    repair: [
+                        .run(["chmod", "600", path], undo: ["chmod", String(status.st_mode & 0o7777, radix: 8), path])
+                    ]
+                )
+            }
+            return .fine("The club's database is in its place.", evidence: evidence)
+        }
+    }
+
+    /// Below this many bytes taps may soon not be recorded.
+    private static let littleSpace: UInt64 = 64 << 20
+
+    private static func spaceCheck(_ path: String) -> Check {
+        Check(
+            id: "club.space",
+            title: "The disk has room",
+            looksAt: "free blocks of the file system of the database (statvfs)",
+            explanation:
+                "On a full disk taps wait, and are recorded once there is room. Snapshots leave 16 MB to the taps."
+        ) { machine in
+            var status = statvfs()
+            let folder = machine.nearestFolder(path)
+            guard statvfs(machine.root + folder, &status) == 0 else {
+                return .cannotTell("The disk's free space cannot be read.")
+            }
+            let free = UInt64(status.f_bavail) * UInt64(status.f_frsize)
+            let inodes = status.f_files > 0 && status.f_favail == 0
+            let evidence = ["\(free / 1_000_000) MB free for \(folder)"]
+            let remedy: [Remedy] = [
+                .command("df -h \(folder)"), .command("sudo journalctl --vacuum-size=100M"),
+                .command("sudo apt-get clean"),
+            ]
+            if free < 1 << 20 || inodes {
+                return .broken(
+                    "The disk of the club's database is full: taps cannot be recorded.",
+                    evidence: evidence,
+                    remedy: remedy
+                )
+            }
+            if free < littleSpace {
+                return .warning("The disk of the club's database is nearly full.", evidence: evidence, remedy: remedy)
+            }
+            return .fine("The disk has room.", evidence: evidence)
+        }
+    }
+
+    private static func fileSystemCheck(_ path: String) -> Check {
+        Check(
+            id: "club.filesystem",
+            title: "The file system keeps what was written",
+            looksAt: "the kind and options of the file system of the database in /proc/self/mounts",
+            explanation: """
+                A tap is acknowledged when the disk has it (fsync). File systems in memory, of a network, or mounted \
+                without barriers do not keep that promise when the power fails.
+                """
+        ) { machine in
+            guard let mount = machine.mount(of: machine.nearestFolder(path)) else {
+                return .cannotTell("The file system of the club's database cannot be found.")
+            }
+            let evidence = ["\(mount.kind) on \(mount.place), options \(mount.options.joined(separator: ","))"]
+            let elsewhere = [Remedy.word("Move the club to a disk of this machine, with --database, or XDG_DATA_HOME.")]
+            switch mount.kind {
+            case "tmpfs", "ramfs":
+                return .warning(
+                    "The club's database is in memory only: a restart of the machine loses it.",
+                    evidence: evidence,
+                    remedy: elsewhere
+                )
+            case "nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs", "fuse.sshfs", "vboxsf", "afs", "ceph":
+                return .warning(
+                    "The club's database is on a network file system, on which SQLite's locks and writes are not safe.",
+                    evidence: evidence,
+                    remedy: elsewhere
+                )
+            case "vfat", "msdos", "exfat":
+                return .warning(
+                    "The club's database is on a file system (\(mount.kind)) that a power cut can damage.",
+                    evidence: evidence,
+                    remedy: elsewhere
+                )
+            case "overlay":
+                return .warning(
+                    "The club's database is in a container's own layer: it goes when the container goes.",
+                    evidence: evidence,
+                    remedy: [.word("Mount a folder of the host for it: docker run -v /srv/club:/var/lib/clubkit …")]
+                )
+            default: break
+            }
+            if mount.options.contains(where: { ["nobarrier", "barrier=0", "ro"].contains($0) }) {
+                let isReadOnly = mount.options.contains("ro")
+                return Finding(
+                    isReadOnly ? .broken : .warning,
+                    isReadOnly
+                        ? "The disk of the club's database is mounted read-only: taps cannot be recorded."
+                        : "The disk of the club's database is mounted without barriers: a power cut can damage it.",
+                    evidence: evidence,
+                    remedy: [
+                        .command("sudo mount -o remount,\(isReadOnly ? "rw" : "barrier=1") \(mount.place)"),
+                        .command("sudo dmesg | tail"),
+                    ]
+                )
+            }
+            return .fine("The file system keeps what was written.", evidence: evidence)
+        }
+    }
+
+    private static func backupCheck(_ path: String) -> Check {
+        Check(
+            id: "club.backup",
+            title: "There is a recent backup",
+            looksAt: "the snapshots beside the database, which the kiosk made and checked",
+            explanation:
+                "The kiosk makes a snapshot each day and keeps seven. Without one a damaged database cannot be repaired fully."
+        ) { machine in
+            guard let status = machine.status(path), status.st_size > 0 else {
+                return .cannotTell("There is no club yet.")
+            }
+            let snapshots = SnapshotFolder(ofDatabase: machine.root + path).snapshots(now: machine.now).filter {
+                $0.madeAt <= machine.now
+            }
+            let remedy = [
+                Remedy.command("clubctl backup --database \(path) /media/backup/club.sqlite"),
+                .word("Leave the kiosk running: it makes a snapshot each day."),
+            ]
+            guard let latest = snapshots.first else {
+                let age = machine.now.timeIntervalSince1970 - Double(status.st_ctim.tv_sec)
+                if age < 86_400 { return .note("There is no snapshot of the club yet.") }
+                return .warning("There is no snapshot of the club's database.", remedy: remedy)
+            }
+            let days = Int(machine.now.timeIntervalSince(latest.madeAt) / 86_400)
+            let evidence = ["\(snapshots.count) snapshots, the latest of \(latest.madeAt.formatted(.iso8601))"]
+            if days >= 3 {
+                return .warning(
+                    "The latest snapshot of the club's database is \(days) days old.",
+                    evidence: evidence,
+                    remedy: remedy
+                )
+            }
+            return .fine(
+                "The latest snapshot is \(days == 0 ? "of the last day" : "\(days) days old").",
+                evidence: evidence
+            )
+        }
+    }
+
+    private static func passesCheck(_ passes: String?) -> Check {
+        Check(
+            id: "club.passes",
+            title: "The file of the passes and its keys can be used",
+            looksAt: "the file of --passes and the files of keys that it names, with owners and modes",
+            explanation: "A key that others may read, or a wrong word in the file, keeps the kiosk from opening."
+        ) { machine in
+            guard let passes else { return .fine("No file of passes was named (--passes).") }
+            do {
+                let folder = URL(fileURLWithPath: machine.root + passes).deletingLastPathComponent().path
+                _ = try PassConfiguration(path: machine.root + passes).site(folder: folder)
+                return .fine("The file of the passes and its keys can be used.")
+            } catch {
+                return .broken(
+                    "The passes cannot be used: \(error)",
+                    remedy: [.command("readerctl pass check-config \(passes)")]
+                )
+            }
+        }
+    }
+
+    private static func pollingCheck(_ passes: String?) -> Check {
+        Check(
+            id: "phones.polling",
+            title: "The reader asks iPhones for passes",
+            looksAt: "whether the file of --passes has Apple passes",
+            explanation: """
+                An iPhone offers a pass by itself only to a reader whose firmware sends Apple's polling annotation \
+                before it looks for cards: on an S550 bit 0 of register 023A, with the frame of register 0239. No \
+                program can add it by PC/SC, and none can see whether it is sent; without it the member opens the pass \
+                by hand.
+                """
+        ) { machine in
+            guard let passes, let configuration = try? PassConfiguration(path: machine.root + passes) else {
+                return .fine("No file of passes was named (--passes).")
+            }
+            if configuration.appleVAS == nil { return .fine("The kiosk takes no passes of Apple.") }
+            return .note(
+                "Apple passes appear by themselves only if the reader sends Apple's polling annotation.",
+                remedy: [
+                    .word(
+                        "On an S550, set bit 0 of register 023A with its maker's tool; other readers: ask their maker."
+                    ),
+                    .word("Without it, let members open the pass in Wallet before they hold the phone to the reader."),
+                ]
+            )
+        }
+    }
+
+    private static func scenariosCheck(_ scenarios: String?) -> Check {
+        Check(
+            id: "club.scenarios",
+            title: "The file of the scenarios can be used",
+            looksAt: "the file of --scenarios",
+            explanation: "A kiosk whose scenarios cannot be read does not open."
+        ) { machine in
+            guard let scenarios else { return .fine("No file of scenarios was named (--scenarios).") }
+            do {
+                let configuration = try ScenarioConfiguration(path: machine.root + scenarios)
+                return .fine(
+                    "The file of the scenarios can be used.",
+                    evidence: ["\(configuration.scenarios.count) scenarios"]
+                )
+            } catch {
+                return .broken(
+                    "The scenarios cannot be used: \(error)",
+                    remedy: [.command("clubctl scenarios check \(scenarios)")]
+                )
+            }
+        }
+    }
+
+    private static let serviceCheck = Check(
+        id: "club.service",
+        title: "The kiosk's service runs",
+        looksAt: "systemctl show \(service), the last errors of its journal",
+        explanation: "A kiosk that starts with the machine is a service of systemd, which restarts it when it fails."
+    ) { machine in
+        let names = ["LoadState", "ActiveState", "SubState", "NRestarts", "Result", "UnitFileState"]
+        guard let outcome = machine.run("systemctl", ["show", service, "--property=" + names.joined(separator: ",")]),
+            outcome.status == 0
+        else { return .cannotTell("systemd does not run here.") }
+        let properties = outcome.output.split(separator: "\n").reduce(into: [String: String]()) { properties, line in
+            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2 { properties[String(parts[0])] = String(parts[1]) }
+        }
+        guard properties["LoadState"] == "loaded" else { return .note("The kiosk is not installed as a service.") }
+        let restarts = properties["NRestarts"].flatMap { Int($0) } ?? 0
+        let log = machine.run(
+            "journalctl",
+            ["-u", service, "-b", "-p", "err", "-n", "1", "-o", "cat", "--no-pager", "-q"]
+        )
+        let last = log?.output.split(separator: "\n").last.map { "last error: \($0)" }
+        let evidence =
+            names.compactMap { name in properties[name].map { "\(name) is \($0)" } } + (last.map { [$0] } ?? [])
+        let remedy: [Remedy] = [
+            .command("sudo systemctl restart \(service)"), .command("sudo journalctl -u \(service) -b -n 50"),
+        ]
+        if properties["ActiveState"] == "failed" {
+            return .broken(
+                "The kiosk's service failed (\(properties["Result"] ?? "")).",
+                evidence: evidence,
+                remedy: remedy
+            )
+        }
+        guard properties["ActiveState"] == "active" || properties["ActiveState"] == "activating" else {
+            return .broken(
+                "The kiosk's service does not run.",
+                evidence: evidence,
+                remedy: [.command("sudo systemctl enable --now \(service)")],
+                repair: [.run(["systemctl", "start", service], undo: ["systemctl", "stop", service])]
+            )
+        }
+        if restarts > 0 {
+            return .warning(
+                "The kiosk's service was restarted \(restarts) times since it was started.",
+                evidence: evidence,
+                remedy: remedy
+            )
+        }
+        return .fine("The kiosk's service runs.", evidence: evidence)
+    }
+}
+
+extension Machine {
+    /// A file system that is mounted.
+    struct Mount {
+        var place: String
+        var kind: String
+        var options: [String]
+    }
+
+    /// The file system that a path is on.
+    func mount(of path: String) -> Mount? {
+        let mounts = (text("/proc/self/mounts") ?? "").split(separator: "\n").compactMap { line -> Mount? in
+            let fields = line.split(separator: " ")
+            guard fields.count >= 4 else { return nil }
+            return Mount(
+                place: fields[1].replacingOccurrences(of: "\\040", with: " "),
+                kind: String(fields[2]),
+                options: fields[3].split(separator: ",").map(String.init)
+            )
+        }
+        // Of mounts at one place the last one counts.
+        return mounts.filter { $0.place == "/" || path == $0.place || path.hasPrefix($0.place + "/") }
+            .enumerated().max { ($0.element.place.count, $0.offset) < ($1.element.place.count, $1.offset) }?.element
+    }
+
+    /// The folder of a file, or the nearest above it that is there.
+    func nearestFolder(_ path: String) -> String {
+        var folder = (path as NSString).deletingLastPathComponent
+        while folder.count > 1, !exists(folder) { folder = (folder as NSString).deletingLastPathComponent }
+        return folder
+    }
+}

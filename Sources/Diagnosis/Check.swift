@@ -1,0 +1,152 @@
+import ReaderKit
+
+/// One thing that can be wrong with a kiosk, and how to see it.
+///
+/// A check is a value in a table. It reads the machine and changes nothing; what would mend the trouble is part of its
+/// ``Finding``. ``Diagnosis`` runs each by itself, on a thread of its own and with a time limit, so that one that hangs
+/// or fails takes none of the others with it.
+///
+/// ```swift
+/// let fan = Check(
+///     id: "machine.fan",
+///     title: "The fan turns",
+///     looksAt: "/sys/class/hwmon",
+///     explanation: "A kiosk behind glass without its fan stops on the first warm day."
+/// ) { machine in
+///     guard let speed = machine.number("/sys/class/hwmon/hwmon0/fan1_input") else {
+///         return .cannotTell("This machine does not report its fan's speed.")
+///     }
+///     guard speed > 0 else {
+///         return .broken("The fan stands still.", remedy: [.word("Clean the fan, or replace it.")])
+///     }
+///     return .fine("The fan turns.", evidence: ["\(speed) turns a minute"])
+/// }
+/// ```
+public struct Check: Sendable, Identifiable {
+    /// A stable name, such as `pcsc.service`: scripts and the documentation refer to it.
+    public let id: String
+    /// What is so when all is well, as a short sentence without a full stop.
+    public let title: String
+    /// The files, calls and programs that it looks at.
+    public let looksAt: String
+    /// What goes wrong and why, for the documentation.
+    public let explanation: String
+    /// Looks, on a thread that may block.
+    let look: @Sendable (Machine) throws -> Finding
+
+    /// Creates a check.
+    ///
+    /// - Parameter look: looks at the machine and changes nothing. It may block. What it throws becomes the finding that
+    ///   nothing can be told.
+    public init(
+        id: String,
+        title: String,
+        looksAt: String,
+        explanation: String,
+        look: @escaping @Sendable (Machine) throws -> Finding
+    ) {
+        self.id = id
+        self.title = title
+        self.looksAt = looksAt
+        self.explanation = explanation
+        self.look = look
+    }
+}
+
+/// How bad it is.
+public enum Verdict: String, Sendable, Hashable, Codable, CaseIterable, Comparable {
+    /// All is well.
+    case fine
+    /// Worth knowing.
+    case note
+    /// The check could not look.
+    case cannotTell
+    /// It works, and may not for long.
+    case warning
+    /// Taps do not become visits until it is mended.
+    case broken
+
+    /// Orders verdicts from ``fine`` to ``broken``.
+    public static func < (a: Verdict, b: Verdict) -> Bool { a.rank < b.rank }
+
+    private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+/// What a check found.
+public struct Finding: Sendable, Hashable {
+    /// How bad it is.
+    public var verdict: Verdict
+    /// What is so, in one sentence that a technician can act on.
+    public var sentence: String
+    /// What was seen, one fact a line. A report that leaves the house has serial numbers and names replaced.
+    public var evidence: [String]
+    /// What to do about it, in order.
+    public var remedy: [Remedy]
+    /// What `--fix` does about it; empty if a person has to.
+    public var repair: [RepairStep]
+
+    /// Creates a finding.
+    public init(
+        _ verdict: Verdict,
+        _ sentence: String,
+        evidence: [String] = [],
+        remedy: [Remedy] = [],
+        repair: [RepairStep] = []
+    ) {
+        self.verdict = verdict
+        self.sentence = sentence
+        self.evidence = evidence
+        self.remedy = remedy
+        self.repair = repair
+    }
+
+    /// All is well.
+    public static func fine(_ sentence: String, evidence: [String] = []) -> Finding {
+        Finding(.fine, sentence, evidence: evidence)
+    }
+
+    /// Worth knowing.
+    public static func note(_ sentence: String, evidence: [String] = [], remedy: [Remedy] = []) -> Finding {
+        Finding(.note, sentence, evidence: evidence, remedy: remedy)
+    }
+
+    /// It works, and may not for long.
+    public static func warning(
+        _ sentence: String,
+        evidence: [String] = [],
+        remedy: [Remedy],
+        repair: [RepairStep] = []
+    ) -> Finding {
+        Finding(.warning, sentence, evidence: evidence, remedy: remedy, repair: repair)
+    }
+
+    /// Taps do not become visits until it is mended.
+    public static func broken(
+        _ sentence: String,
+        evidence: [String] = [],
+        remedy: [Remedy],
+        repair: [RepairStep] = []
+    ) -> Finding {
+        Finding(.broken, sentence, evidence: evidence, remedy: remedy, repair: repair)
+    }
+
+    /// The check could not look, for the reason that the sentence states.
+    public static func cannotTell(_ sentence: String, remedy: [Remedy] = []) -> Finding {
+        Finding(.cannotTell, sentence, remedy: remedy)
+    }
+}
+
+/// One thing to do about a trouble.
+public enum Remedy: Sendable, Hashable {
+    /// A command for a shell, exactly as it is to be typed.
+    case command(String)
+    /// What no command does, such as plugging in a cable.
+    case word(String)
+
+    /// The command or the words.
+    public var text: String {
+        switch self {
+        case .command(let text), .word(let text): text
+        }
+    }
+}

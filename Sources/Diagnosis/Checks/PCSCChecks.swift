@@ -1,0 +1,503 @@
+import Foundation
+import ReaderKit
+
+extension Diagnosis {
+    /// pcscd itself: whether it is there, and lets this user in.
+    static let serviceChecks: [Check] = [
+        Check(
+            id: "pcsc.installed",
+            title: "pcscd is installed",
+            looksAt: "pcscd in the folders of programs, its version and features, the versions of Debian's packages",
+            explanation:
+                "pcscd serves smart card readers to all programs. A kiosk with Smart Reader lines alone needs none."
+        ) { machine in
+            guard machine.path(ofProgram: "pcscd") != nil else {
+                if machine.exists(PCSCHandshake.socket(machine.environment)) {
+                    return .note(
+                        "pcscd is not installed here; its socket is, as in a container that shares its host's."
+                    )
+                }
+                let remedy = [Remedy.command("sudo apt-get install pcscd libccid")]
+                guard machine.needsDaemon else {
+                    return .note("pcscd is not installed; Smart Reader lines do without.", remedy: remedy)
+                }
+                return .broken("pcscd is not installed: install it.", remedy: remedy)
+            }
+            let version = machine.daemonVersion
+            let packages = ["pcscd", "libpcsclite1", "libccid"].compactMap { name in
+                machine.version(ofPackage: name).map { "package \(name) \($0)" }
+            }
+            return .fine(
+                "pcscd \(version.map { "\($0) " } ?? "")is installed.",
+                evidence: packages + [machine.daemonFeatures].compactMap(\.self)
+            )
+        },
+        Check(
+            id: "pcsc.service",
+            title: "pcscd answers",
+            looksAt: "its socket (PCSCLITE_CSOCK_NAME, else /run/pcscd/pcscd.comm), /proc, a connection to the socket",
+            explanation: """
+                Programs reach pcscd by its socket. systemd keeps the socket and starts pcscd when somebody connects; \
+                pcscd ends after a minute without clients, which is no trouble.
+                """
+        ) { machine in
+            let socket = PCSCHandshake.socket(machine.environment)
+            let isRunning = machine.daemon != nil
+            guard machine.exists(socket) else {
+                if isRunning {
+                    return .broken(
+                        "pcscd runs, but its socket \(socket) is not there: this program is in another container, or "
+                            + "pcscd listens elsewhere.",
+                        evidence: environmentEvidence(machine),
+                        remedy: [
+                            .command("sudo systemctl restart pcscd.socket pcscd.service"),
+                            .word("In a container, share the socket: docker run -v /run/pcscd:/run/pcscd …"),
+                        ]
+                    )
+                }
+                if machine.path(ofProgram: "pcscd") == nil { return .cannotTell("pcscd is not installed.") }
+                guard machine.needsDaemon else { return .note("pcscd does not run; Smart Reader lines do without.") }
+                return .broken(
+                    "pcscd does not run: start it.",
+                    evidence: ["\(socket) is not there"] + environmentEvidence(machine),
+                    remedy: [.command(machine.hasSystemd ? "sudo systemctl enable --now pcscd.socket" : "sudo pcscd")],
+                    repair: machine.hasSystemd
+                        ? [.run(["systemctl", "start", "pcscd.socket"], undo: ["systemctl", "stop", "pcscd.socket"])]
+                        : []
+                )
+            }
+            let restart = [
+                Remedy.command(machine.hasSystemd ? "sudo systemctl restart pcscd.socket pcscd.service" : "sudo pcscd")
+            ]
+            guard let report = machine.probes[.service] else {
+                return .cannotTell("This program cannot call pcscd safely.")
+            }
+            switch report.result(.connect)?.code {
+            case 0?: break
+            case UInt32(ECONNREFUSED)?:
+                return .broken(
+                    "pcscd's socket is there, and nobody answers: pcscd was killed. Start it again.",
+                    remedy: restart
+                )
+            case UInt32(EACCES)?, UInt32(EPERM)?:
+                return .broken(
+                    "The user \(machine.user.name) may not connect to pcscd's socket.",
+                    evidence: [describeMode(machine, socket)],
+                    remedy: [.command("sudo chmod 0666 \(socket)"), .command("sudo systemctl restart pcscd.socket")]
+                )
+            case let code?:
+                return .broken(
+                    "pcscd's socket cannot be connected to: \(String(cString: strerror(Int32(code)))).",
+                    remedy: restart
+                )
+            case nil:
+                return .broken("pcscd does not accept connections: it hangs. Restart it.", remedy: restart)
+            }
+            guard report.result(.daemonProtocol)?.numbers != nil else {
+                return .broken("pcscd accepts connections and does not answer: it hangs. Restart it.", remedy: restart)
+            }
+            return .fine("pcscd answers.", evidence: ["socket \(socket)"] + environmentEvidence(machine))
+        },
+        Check(
+            id: "pcsc.protocol",
+            title: "pcscd and libpcsclite speak the same protocol",
+            looksAt: "the first messages of both on a socket; SCardEstablishContext",
+            explanation: """
+                The two come from one source and have to match: 4:3 from 1.8.9, 4:4 from 1.8.24, 4:5 from 2.3.0; pcscd \
+                2.4.1 and later takes both 4:4 and 4:5. They differ in containers, Flatpak and Nix, and after an upgrade \
+                without a restart; programs then see that the service stopped.
+                """
+        ) { machine in
+            guard let report = machine.probes[.service], let daemon = report.result(.daemonProtocol)?.numbers else {
+                return .cannotTell("pcscd does not answer.")
+            }
+            guard let client = report.result(.clientProtocol)?.numbers else {
+                return .cannotTell("libpcsclite did not say which protocol it speaks.")
+            }
+            let (theirs, ours) = (text(daemon), text(client))
+            let evidence = ["pcscd speaks \(theirs)", "libpcsclite speaks \(ours)"]
+            let context = machine.probes[.readers]?.result(.context)?.code
+            if theirs == ours || context == 0 {
+                return .fine("pcscd and libpcsclite understand each other.", evidence: evidence)
+            }
+            return .broken(
+                "pcscd speaks another protocol (\(theirs)) than libpcsclite (\(ours)): install both in the same version.",
+                evidence: evidence,
+                remedy: [
+                    .command("sudo apt-get install --only-upgrade pcscd libpcsclite1"),
+                    .command("sudo systemctl restart pcscd"),
+                    .word("In a container, use the same version of Debian as the host."),
+                ]
+            )
+        },
+        Check(
+            id: "pcsc.access",
+            title: "pcscd lets this user in",
+            looksAt: "SCardEstablishContext, pcscd's features, /etc/polkit-1/rules.d",
+            explanation: """
+                A pcscd that is built with polkit admits whoever sits at the machine, and refuses a service, an ssh \
+                login or a cron job until a rule allows it. Programs then see that there is no service. Debian 12's \
+                pcscd is built without polkit; pcscd from Debian 13 on has it.
+                """
+        ) { machine in
+            guard let service = machine.probes[.service], service.result(.daemonProtocol)?.numbers != nil else {
+                return .cannotTell("pcscd does not answer.")
+            }
+            guard let code = machine.probes[.readers]?.result(.context)?.code else {
+                return .cannotTell("libpcsclite did not answer.")
+            }
+            let hasPolkit = machine.daemonFeatures?.split(separator: " ").contains {
+                $0 == "polkit" || $0 == "libpolkit"
+            }
+            let evidence =
+                ["SCardEstablishContext: \(PCSCCode(rawValue: code).name)"]
+                + (hasPolkit.map { [$0 ? "pcscd is built with polkit" : "pcscd is built without polkit"] } ?? [])
+            let rule = machine.polkitRule
+            // Another protocol is refused with the same codes, and has a check of its own.
+            let versions = (service.result(.daemonProtocol)?.numbers, service.result(.clientProtocol)?.numbers)
+            if code != 0, versions.0 == versions.1 || versions.1 == nil {
+                return .broken(
+                    "pcscd refuses the user \(machine.user.name): allow it by a rule of polkit.",
+                    evidence: evidence,
+                    remedy: [
+                        .word("Write \(SystemFile.polkitPath):\n\(SystemFile.polkit(user: machine.user.name))"),
+                        .command("sudo systemctl restart polkit"),
+                    ],
+                    repair: [.write(path: SystemFile.polkitPath, contents: SystemFile.polkit(user: machine.user.name))]
+                )
+            }
+            if code != 0 { return .cannotTell("libpcsclite and pcscd do not understand each other.") }
+            if hasPolkit == true, machine.user.id != 0, rule == nil {
+                return .note(
+                    "pcscd lets this user in; a service or an ssh login would need a rule of polkit.",
+                    evidence: evidence,
+                    remedy: [.word("Write \(SystemFile.polkitPath):\n\(SystemFile.polkit(user: machine.user.name))")]
+                )
+            }
+            return .fine("pcscd lets this user in.", evidence: evidence + (rule.map { ["rule \($0)"] } ?? []))
+        },
+        Check(
+            id: "pcsc.version",
+            title: "pcscd is new enough",
+            looksAt: "pcscd --version",
+            explanation: """
+                Before 1.9.0 each transaction ended with a pause of up to 11 ms, and before 1.9.2 two readers that were \
+                plugged in at once could leave one unseen.
+                """
+        ) { machine in
+            guard let version = machine.daemonVersion else { return .cannotTell("pcscd does not report its version.") }
+            if version.compare("1.9.2", options: .numeric) == .orderedAscending {
+                return .warning(
+                    "pcscd \(version) is old: readers that are plugged in together may be missed.",
+                    remedy: [.command("sudo apt-get install --only-upgrade pcscd libccid")]
+                )
+            }
+            return .fine("pcscd \(version) is new enough.")
+        },
+    ]
+
+    /// What pcscd reports of readers.
+    static let pcscReaderChecks: [Check] = [
+        Check(
+            id: "pcsc.answers",
+            title: "Each reader answers",
+            looksAt:
+                "SCardListReaders, SCardGetStatusChange, SCardConnect without a card, SCardControl for its features",
+            explanation: """
+                A reader whose driver hangs keeps every program waiting that asks it, and often pcscd itself. A bad \
+                cable, a hub without power or a virtual machine are the usual reasons.
+                """
+        ) { machine in
+            guard let report = machine.probes[.readers] else {
+                return .cannotTell("This program cannot call pcscd safely.")
+            }
+            if let hanging = report.hangs {
+                let reader = hanging.name.map { "The reader \($0)" } ?? "pcscd"
+                return .broken(
+                    "\(reader) does not answer: \(hanging.step.call) did not return.",
+                    remedy: (hanging.name == nil
+                        ? []
+                        : [
+                            .word(
+                                "Unplug the reader, wait some seconds, and connect it directly to the machine, without a hub."
+                            )
+                        ]) + [.command("sudo systemctl restart pcscd")]
+                )
+            }
+            guard report.result(.context)?.code == 0 else { return .cannotTell("pcscd cannot be asked.") }
+            let faults = report.lines.filter { line in
+                (line.step == .state || line.step == .features) && !line.begins && line.code != 0
+                    && line.code != PCSCCode.sharingViolation.rawValue
+            }
+            if let fault = faults.first, let name = fault.name, let code = fault.code {
+                return .warning(
+                    "The reader \(name) does not answer as it should: \(PCSCCode(rawValue: code).name).",
+                    evidence: faults.map {
+                        "\($0.name ?? ""): \($0.step.call): \(PCSCCode(rawValue: $0.code ?? 0).name)"
+                    },
+                    remedy: [.word("Unplug the reader, wait some seconds, and plug it in again.")]
+                )
+            }
+            let count = machine.servedReaders.count
+            return count == 0
+                ? .cannotTell("pcscd serves no reader.")
+                : .fine("\(count == 1 ? "The reader answers" : "All \(count) readers answer").")
+        },
+        Check(
+            id: "pcsc.readers",
+            title: "pcscd serves a reader",
+            looksAt: "SCardListReaders, the readers on the USB bus",
+            explanation:
+                "What pcscd serves is what programs find. A reader that is on the bus and not here has a trouble above."
+        ) { machine in
+            guard let report = machine.probes[.readers], report.result(.context)?.code == 0 else {
+                return .cannotTell("pcscd cannot be asked.")
+            }
+            guard let list = report.result(.list) else { return .cannotTell("pcscd did not answer.") }
+            let names = list.names ?? []
+            let expected = machine.usbReaders.filter(\.isSmartCardReader)
+            if names.isEmpty, let reader = expected.first {
+                return .broken(
+                    "\(reader.text) is on the USB bus, and pcscd serves no reader.",
+                    remedy: [
+                        .word("Unplug the reader and plug it in again."), .command("sudo systemctl restart pcscd"),
+                        .command("sudo journalctl -u pcscd -b"),
+                    ]
+                )
+            }
+            let physical = names.filter { !$0.isVirtualReader }
+            if names.isEmpty { return .note("pcscd runs and serves no reader: connect one.") }
+            if physical.isEmpty {
+                return .note("pcscd serves virtual readers only: \(names.joined(separator: ", ")).", evidence: names)
+            }
+            return .fine("pcscd serves \(physical.joined(separator: ", ")).", evidence: names)
+        },
+        Check(
+            id: "pcsc.holder",
+            title: "No other program keeps the reader to itself",
+            looksAt:
+                "the state of each reader (SCARD_STATE_EXCLUSIVE, SCARD_STATE_INUSE), programs with libpcsclite in /proc",
+            explanation: """
+                GnuPG's scdaemon, a browser's security module or a second kiosk can hold a reader for itself; all \
+                others then get a sharing violation.
+                """
+        ) { machine in
+            let lines = machine.probes[.readers]?.lines ?? []
+            if machine.servedReaders.isEmpty { return .cannotTell("pcscd serves no reader.") }
+            let held = lines.first(where: \.isHeld)
+            let clients = PCSCClients(root: machine.root + "/proc")
+            let others = clients.others().filter { $0.name != "clubctl" && $0.name != "readerctl" }
+            let evidence = others.map(\.description)
+            if let name = held?.name {
+                let error = clients.sharingError(attempting: "use the reader")
+                let program = others.first.map { ": \($0)" } ?? ""
+                var remedy = [Remedy.word(error.advice ?? "End the program that uses the reader.")]
+                if others.isEmpty, machine.user.id != 0 {
+                    remedy.append(.command("sudo readerctl doctor --only pcsc.holder"))
+                }
+                return .broken("Another program keeps \(name) to itself\(program).", evidence: evidence, remedy: remedy)
+            }
+            if let other = others.first {
+                return .note("\(other) uses PC/SC too; nobody keeps a reader to itself now.", evidence: evidence)
+            }
+            return .fine("Nobody keeps a reader to itself.")
+        },
+        Check(
+            id: "pcsc.virtual",
+            title: "No virtual reader is open to the network",
+            looksAt: "/etc/reader.conf.d, listening ports in /proc/net/tcp",
+            explanation: """
+                The virtual reader of vsmartcard, made for tests, listens on every network interface: whoever reaches \
+                the machine could insert cards, and with them visits.
+                """
+        ) { machine in
+            let configured = machine.names(in: "/etc/reader.conf.d").filter {
+                machine.text("/etc/reader.conf.d/" + $0)?.split(separator: "\n").contains { line in
+                    line.contains("libifdvpcd") && !line.drop(while: \.isWhitespace).hasPrefix("#")
+                } == true
+            }
+            // vpcd's ports 0x8C7B and the next, one for each slot.
+            let ports = machine.openPorts().intersection([35963, 35964])
+            if configured.isEmpty, ports.isEmpty { return .fine("There is no virtual reader.") }
+            return Finding(
+                .warning,
+                ports.isEmpty
+                    ? "A virtual reader is installed; when pcscd runs, anybody on the network can insert cards."
+                    : "A virtual reader listens on the network: anybody can insert cards, and with them visits.",
+                evidence: configured.map { "/etc/reader.conf.d/\($0)" }
+                    + ports.sorted().map { "TCP port \($0) is open" },
+                remedy: [.command("sudo apt-get purge vsmartcard-vpcd"), .command("sudo systemctl restart pcscd")]
+            )
+        },
+        Check(
+            id: "pcsc.log",
+            title: "pcscd's log has no trouble",
+            looksAt: "the journal of pcscd since the machine started (journalctl)",
+            explanation: "What pcscd and libccid log of a reader names causes that nothing else shows."
+        ) { machine in
+            guard
+                let outcome = machine.run(
+                    "journalctl",
+                    ["-u", "pcscd", "-b", "-n", "500", "-o", "cat", "--no-pager", "-q"]
+                ),
+                outcome.status == 0
+            else { return .cannotTell("The journal cannot be read.") }
+            let lines = outcome.output.split(separator: "\n").map(String.init)
+            if lines.isEmpty { return .cannotTell("The journal has nothing of pcscd that this user may read.") }
+            for trouble in LogTrouble.known {
+                if let line = lines.last(where: { $0.contains(trouble.words) }) {
+                    return .warning(trouble.meaning, evidence: [line], remedy: trouble.remedy)
+                }
+            }
+            return .fine("pcscd's log of this start has no known trouble.", evidence: ["\(lines.count) lines"])
+        },
+    ]
+
+    private static func text(_ version: [UInt32]) -> String { version.map(String.init).joined(separator: ":") }
+
+    private static func environmentEvidence(_ machine: Machine) -> [String] {
+        machine.environment.keys.filter { $0.hasPrefix("PCSCLITE_") }.sorted().map {
+            "\($0) is set: \(machine.environment[$0] ?? "")"
+        }
+    }
+
+    private static func describeMode(_ machine: Machine, _ path: String) -> String {
+        guard let status = machine.status(path) else { return path }
+        return
+            "\(path): mode \(String(status.st_mode & 0o7777, radix: 8)), owner \(status.st_uid), group \(status.st_gid)"
+    }
+}
+
+/// A line of pcscd's log whose cause is known.
+struct LogTrouble: Sendable {
+    var words: String
+    var meaning: String
+    var remedy: [Remedy]
+
+    private static let cable = Remedy.word(
+        "Connect the reader directly to the machine, with another cable, without a hub."
+    )
+    private static let restart = Remedy.command("sudo systemctl restart pcscd")
+
+    /// The worst first.
+    static let known = [
+        LogTrouble(
+            words: "NOT authorized for action",
+            meaning: "pcscd refused a program since the machine started, because polkit did not allow it.",
+            remedy: [.word("Write a rule of polkit for the kiosk's user: see pcsc.access.")]
+        ),
+        LogTrouble(
+            words: "LIBUSB_ERROR_ACCESS",
+            meaning: "pcscd was not allowed to open the reader.",
+            remedy: [
+                .command("sudo apt-get install --only-upgrade libccid pcscd"), .command("sudo udevadm trigger"),
+                restart,
+            ]
+        ),
+        LogTrouble(
+            words: "LIBUSB_ERROR_BUSY",
+            meaning: "Another driver or program had the reader when pcscd wanted it.",
+            remedy: [.word("See kernel.modules and usb.holder."), restart]
+        ),
+        LogTrouble(
+            words: "LIBUSB_ERROR_TIMEOUT",
+            meaning: "The reader did not answer pcscd in time.",
+            remedy: [cable, restart]
+        ),
+        LogTrouble(
+            words: "LIBUSB_ERROR_NO_DEVICE",
+            meaning: "The reader went away while pcscd used it.",
+            remedy: [cable]
+        ),
+        LogTrouble(
+            words: "LIBUSB_ERROR_PIPE",
+            meaning: "The USB connection to the reader failed.",
+            remedy: [cable, restart]
+        ),
+        LogTrouble(
+            words: "PowerUp failed",
+            meaning: "A reader could not switch a card on.",
+            remedy: [cable, restart]
+        ),
+        LogTrouble(
+            words: "Rejected unauthorized PC/SC client",
+            meaning: "pcscd refused a program since the machine started.",
+            remedy: [.word("Write a rule of polkit for the kiosk's user: see pcsc.access.")]
+        ),
+        LogTrouble(
+            words: "Escape command) not allowed",
+            meaning: "A program sent a command to the reader itself, which the driver does not pass.",
+            remedy: [.word("See driver.escape.")]
+        ),
+    ]
+}
+
+extension ProbeLine {
+    /// Whether another program has the reader for itself.
+    fileprivate var isHeld: Bool {
+        // SCARD_STATE_EXCLUSIVE
+        if step == .state, let state = numbers?.first, state & 0x80 != 0 { return true }
+        return step == .features && code == PCSCCode.sharingViolation.rawValue
+    }
+}
+
+extension ProbeLine.Step {
+    /// The C call.
+    fileprivate var call: String {
+        switch self {
+        case .connect: "connect"
+        case .daemonProtocol, .clientProtocol: "the handshake"
+        case .context: "SCardEstablishContext"
+        case .list: "SCardListReaders"
+        case .state: "SCardGetStatusChange"
+        case .features: "SCardConnect or SCardControl"
+        case .devices: "nfc_list_devices"
+        }
+    }
+}
+
+extension String {
+    /// Whether a reader of that name is made by a program.
+    var isVirtualReader: Bool { hasPrefix("Virtual PCD") }
+}
+
+extension Machine {
+    /// The readers that pcscd lists.
+    var servedReaders: [String] { probes[.readers]?.result(.list)?.names ?? [] }
+
+    /// Whether a reader needs pcscd, as far as can be seen: lines in Smart Reader mode do not.
+    var needsDaemon: Bool { readerLines.isEmpty || usbReaders.contains(where: \.isSmartCardReader) }
+
+    /// Whether systemd runs the machine.
+    var hasSystemd: Bool { exists("/run/systemd/system") }
+
+    /// The pcscd that runs, which is not the one that another check asks for its version.
+    var daemon: Program? {
+        programs().first {
+            $0.name == "pcscd"
+                && text("/proc/\($0.pid)/status", atMost: 256)?.contains("\nPPid:\t\(getpid())\n") != true
+        }
+    }
+
+    /// What pcscd prints of itself.
+    private var daemonText: String? { run("pcscd", ["--version"])?.output }
+
+    /// Its version, as `1.9.9`.
+    var daemonVersion: String? {
+        daemonText?.split(separator: "\n").first { $0.contains("version ") }?.split(separator: " ").last
+            .map { String($0).trimmingCharacters(in: CharacterSet(charactersIn: ".")) }
+    }
+
+    /// The line with the features that it was built with.
+    var daemonFeatures: String? {
+        daemonText?.split(separator: "\n").first { $0.hasPrefix("Enabled features:") }.map(String.init)
+    }
+
+    /// A rule of polkit that speaks of pcsc-lite.
+    var polkitRule: String? {
+        ["/etc/polkit-1/rules.d", "/usr/share/polkit-1/rules.d"].flatMap { folder in
+            names(in: folder).map { "\(folder)/\($0)" }
+        }
+        .first { text($0)?.contains("org.debian.pcsc-lite.") == true }
+    }
+}

@@ -1,0 +1,312 @@
+import CardCore
+import Foundation
+import Synchronization
+
+/// The machine that the checks look at, or a folder that stands for one.
+///
+/// All paths that checks name go through it, so that a test, or somebody with the files of another machine, can have them
+/// looked at elsewhere. Nothing here changes anything.
+public struct Machine: Sendable {
+    /// Who uses the readers.
+    public struct User: Sendable, Hashable {
+        /// The login name.
+        public var name: String
+        /// The number.
+        public var id: UInt32
+        /// The groups, by number.
+        public var groups: Set<UInt32>
+
+        /// Creates a user.
+        public init(name: String, id: UInt32, groups: Set<UInt32>) {
+            self.name = name
+            self.id = id
+            self.groups = groups
+        }
+
+        /// The user of this process.
+        public static var current: User {
+            var groups = [gid_t](repeating: 0, count: 256)
+            let count = getgroups(Int32(groups.count), &groups)
+            let name = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(geteuid())"
+            return User(name: name, id: geteuid(), groups: Set(groups.prefix(Int(max(0, count))) + [getegid()]))
+        }
+    }
+
+    /// What stands before every path: empty for this machine.
+    public let root: String
+    /// The environment of the programs that use the readers.
+    public let environment: [String: String]
+    /// Who uses the readers.
+    public let user: User
+    /// The present.
+    public let now: Date
+    /// Asks the libraries, in processes of their own; each at most once.
+    let probes: ProbeResults
+
+    /// This machine.
+    ///
+    /// - Parameter probe: how the libraries of readers are asked. Without it checks that would call them cannot tell.
+    public init(probe: ProbeRunner? = nil, environment: [String: String] = ProcessInfo.processInfo.environment) {
+        self.init(root: "", environment: environment, user: .current, probe: probe)
+    }
+
+    /// A folder with the files of a machine.
+    ///
+    /// - Parameter root: what stands before each path.
+    public init(
+        root: String,
+        environment: [String: String] = [:],
+        user: User = User(name: "kiosk", id: 1000, groups: [1000]),
+        now: Date = Date(),
+        probe: ProbeRunner? = nil
+    ) {
+        self.root = root
+        self.environment = environment
+        self.user = user
+        self.now = now
+        probes = ProbeResults(probe)
+    }
+
+    // MARK: - Files
+
+    /// Returns the contents of a file as text.
+    ///
+    /// - Parameter limit: how many bytes of it are read at most.
+    /// - Returns: `nil` if it may not be read, or is not there.
+    public func text(_ path: String, atMost limit: Int = 1 << 20) -> String? {
+        bytes(path, atMost: limit).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Returns the first bytes of a file; `nil` if it may not be read, or is not there.
+    public func bytes(_ path: String, atMost limit: Int) -> [UInt8]? {
+        // Files of /proc and /sys have no length, pipes would hang.
+        let file = open(root + path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count < limit {
+            let count = read(file, &part, min(part.count, limit - bytes.count))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            if count == 0 { break }
+            bytes += part[..<count]
+        }
+        return bytes
+    }
+
+    /// Returns a file's only line without the spaces round it; `nil` if it cannot be read or is empty.
+    public func line(_ path: String) -> String? {
+        let line = text(path, atMost: 4096)?.trimmingCharacters(in: .whitespacesAndNewlines)
+        return line?.isEmpty == false ? line : nil
+    }
+
+    /// Returns the decimal number that a file holds.
+    public func number(_ path: String) -> Int? { line(path).flatMap { Int($0) } }
+
+    /// Returns the names in a folder, sorted; none if it cannot be read.
+    public func names(in folder: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: root + folder)) ?? []).sorted()
+    }
+
+    /// Whether there is something of that name, links followed.
+    public func exists(_ path: String) -> Bool { access(root + path, F_OK) == 0 }
+
+    /// Returns what a link leads to, as it stands there.
+    public func link(_ path: String) -> String? {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: root + path)
+    }
+
+    /// Returns the last part of what a link leads to.
+    func linkName(_ path: String) -> String? { link(path)?.split(separator: "/").last.map(String.init) }
+
+    /// Returns what `stat(2)` reports, links followed.
+    public func status(_ path: String) -> stat? {
+        var status = stat()
+        return stat(root + path, &status) == 0 ? status : nil
+    }
+
+    /// Whether the ``user`` may read, and write, a file or device; `nil` if it is not there.
+    public func mayOpen(_ path: String, writing: Bool) -> Bool? {
+        // Access lists are known to the kernel alone, which answers for the user of this process.
+        if user.id == geteuid(), exists(path) { return access(root + path, writing ? R_OK | W_OK : R_OK) == 0 }
+        return mayOpen(path, writing: writing, as: user)
+    }
+
+    /// Whether another user may, as far as owner, group and mode tell.
+    func mayOpen(_ path: String, writing: Bool, as user: User) -> Bool? {
+        guard let status = status(path) else { return nil }
+        if user.id == 0 { return true }
+        let wanted: UInt32 = writing ? 6 : 4
+        let mode = status.st_mode
+        if status.st_uid == user.id { return mode >> 6 & wanted == wanted }
+        return (user.groups.contains(status.st_gid) ? mode >> 3 : mode) & wanted == wanted
+    }
+
+    // MARK: - Programs
+
+    /// A program that runs.
+    public struct Program: Sendable, Hashable, CustomStringConvertible {
+        /// The number of its process.
+        public var pid: Int32
+        /// The name of its process, as `ps` shows it.
+        public var name: String
+
+        /// As `pcscd (pid 1234)`.
+        public var description: String { "\(name) (pid \(pid))" }
+    }
+
+    /// The programs that run.
+    public func programs() -> [Program] {
+        names(in: "/proc").compactMap { Int32($0) }.sorted().compactMap { pid in
+            // One that has ended stays until its parent has noticed.
+            if text("/proc/\(pid)/status", atMost: 256)?.contains("\nState:\tZ") == true { return nil }
+            return line("/proc/\(pid)/comm").map {
+                Program(pid: pid, name: String($0.unicodeScalars.map(Self.printable)))
+            }
+        }
+    }
+
+    /// A name is chosen by its program and may hold anything.
+    private static func printable(_ scalar: Unicode.Scalar) -> Character {
+        scalar.properties.generalCategory == .control ? "?" : Character(scalar)
+    }
+
+    /// Returns the programs that have a device open. Those of other users are seen by root only.
+    func holders(of device: String) -> [Program] {
+        programs().filter { program in
+            program.pid != getpid()
+                && names(in: "/proc/\(program.pid)/fd").contains { link("/proc/\(program.pid)/fd/\($0)") == device }
+        }
+    }
+
+    /// Returns where a program is, in the folders of programs.
+    func path(ofProgram name: String) -> String? {
+        ["/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/", "/usr/local/sbin/", "/usr/local/bin/"].map { $0 + name }
+            .first { access(root + $0, X_OK) == 0 }
+    }
+
+    /// Runs a program that only reports something, without a shell and with no input.
+    ///
+    /// - Parameter limit: it is killed when it takes longer.
+    /// - Returns: `nil` if it is not installed.
+    public func run(_ name: String, _ arguments: [String], within limit: Duration = .seconds(2)) -> ProgramOutcome? {
+        path(ofProgram: name).map { path in
+            ProgramOutcome(running: root + path, arguments, environment: ["LC_ALL": "C"], within: limit)
+        }
+    }
+
+    /// Returns the version of an installed package of Debian.
+    func version(ofPackage name: String) -> String? {
+        guard let text = text("/var/lib/dpkg/status", atMost: 64 << 20) else { return nil }
+        guard let start = text.range(of: "Package: \(name)\n") else { return nil }
+        let entry = text[start.lowerBound...].prefix(4096).components(separatedBy: "\n\n")[0]
+        let lines = entry.split(separator: "\n")
+        guard lines.contains("Status: install ok installed") else { return nil }
+        return lines.first { $0.hasPrefix("Version: ") }.map { String($0.dropFirst(9)) }
+    }
+
+    /// The TCP ports below 65536 on which something listens for other machines.
+    func openPorts() -> Set<Int> {
+        var ports: Set<Int> = []
+        for (file, loopback) in [("tcp", "0100007F"), ("tcp6", "00000000000000000000000001000000")] {
+            for line in (text("/proc/net/\(file)") ?? "").split(separator: "\n").dropFirst() {
+                let fields = line.split(separator: " ")
+                // 0A: listening.
+                guard fields.count > 3, fields[3] == "0A" else { continue }
+                let address = fields[1].split(separator: ":")
+                guard address.count == 2, address[0] != loopback, let port = Int(address[1], radix: 16) else {
+                    continue
+                }
+                ports.insert(port)
+            }
+        }
+        return ports
+    }
+}
+
+/// What a program did that was run to its end.
+public struct ProgramOutcome: Sendable, Hashable {
+    /// The exit code; `nil` if a signal ended it, or it was killed.
+    public var status: Int32?
+    /// Its standard output, the first part of it.
+    public var output: String
+    /// Whether it was killed because it took too long.
+    public var isOverTime: Bool
+
+    /// Creates an outcome.
+    public init(status: Int32?, output: String, isOverTime: Bool = false) {
+        self.status = status
+        self.output = output
+        self.isOverTime = isOverTime
+    }
+
+    /// Runs a program, on the calling thread. What it prints to standard error is dropped.
+    ///
+    /// - Parameters:
+    ///   - environment: what its environment has besides that of this process.
+    ///   - merged: whether standard error is part of the output.
+    init(
+        running path: String,
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        within limit: Duration,
+        merged: Bool = false
+    ) {
+        self.init(status: nil, output: "")
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return }
+        for file in ends { _ = fcntl(file, F_SETFD, FD_CLOEXEC) }
+        let (process, error) = ChildProcess.start(
+            path,
+            arguments,
+            isGroup: true,
+            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+            output: .file(ends[1]),
+            errors: merged ? .file(ends[1]) : .null
+        )
+        close(ends[1])
+        defer { close(ends[0]) }
+        guard error == 0 else { return }
+
+        let end = ContinuousClock.now + limit
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let left = Int32(max(0, ContinuousClock.now.duration(to: end).seconds * 1000))
+            var wanted = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
+            let ready = poll(&wanted, 1, left)
+            if ready < 0, errno == EINTR { continue }
+            guard ready > 0 else { break }
+            let count = read(ends[0], &part, part.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            if bytes.count < 1 << 20 { bytes += part[..<count] }
+        }
+        output = String(decoding: bytes, as: UTF8.self)
+        status = Self.wait(for: process, until: end, &isOverTime)
+    }
+
+    /// Waits for a process, and kills it and what it started at its time.
+    private static func wait(
+        for process: pid_t,
+        until end: ContinuousClock.Instant,
+        _ isOverTime: inout Bool
+    ) -> Int32? {
+        var status: Int32 = 0
+        // One that waits inside the kernel for a device does not even end when it is killed: it is left to init.
+        var last = end
+        while true {
+            let result = waitpid(process, &status, WNOHANG)
+            if result == process { return !isOverTime && status & 0x7F == 0 ? status >> 8 & 0xFF : nil }
+            if result < 0, errno != EINTR { return nil }
+            if ContinuousClock.now >= last {
+                if isOverTime { return nil }
+                isOverTime = true
+                last += .milliseconds(200)
+                kill(-process, SIGKILL)
+            }
+            usleep(2_000)
+        }
+    }
+}

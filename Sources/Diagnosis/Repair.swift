@@ -1,0 +1,198 @@
+import Foundation
+
+/// One step that mends something, shown to a person before it is taken, and undone by ``RepairJournal/undo(_:)``.
+public enum RepairStep: Sendable, Hashable, Codable {
+    /// Writes a file with mode 0644, in place of what is there.
+    case write(path: String, contents: String)
+    /// Writes a value to a file of `/sys`, which the kernel forgets when the machine starts again.
+    case set(path: String, value: String)
+    /// Runs a program, and to undo it another.
+    case run([String], undo: [String])
+
+    /// What it does, as a command where there is one.
+    public var text: String {
+        switch self {
+        case .write(let path, let contents):
+            "write \(path), \(contents.split(separator: "\n", omittingEmptySubsequences: false).count - 1) lines"
+        case .set(let path, let value): "echo \(value) > \(path)"
+        case .run(let words, _): words.joined(separator: " ")
+        }
+    }
+}
+
+/// Takes repair steps and remembers how each is undone, in a file.
+///
+/// The file is written before each step, so that what a killed process had begun can be undone too.
+public struct RepairJournal: Sendable {
+    /// Something that kept a step from being taken.
+    public struct Failure: Error, CustomStringConvertible {
+        /// What happened and what to do.
+        public var description: String
+    }
+
+    /// A step, and what was there before it.
+    private struct Entry: Codable {
+        var at: Date
+        var step: RepairStep
+        /// What the file held; `nil` if there was none.
+        var before: Data?
+        var mode: UInt32?
+    }
+
+    /// The file.
+    public let path: String
+    private let machine: Machine
+
+    /// Creates a journal.
+    ///
+    /// - Parameter path: by default `clubkit/doctor.json` in `$XDG_STATE_HOME`, or else in `/var/lib` for root and in
+    ///   `~/.local/state` for others.
+    public init(machine: Machine, path: String? = nil) {
+        self.machine = machine
+        let home = machine.environment["HOME"] ?? "/root"
+        let state = machine.environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let folder = (state ?? (machine.user.id == 0 ? "/var/lib" : home + "/.local/state")) + "/clubkit"
+        self.path = path ?? machine.root + folder + "/doctor.json"
+    }
+
+    /// Takes a step.
+    ///
+    /// - Throws: ``Failure`` if it could not be taken; nothing has changed then, unless a program that was run changed it.
+    public func take(_ step: RepairStep) throws {
+        var entries = try entries()
+        var entry = Entry(at: machine.now, step: step)
+        switch step {
+        case .write(let path, _), .set(let path, _):
+            entry.before = machine.bytes(path, atMost: 16 << 20).map { Data($0) }
+            entry.mode = machine.status(path).map { $0.st_mode & 0o7777 }
+            if entry.before == nil, machine.exists(path) { throw Failure(description: "\(path) cannot be read.") }
+        case .run: break
+        }
+        entries.append(entry)
+        try keep(entries)
+        do {
+            switch step {
+            case .write(let path, let contents): try write(Data(contents.utf8), to: path, mode: entry.mode ?? 0o644)
+            case .set(let path, let value): try set(Data((value + "\n").utf8), path)
+            case .run(let words, _): try run(words)
+            }
+        } catch {
+            entries.removeLast()
+            try? keep(entries)
+            throw error
+        }
+    }
+
+    /// Undoes all steps that were taken, the last first.
+    ///
+    /// A file that was changed since is left as it is. What could not be undone stays in the journal.
+    ///
+    /// - Parameter done: called with a line for each step.
+    /// - Returns: whether all was undone.
+    public func undo(_ done: (String) -> Void) throws -> Bool {
+        var left: [Entry] = []
+        let entries = try entries()
+        for entry in entries.reversed() {
+            do {
+                done(try undo(entry))
+            } catch {
+                done("Not undone: \(entry.step.text): \(error)")
+                left.insert(entry, at: 0)
+            }
+        }
+        if !entries.isEmpty { try keep(left) }
+        return left.isEmpty
+    }
+
+    private func undo(_ entry: Entry) throws -> String {
+        switch entry.step {
+        case .write(let path, let contents):
+            guard machine.bytes(path, atMost: 16 << 20).map({ Data($0) }) == Data(contents.utf8) else {
+                throw Failure(description: "it was changed since.")
+            }
+            guard let before = entry.before else {
+                guard unlink(machine.root + path) == 0 else { throw Self.failure("remove \(path)") }
+                return "Removed \(path)."
+            }
+            try write(before, to: path, mode: entry.mode ?? 0o644)
+            return "Restored \(path)."
+        case .set(let path, _):
+            // What was plugged out took its files with it.
+            if machine.exists(path), let before = entry.before { try set(before, path) }
+            return "Restored \(path)."
+        case .run(let words, let undo):
+            if undo.isEmpty { return "Nothing to undo for: \(words.joined(separator: " "))" }
+            try run(undo)
+            return "Ran: \(undo.joined(separator: " "))"
+        }
+    }
+
+    // MARK: - Steps
+
+    /// Writes a file whole or not at all.
+    private func write(_ data: Data, to path: String, mode: UInt32) throws {
+        // A link goes on to lead where it does.
+        let target = URL(fileURLWithPath: machine.root + path).resolvingSymlinksInPath().path
+        let new = target + ".clubkit-new"
+        let folder = (target as NSString).deletingLastPathComponent
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try data.write(to: URL(fileURLWithPath: new))
+        } catch {
+            throw Self.failure("write \(path)")
+        }
+        guard chmod(new, mode) == 0, rename(new, target) == 0 else {
+            let failure = Self.failure("write \(path)")
+            unlink(new)
+            throw failure
+        }
+    }
+
+    private func set(_ data: Data, _ path: String) throws {
+        let file = open(machine.root + path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+        guard file >= 0 else { throw Self.failure("write \(path)") }
+        defer { close(file) }
+        let count = data.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+        guard count == data.count else { throw Self.failure("write \(path)") }
+    }
+
+    private func run(_ words: [String]) throws {
+        guard let outcome = machine.run(words[0], Array(words.dropFirst()), within: .seconds(30)) else {
+            throw Failure(description: "there is no '\(words[0])' on this machine.")
+        }
+        guard outcome.status == 0 else {
+            let end = outcome.isOverTime ? "it took longer than 30 s" : "it failed"
+            throw Failure(description: "\(words.joined(separator: " ")): \(end).")
+        }
+    }
+
+    private static func failure(_ attempt: String) -> Failure {
+        let advice = errno == EACCES || errno == EPERM ? " Try again with sudo." : ""
+        return Failure(description: "could not \(attempt): \(String(cString: strerror(errno))).\(advice)")
+    }
+
+    // MARK: - The file
+
+    private func entries() throws -> [Entry] {
+        guard let data = FileManager.default.contents(atPath: path) else { return [] }
+        guard let entries = try? JSONDecoder().decode([Entry].self, from: data) else {
+            throw Failure(description: "\(path) is damaged; move it away to go on.")
+        }
+        return entries
+    }
+
+    private func keep(_ entries: [Entry]) throws {
+        let file = URL(fileURLWithPath: path)
+        do {
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(),
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+            try JSONEncoder().encode(entries).write(to: file, options: .atomic)
+        } catch {
+            throw Failure(description: "could not write \(path), which is needed to undo it. Try again with sudo.")
+        }
+        chmod(path, 0o600)
+    }
+}

@@ -1,0 +1,119 @@
+import ClubKit
+import Foundation
+import Testing
+
+@testable import Diagnosis
+
+/// What `--fix` does, and how it is undone.
+@Suite struct RepairTests {
+    private let tree: MachineTree
+    private let journal: RepairJournal
+
+    init() throws {
+        tree = try MachineTree.healthy()
+        journal = RepairJournal(machine: tree.machine)
+    }
+
+    /// Takes the steps of a check's finding.
+    private func repair(_ id: String) async throws {
+        let report = await CheckTests.diagnosis.run(on: tree.machine, only: [id])
+        let steps = try #require(report.results.first).finding.repair
+        #expect(!steps.isEmpty)
+        for step in steps { try journal.take(step) }
+    }
+
+    private func verdict(_ id: String) async throws -> Verdict {
+        try #require(await CheckTests.diagnosis.run(on: tree.machine, only: [id]).results.first).finding.verdict
+    }
+
+    @Test("A reader is added to the driver's list, and taken out again")
+    func list() async throws {
+        try tree.program("systemctl", printing: "")
+        try tree.usb("1c34:abd0")
+        let before = tree.text("/etc/libccid_Info.plist")
+        #expect(try await verdict("driver.list") == .broken)
+        try await repair("driver.list")
+        #expect(try await verdict("driver.list") == .fine)
+        #expect(try await verdict("driver.escape") == .fine)
+        let text = try #require(tree.text("/etc/libccid_Info.plist"))
+        #expect(text.contains("\t\t<string>0x6122</string>\n\t\t<string>0xABD0</string>\n\t</array>"))
+        #expect(text.contains("\t\t<string>Socket Mobile S550</string>\n\t</array>"))
+        #expect(try PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil) is [String: Any])
+        // The list itself is a file of /etc, to which the bundle has a link.
+        #expect(try tree.machine.link("/usr/lib/pcsc/drivers/ifd-ccid.bundle/Contents/Info.plist") != nil)
+
+        var lines: [String] = []
+        #expect(try journal.undo { lines.append($0) })
+        #expect(lines == ["Ran: systemctl try-restart pcscd.service", "Restored /etc/libccid_Info.plist."])
+        #expect(tree.text("/etc/libccid_Info.plist") == before)
+        #expect(try journal.undo { _ in Issue.record("There is nothing left to undo.") })
+    }
+
+    @Test("Escape commands are allowed without a change of the driver's other options")
+    func escape() async throws {
+        try tree.driver(options: "0x0004")
+        try tree.program("systemctl", printing: "")
+        try await repair("driver.escape")
+        #expect(tree.text("/etc/libccid_Info.plist")?.contains("<string>0x0005</string>") == true)
+        #expect(try journal.undo { _ in })
+        #expect(tree.text("/etc/libccid_Info.plist")?.contains("<string>0x0004</string>") == true)
+    }
+
+    @Test("Rules for udev are installed, and removed again")
+    func rules() async throws {
+        try FileManager.default.removeItem(atPath: tree.root + "/etc/udev")
+        try tree.program("udevadm", printing: "")
+        try await repair("udev.rules")
+        #expect(try await verdict("udev.rules") == .fine)
+        #expect(try journal.undo { _ in })
+        #expect(tree.machine.names(in: "/etc/udev/rules.d").isEmpty)
+    }
+
+    @Test("A reader is kept awake, and what was there comes back")
+    func power() async throws {
+        try tree.usb(power: "auto")
+        try await repair("usb.power")
+        #expect(try await verdict("usb.power") == .fine)
+        #expect(try journal.undo { _ in })
+        #expect(try await verdict("usb.power") == .warning)
+    }
+
+    @Test("A file that was changed since is left as it is, and stays in the journal")
+    func changedSince() async throws {
+        try FileManager.default.removeItem(atPath: tree.root + "/etc/udev")
+        try tree.program("udevadm", printing: "")
+        try await repair("udev.rules")
+        try tree.write("/etc/udev/rules.d/70-clubkit-readers.rules", "# somebody's own\n")
+        var lines: [String] = []
+        #expect(try journal.undo { lines.append($0) } == false)
+        #expect(lines.last?.hasSuffix("it was changed since.") == true)
+        #expect(tree.text("/etc/udev/rules.d/70-clubkit-readers.rules") == "# somebody's own\n")
+        #expect(!tree.machine.exists("/etc/udev/rules.d/93-clubkit-readers-power.rules"))
+        try tree.write("/etc/udev/rules.d/70-clubkit-readers.rules", SystemFile.rules[0].contents)
+        #expect(try journal.undo { _ in })
+    }
+
+    @Test("A step that fails changes nothing and is not in the journal")
+    func failing() throws {
+        try tree.program("systemctl", printing: "", exit: 1)
+        #expect(throws: RepairJournal.Failure.self) {
+            try journal.take(.run(["systemctl", "start", "x"], undo: ["systemctl", "stop", "x"]))
+        }
+        #expect(throws: RepairJournal.Failure.self) { try journal.take(.run(["no-such-program"], undo: [])) }
+        #expect(throws: RepairJournal.Failure.self) { try journal.take(.set(path: "/sys/absent", value: "on")) }
+        try tree.write("/blocked", "a file")
+        #expect(throws: RepairJournal.Failure.self) { try journal.take(.write(path: "/blocked/file", contents: "x\n")) }
+        #expect(try journal.undo { _ in Issue.record("Nothing was done.") })
+    }
+
+    @Test("A journal that is damaged is no journal: nothing is done without one")
+    func damaged() throws {
+        try FileManager.default.createDirectory(
+            atPath: (journal.path as NSString).deletingLastPathComponent,
+            withIntermediateDirectories: true
+        )
+        try Data("[{".utf8).write(to: URL(fileURLWithPath: journal.path))
+        #expect(throws: RepairJournal.Failure.self) { try journal.take(.write(path: "/new", contents: "x\n")) }
+        #expect(!tree.machine.exists("/new"))
+    }
+}

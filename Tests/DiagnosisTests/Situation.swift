@@ -1,0 +1,326 @@
+import ClubKit
+import Diagnosis
+import Foundation
+import ReaderKit
+
+/// A trouble that is made on a machine at which nothing is wrong, and what the check has to find.
+struct Situation: Sendable {
+    var check: String
+    /// The trouble, as the documentation's table shows it.
+    var trouble: String
+    var verdict: Verdict
+    /// Words of the finding's sentence.
+    var words: String
+    var make: @Sendable (MachineTree) throws -> Void
+
+    init(
+        _ check: String,
+        _ trouble: String,
+        _ verdict: Verdict,
+        _ words: String,
+        _ make: @escaping @Sendable (MachineTree) throws -> Void
+    ) {
+        (self.check, self.trouble, self.verdict, self.words, self.make) = (check, trouble, verdict, words, make)
+    }
+
+    static let virtual = "Virtual PCD 00 00"
+
+    static let all: [Situation] =
+        machine + service + usb + driver + readers + lines + club
+
+    private static let machine: [Situation] = [
+        Situation("clock.set", "a clock of 1970", .broken, "the year 1970") {
+            $0.now = Date(timeIntervalSince1970: 86_400)
+        },
+        Situation("clock.set", "a clock of 2180", .broken, "the year 2180") {
+            $0.now = Date(timeIntervalSince1970: 6_640_000_000)
+        },
+        Situation("clock.synchronised", "timedatectl that prints no", .warning, "no time server") {
+            try $0.program("timedatectl", printing: "no")
+        },
+        Situation("clock.synchronised", "no timedatectl", .cannotTell, "does not report") {
+            unlink($0.root + "/usr/bin/timedatectl")
+        },
+        Situation("machine.container", "a container with nothing of pcscd", .broken, "share the host's") {
+            try $0.write("/run/systemd/container", "docker\n")
+            unlink($0.root + "/run/pcscd/pcscd.comm")
+            unlink($0.root + "/usr/bin/pcscd")
+        },
+        Situation("machine.container", "a container with the host's socket", .note, "(podman)") {
+            try $0.write("/run/systemd/container", "podman\n")
+        },
+        Situation("machine.suspend", "a machine that slept three times", .warning, "slept 3 times") {
+            try $0.write("/sys/power/suspend_stats/success", "3\n")
+        },
+    ]
+
+    private static let service: [Situation] = [
+        Situation("pcsc.installed", "no pcscd in the folders of programs", .broken, "not installed") {
+            unlink($0.root + "/usr/bin/pcscd")
+            unlink($0.root + "/run/pcscd/pcscd.comm")
+        },
+        Situation("pcsc.installed", "no pcscd, and a Smart Reader line", .note, "do without") {
+            unlink($0.root + "/usr/bin/pcscd")
+            unlink($0.root + "/run/pcscd/pcscd.comm")
+            try $0.line()
+        },
+        Situation("pcsc.installed", "no pcscd, and its socket", .note, "its socket is") {
+            unlink($0.root + "/usr/bin/pcscd")
+        },
+        Situation("pcsc.service", "no socket and no process", .broken, "does not run: start it") {
+            unlink($0.root + "/run/pcscd/pcscd.comm")
+            unlink($0.root + "/proc/20/comm")
+        },
+        Situation("pcsc.service", "a process without its socket", .broken, "is not there") {
+            unlink($0.root + "/run/pcscd/pcscd.comm")
+        },
+        Situation("pcsc.service", "a socket that refuses", .broken, "was killed") {
+            $0.lines[.service] = [ProbeLine(.connect, code: UInt32(ECONNREFUSED))]
+        },
+        Situation("pcsc.service", "a socket that this user may not open", .broken, "may not connect") {
+            $0.lines[.service] = [ProbeLine(.connect, code: UInt32(EACCES))]
+        },
+        Situation("pcsc.service", "a pcscd that accepts and is silent", .broken, "does not answer") {
+            $0.lines[.service] = [ProbeLine(.connect, code: 0), ProbeLine(.daemonProtocol, begins: true)]
+            $0.hanging = [.service]
+        },
+        Situation("pcsc.service", "a pcscd that does not accept", .broken, "does not accept") {
+            $0.lines[.service] = [ProbeLine(.connect, begins: true)]
+            $0.hanging = [.service]
+        },
+        Situation("pcsc.protocol", "a pcscd of 2.3 and a libpcsclite of 1.9", .broken, "another protocol (4:5)") {
+            $0.lines[.service]?[3] = ProbeLine(.daemonProtocol, numbers: [4, 5])
+            $0.lines[.readers] = [ProbeLine(.context, code: 0x8010_001E)]
+        },
+        Situation("pcsc.protocol", "another protocol that pcscd takes", .fine, "understand each other") {
+            $0.lines[.service]?[3] = ProbeLine(.daemonProtocol, numbers: [4, 5])
+        },
+        Situation("pcsc.access", "a pcscd with polkit that refuses", .broken, "refuses the user kiosk") {
+            try $0.daemon(features: "Linux serial usb libudev polkit")
+            $0.lines[.readers] = [ProbeLine(.context, code: 0x8010_001D)]
+        },
+        Situation("pcsc.access", "polkit without a rule for services", .note, "would need a rule") {
+            try $0.daemon(features: "Linux serial usb libudev polkit")
+        },
+        Situation("pcsc.version", "pcscd 1.8.8", .warning, "1.8.8 is old") { try $0.daemon(version: "1.8.8") },
+    ]
+
+    private static let usb: [Situation] = [
+        Situation("usb.reader", "a bus without a reader", .broken, "none of the 1 devices") {
+            try $0.usb("046d:c31c", interfaces: [("03", "usbhid")])
+            try $0.daemon(readers: [])
+        },
+        Situation("usb.reader", "no USB bus", .broken, "no USB bus") {
+            try FileManager.default.removeItem(atPath: $0.root + "/sys/bus")
+            try $0.daemon(readers: [])
+        },
+        Situation("usb.reader", "a bus without a reader, and pcscd has one", .note, virtual) {
+            try $0.usb("046d:c31c", interfaces: [("03", "usbhid")])
+            try $0.daemon(readers: [virtual])
+        },
+        Situation("usb.profile", "a reader in its keyboard profile", .broken, "keyboard profile") {
+            try $0.usb("1c34:6123", interfaces: [("03", "usbhid"), ("ff", nil)])
+        },
+        Situation("usb.profile", "a reader in its Direct profile", .broken, "Direct profile") {
+            try $0.usb("1c34:6120", interfaces: [("ff", nil), ("ff", nil)])
+        },
+        Situation("usb.power", "power/control that is auto", .warning, "may suspend") { try $0.usb(power: "auto") },
+        Situation("usb.access", "a pcscd of a user of its own, a node of root", .broken, "as the user 107") {
+            try $0.process(20, "pcscd", uid: 107)
+            try $0.usb(nodeMode: 0o600)
+        },
+        Situation("usb.holder", "a program that has the node open", .broken, "VBoxSVC (pid 30)") {
+            try $0.process(30, "VBoxSVC", opening: "/dev/bus/usb/001/004")
+        },
+        Situation("usb.holder", "a driver of the kernel on the interface", .broken, "driver usbip-host") {
+            try $0.usb(interfaces: [("0b", nil), ("ff", nil)])
+            unlink($0.root + "/sys/bus/usb/devices/1-1:1.0/driver")
+            try $0.link("/sys/bus/usb/devices/1-1:1.0/driver", to: "../usbip-host")
+        },
+        Situation("kernel.modules", "pn533_usb is loaded, an ACR122U on the bus", .broken, "has taken the reader") {
+            try $0.write("/proc/modules", "pn533_usb 1 0\npn533 1 1\nnfc 1 1\n")
+            try $0.usb("072f:2200")
+        },
+        Situation(
+            "kernel.modules",
+            "pn533_usb is loaded, an S550 on the bus",
+            .note,
+            "no reader that is connected minds"
+        ) {
+            try $0.write("/proc/modules", "pn533_usb 1 0\n")
+        },
+        Situation("udev.rules", "no rules", .warning, "are not installed") {
+            try FileManager.default.removeItem(atPath: $0.root + "/etc/udev")
+        },
+        Situation("udev.rules", "rules of another version", .warning, "in another version") {
+            try $0.write("/etc/udev/rules.d/70-clubkit-readers.rules", "# old\n")
+        },
+    ]
+
+    private static let driver: [Situation] = [
+        Situation("driver.installed", "a pcscd without drivers", .broken, "no driver") {
+            try FileManager.default.removeItem(atPath: $0.root + "/usr/lib/pcsc")
+        },
+        Situation("driver.list", "a reader of Socket Mobile's own range", .broken, "add 1c34:abd2 to the driver's list")
+        {
+            try $0.usb("1c34:abd2")
+        },
+        Situation("driver.escape", "ifdDriverOptions 0x0000", .note, "does not pass commands") {
+            try $0.write(
+                "/etc/libccid_Info.plist",
+                ($0.text("/etc/libccid_Info.plist") ?? "").replacingOccurrences(of: "0x0001", with: "0x0000")
+            )
+        },
+        Situation("driver.escape", "ifdDriverOptions 0x0001 since pcscd started", .note, "before that was allowed") {
+            let name = "SpringCard H518 00 00"
+            try $0.daemon(readers: [name])
+            $0.lines[.readers]?[3] = ProbeLine(.features, code: 0, name: name, passesEscape: false)
+        },
+        Situation("driver.ignored", "PCSCLITE_IGNORE in udev's database", .broken, "makes pcscd ignore") {
+            unlink($0.root + "/dev/bus/usb/001/004")
+            try $0.link("/dev/bus/usb/001/004", to: "/dev/null")
+            try $0.write("/run/udev/data/c1:3", "E:PCSCLITE_IGNORE=1\n")
+        },
+        Situation("driver.ignored", "a filter in /etc/default/pcscd", .warning, "told to ignore") {
+            try $0.write("/etc/default/pcscd", "PCSCLITE_FILTER_IGNORE_READER_NAMES=SpringCard\n")
+        },
+    ]
+
+    private static let readers: [Situation] = [
+        Situation("pcsc.answers", "a reader whose driver hangs", .broken, "SCardConnect or SCardControl did not return")
+        {
+            $0.lines[.readers] =
+                ($0.lines[.readers] ?? []).dropLast() + [ProbeLine(.features, begins: true, name: "SpringCard 00 00")]
+            $0.hanging = [.readers]
+        },
+        Situation("pcsc.answers", "a pcscd that hangs", .broken, "pcscd does not answer: SCardListReaders") {
+            $0.lines[.readers] = [ProbeLine(.context, code: 0), ProbeLine(.list, begins: true)]
+            $0.hanging = [.readers]
+        },
+        Situation("pcsc.answers", "a reader that answers with a fault", .warning, "SCARD_E_READER_UNAVAILABLE") {
+            $0.lines[.readers]?[2].code = 0x8010_0017
+        },
+        Situation("pcsc.readers", "a reader on the bus and none in pcscd", .broken, "pcscd serves no reader") {
+            try $0.daemon(readers: [])
+        },
+        Situation("pcsc.readers", "virtual readers only", .note, "virtual readers only") {
+            try $0.daemon(readers: [virtual])
+        },
+        Situation("pcsc.holder", "a reader that scdaemon holds", .broken, "scdaemon (pid 31)") {
+            $0.lines[.readers]?[2].numbers = [0x100A0]
+            try $0.process(31, "scdaemon", library: true)
+        },
+        Situation("pcsc.holder", "a sharing violation of somebody unseen", .broken, "keeps SpringCard") {
+            $0.lines[.readers]?[3] = ProbeLine(.features, code: 0x8010_000B, name: "SpringCard H518 00 00")
+        },
+        Situation("pcsc.holder", "another program that shares", .note, "uses PC/SC too") {
+            try $0.process(31, "opensc-tool", library: true)
+        },
+        Situation("pcsc.virtual", "vpcd in reader.conf.d", .warning, "when pcscd runs") {
+            try $0.write(
+                "/etc/reader.conf.d/vpcd",
+                "FRIENDLYNAME \"Virtual PCD\"\nLIBPATH /usr/lib/pcsc/drivers/serial/libifdvpcd.so\n"
+            )
+        },
+        Situation("pcsc.virtual", "port 35963 that is open", .warning, "listens on the network") {
+            try $0.write(
+                "/proc/net/tcp",
+                "  sl  local_address rem_address   st\n   0: 00000000:8C7B 00000000:0000 0A 00000000:00000000\n"
+            )
+        },
+        Situation("pcsc.log", "LIBUSB_ERROR_BUSY in the journal", .warning, "Another driver or program") {
+            try $0.program("journalctl", printing: "ccid_usb.c:1() Can't claim interface: LIBUSB_ERROR_BUSY")
+        },
+        Situation("nfc.configuration", "a driver that libnfc has not", .broken, "no driver 'pn523_uart'") {
+            try $0.write("/etc/nfc/libnfc.conf", "device.connstring = \"pn523_uart:/dev/ttyUSB0\"\n")
+        },
+        Situation("nfc.configuration", "a serial port that is not there", .broken, "not there: /dev/ttyUSB0") {
+            $0.environment["LIBNFC_DEFAULT_DEVICE"] = "pn532_uart:/dev/ttyUSB0"
+        },
+        Situation("nfc.access", "a serial port of the group dialout", .broken, "may not open libnfc's reader") {
+            $0.environment["LIBNFC_DEFAULT_DEVICE"] = "pn532_uart:/dev/ttyUSB0"
+            try $0.write("/dev/ttyUSB0", mode: 0o000)
+        },
+        Situation("nfc.devices", "a device that libnfc does not find", .broken, "does not find pn532_uart") {
+            $0.environment["LIBNFC_DEFAULT_DEVICE"] = "pn532_uart:/dev/ttyUSB0"
+            try $0.daemon(readers: [])
+        },
+        Situation("nfc.devices", "a libnfc that hangs", .broken, "libnfc does not answer") { $0.hanging = [.nfc] },
+    ]
+
+    private static let lines: [Situation] = [
+        Situation("line.access", "a line of the group dialout", .broken, "may not open the reader's line") {
+            try $0.line(mode: 0o000)
+        },
+        Situation("line.access", "a line that minicom has open", .broken, "minicom (pid 33)") {
+            try $0.line()
+            try $0.process(33, "minicom", opening: "/dev/ttyACM0")
+        },
+        Situation("line.modem", "ModemManager, and no rule against it", .warning, "tries modem commands") {
+            try $0.line()
+            try $0.process(34, "ModemManager")
+        },
+    ]
+
+    private static let club: [Situation] = [
+        Situation("club.database", "no club yet", .note, "no club yet") { unlink($0.root + MachineTree.club) },
+        Situation("club.database", "a folder that this user may not write", .broken, "may not create") {
+            unlink($0.root + MachineTree.club)
+            try $0.folder("/var/lib/clubkit", mode: 0o555)
+        },
+        Situation("club.database", "a file that this user may not write", .broken, "may not write") {
+            chmod($0.root + MachineTree.club, 0o400)
+        },
+        Situation("club.database", "a file that is no database", .broken, "does not begin as one") {
+            try $0.write(MachineTree.club, "PK\u{3}\u{4} an archive of something", mode: 0o600)
+            chown($0.root + MachineTree.club, $0.user.id, 4711)
+        },
+        Situation("club.database", "mode 0644", .warning, "Others may read") {
+            chmod($0.root + MachineTree.club, 0o644)
+        },
+        Situation("club.filesystem", "a database in memory", .warning, "in memory only") {
+            try $0.write("/proc/self/mounts", MachineTree.mounts + "tmpfs /var/lib tmpfs rw 0 0\n")
+        },
+        Situation("club.filesystem", "a network file system", .warning, "network file system") {
+            try $0.write("/proc/self/mounts", MachineTree.mounts + "server:/club /var/lib/clubkit nfs4 rw 0 0\n")
+        },
+        Situation("club.filesystem", "a stick with vfat", .warning, "(vfat)") {
+            try $0.write("/proc/self/mounts", MachineTree.mounts + "/dev/sdb1 /var/lib/clubkit vfat rw 0 0\n")
+        },
+        Situation("club.filesystem", "a container's own layer", .warning, "own layer") {
+            try $0.write("/proc/self/mounts", "overlay / overlay rw 0 0\n")
+        },
+        Situation("club.filesystem", "ext4 with barrier=0", .warning, "without barriers") {
+            try $0.write("/proc/self/mounts", "/dev/sda1 / ext4 rw,barrier=0 0 0\n")
+        },
+        Situation("club.filesystem", "a disk that is read-only", .broken, "mounted read-only") {
+            try $0.write("/proc/self/mounts", "/dev/sda1 / ext4 ro 0 0\n")
+        },
+        Situation("club.backup", "a snapshot of twenty days ago", .warning, "20 days old") {
+            let folder = $0.root + MachineTree.club + ".snapshots/"
+            rename(folder + "club-20260921T120000Z.sqlite", folder + "club-20260901T120000Z.sqlite")
+        },
+        Situation("club.passes", "a file of passes that is none", .broken, "The passes cannot be used") {
+            try $0.write("/etc/passes.json", "{\"appleVAS\": 1}", mode: 0o600)
+        },
+        Situation("phones.polling", "a file with Apple passes", .note, "polling annotation") {
+            try $0.write(
+                "/etc/passes.json",
+                #"{"appleVAS":{"passes":[{"passTypeIdentifier":"pass.com.example.club","keys":["vas.pem"]}]}}"#,
+                mode: 0o600
+            )
+        },
+        Situation("club.scenarios", "a file of scenarios that is none", .broken, "The scenarios cannot be used") {
+            try $0.write("/etc/scenarios.yaml", "scenarios: 1\n")
+        },
+        Situation("club.service", "a service that failed", .broken, "failed (exit-code)") {
+            try $0.program("systemctl", printing: "LoadState=loaded\nActiveState=failed\nResult=exit-code\nNRestarts=5")
+        },
+        Situation("club.service", "a service that is not started", .broken, "does not run") {
+            try $0.program("systemctl", printing: "LoadState=loaded\nActiveState=inactive\nResult=success\nNRestarts=0")
+        },
+        Situation("club.service", "a service that was restarted", .warning, "restarted 5 times") {
+            try $0.program("systemctl", printing: "LoadState=loaded\nActiveState=active\nResult=success\nNRestarts=5")
+        },
+    ]
+}
