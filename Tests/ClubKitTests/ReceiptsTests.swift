@@ -6,7 +6,7 @@ import Testing
 
 @testable import ClubKit
 
-@Suite("Receipts of a source of taps", .timeLimit(.minutes(2)))
+@Suite("Receipts of a source of taps", .timeLimit(.minutes(10)))
 struct ReceiptsTests {
     private let directory: TemporaryDirectory
 

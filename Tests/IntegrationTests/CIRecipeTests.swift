@@ -7,7 +7,7 @@ import Testing
 /// The lines that install packages, clone and build are not run: a test has neither a network nor twenty minutes. In
 /// their place the tools of this build stand where the build would have put them. Of those lines is checked what can be:
 /// that the packages are among those that `Scripts/setup` installs, and that the package has the product.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct CIRecipeTests {
     private static let setUp = ["apt-get ", "git clone ", "swift build "]
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Diagnosis
 
 /// `readerctl doctor` where the trouble is real.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct DoctorToolTests {
     private let scratch: ScratchFolder
 

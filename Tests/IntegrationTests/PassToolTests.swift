@@ -76,7 +76,7 @@ struct PassToolTests {
         #expect(members.first?["numVisits"] as? Int == 4)
     }
 
-    @Test("[real libnfc] a phone whose pass cannot be used is refused, and is nobody", .timeLimit(.minutes(2)))
+    @Test("[real libnfc] a phone whose pass cannot be used is refused, and is nobody", .timeLimit(.minutes(10)))
     func unusablePasses() async throws {
         let google = SmartTapKey(collectorID: 7, version: 2)
         let made = FileManager.default.createFile(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ClubKit
 
-@Suite("Snapshots", .timeLimit(.minutes(5)))
+@Suite("Snapshots", .timeLimit(.minutes(10)))
 struct SnapshotTests {
     private let directory: TemporaryDirectory
     private var path: String { directory.file() }

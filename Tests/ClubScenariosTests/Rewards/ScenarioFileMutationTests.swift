@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import ClubScenarios
 
-@Suite("Files of scenarios: whatever becomes of a file", .timeLimit(.minutes(5)))
+@Suite("Files of scenarios: whatever becomes of a file", .timeLimit(.minutes(10)))
 struct ScenarioFileMutationTests {
     /// Seed 20261122: one or two changes of a byte, a word or a line.
     @Test("A changed file gives scenarios that can be used, or findings with places in it")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ClubScenarios
 
-@Suite("Files of scenarios: bytes, encodings, and what YAML can be misused for", .timeLimit(.minutes(5)))
+@Suite("Files of scenarios: bytes, encodings, and what YAML can be misused for", .timeLimit(.minutes(10)))
 struct ScenarioFileTextTests {
     private static func findings(_ bytes: [UInt8]) -> [ScenarioConfiguration.Finding] {
         do {

@@ -78,7 +78,7 @@ struct CombinedBackendTests {
 
 #if PCSC && NFC
 /// A reader on USB that another program has, and that libnfc finds and cannot open.
-@Suite("A reader that libnfc finds and cannot open", .timeLimit(.minutes(5)))
+@Suite("A reader that libnfc finds and cannot open", .timeLimit(.minutes(10)))
 struct SharedReaderTests {
     private let nfc = FakeNFC("acr122_usb:001:005", "pn53x_usb:001:006")
     private var configuration: NFCConfiguration {

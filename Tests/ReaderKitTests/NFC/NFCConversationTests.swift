@@ -11,7 +11,7 @@ import TestSupport
 #if NFC && PCSC
 
 /// Conversations through libnfc, on the function table.
-@Suite(.timeLimit(.minutes(5))) struct NFCConversationTests {
+@Suite(.timeLimit(.minutes(10))) struct NFCConversationTests {
     private static func present(
         _ card: any SimulatedCard,
         on fake: FakeNFC,

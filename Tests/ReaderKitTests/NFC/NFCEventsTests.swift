@@ -10,7 +10,7 @@ import TestSupport
 #if NFC && PCSC
 
 /// What a watch tells, on the function table.
-@Suite(.timeLimit(.minutes(5))) struct NFCEventsTests {
+@Suite(.timeLimit(.minutes(10))) struct NFCEventsTests {
     @Test func eachPresentationOnceAndInOrder() async throws {
         let fake = FakeNFC("fake:A")
         do {

@@ -10,7 +10,7 @@ import TestSupport
 #if NFC && PCSC
 
 /// A reader's line belongs to one program at a time.
-@Suite(.timeLimit(.minutes(5)), .serialized) struct NFCPortTests {
+@Suite(.timeLimit(.minutes(10)), .serialized) struct NFCPortTests {
     private static func error(_ path: String, holders: [String] = []) -> ReaderError? {
         do throws(ReaderError) {
             _ = try NFCPort(path, holders: { _ in holders })

@@ -7,7 +7,7 @@ import TestSupport
 @testable import ReaderKit
 
 /// A simulated PN532 on its pseudo-terminal, spoken to byte by byte. That libnfc's programs read it is shown elsewhere.
-@Suite(.timeLimit(.minutes(5))) struct PN532TerminalTests {
+@Suite(.timeLimit(.minutes(10))) struct PN532TerminalTests {
     private static let firmware = PN532Frame.answer([0x03, 0x32, 0x01, 0x06, 0x07])
 
     @Test func conversation() async throws {

@@ -9,7 +9,7 @@ import TestSupport
 @testable import ReaderKit
 
 /// The backend, with a simulated reader at the other end of a pseudo-terminal.
-@Suite(.timeLimit(.minutes(5)), .serialized) struct SmartReaderBackendTests {
+@Suite(.timeLimit(.minutes(10)), .serialized) struct SmartReaderBackendTests {
     private static func tag(_ index: Int) -> SmartReaderTag {
         SmartReaderTag(
             interface: "01",

@@ -9,7 +9,7 @@ import TestSupport
 @testable import ReaderKit
 
 /// What a reader reports is recorded, and gives the same taps again.
-@Suite(.timeLimit(.minutes(5))) struct SmartReaderCaptureTests {
+@Suite(.timeLimit(.minutes(10))) struct SmartReaderCaptureTests {
     private static func replay(_ capture: Capture) async -> [ScanEvent] {
         var taps: [ScanEvent] = []
         for await tap in Scanning.scanner(ReplayBackend([capture])).taps() { taps.append(tap) }
