@@ -1,3 +1,4 @@
+import Foundation
 import ReaderKit
 
 /// One thing that can be wrong with a kiosk, and how to see it.
@@ -17,7 +18,7 @@ import ReaderKit
 ///         return .cannotTell("This machine does not report its fan's speed.")
 ///     }
 ///     guard speed > 0 else {
-///         return .broken("The fan stands still.", remedy: [.word("Clean the fan, or replace it.")])
+///         return .broken("The fan stands still.", remedy: [.instruction("Clean the fan, or replace it.")])
 ///     }
 ///     return .fine("The fan turns.", evidence: ["\(speed) turns a minute"])
 /// }
@@ -78,7 +79,7 @@ public struct Finding: Sendable, Hashable {
     public var verdict: Verdict
     /// What is so, in one sentence that a technician can act on.
     public var sentence: String
-    /// What was seen, one fact a line. A report that leaves the house has serial numbers and names replaced.
+    /// What was seen, one fact a line. A report that leaves the site has serial numbers and names replaced.
     public var evidence: [String]
     /// What to do about it, in order.
     public var remedy: [Remedy]
@@ -141,12 +142,25 @@ public enum Remedy: Sendable, Hashable {
     /// A command for a shell, exactly as it is to be typed.
     case command(String)
     /// What no command does, such as plugging in a cable.
-    case word(String)
+    case instruction(String)
 
     /// The command or the words.
     public var text: String {
         switch self {
-        case .command(let text), .word(let text): text
+        case .command(let text), .instruction(let text): text
         }
+    }
+}
+
+extension String {
+    /// The text as one word of a shell's command.
+    package var shellQuoted: String {
+        let isPlain =
+            !isEmpty
+            && unicodeScalars.allSatisfy { scalar in
+                scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+                    || "/._-+:,@%=".unicodeScalars.contains(scalar)
+            }
+        return isPlain ? self : "'" + replacingOccurrences(of: "'", with: "'\\''") + "'"
     }
 }

@@ -1,7 +1,8 @@
 import CardCore
 import Foundation
+import Synchronization
 
-/// The doctor: runs checks on a machine and says what is wrong with it.
+/// The doctor: runs checks on a machine and reports what is wrong with it.
 ///
 /// ```swift
 /// let diagnosis = Diagnosis(checks: Diagnosis.readerChecks)
@@ -16,6 +17,8 @@ public struct Diagnosis: Sendable {
     public var checks: [Check]
     /// How long a check may take.
     public var timeLimit = Duration.seconds(4)
+    /// The checks that did not return from an earlier run. They are not begun once more, or each run would leave a thread.
+    private let stuck = StuckChecks()
 
     /// Creates a diagnosis.
     public init(checks: [Check]) { self.checks = checks }
@@ -33,7 +36,7 @@ public struct Diagnosis: Sendable {
         }
         let findings = await withTaskGroup(of: (Int, Finding).self) { group in
             for (index, check) in chosen.enumerated() {
-                group.addTask { (index, await Self.look(check, machine, timeLimit)) }
+                group.addTask { (index, await look(check, machine)) }
             }
             return await group.reduce(into: [Int: Finding]()) { $0[$1.0] = $1.1 }
         }
@@ -44,10 +47,12 @@ public struct Diagnosis: Sendable {
         )
     }
 
-    private static func look(_ check: Check, _ machine: Machine, _ limit: Duration) async -> Finding {
+    private func look(_ check: Check, _ machine: Machine) async -> Finding {
         let late = Finding.cannotTell(
-            "This could not be looked at within \(Int(limit.seconds)) s: a file or a call does not answer."
+            "This could not be looked at within \(Int(timeLimit.seconds)) s: a file or a call does not answer."
         )
+        let stuck = stuck
+        guard stuck.begin(check.id) else { return late }
         let finding = try? await withCheckedThrowingContinuation { continuation in
             let pending = PendingResult<Finding>(continuation)
             DetachedThread.start(name: "check") {
@@ -58,11 +63,35 @@ public struct Diagnosis: Sendable {
                     finding = .cannotTell("This could not be looked at: \(error)")
                 }
                 pending.resume(with: .success(finding))
+                stuck.end(check.id)
             }
-            DispatchQueue.global().asyncAfter(deadline: .now() + limit.seconds) { pending.resume(with: .success(late)) }
+            DispatchQueue.global().asyncAfter(deadline: .now() + timeLimit.seconds) {
+                if pending.resume(with: .success(late)) { stuck.isLate(check.id) }
+            }
         }
         return finding ?? late
     }
+}
+
+/// Which checks are under way, and which of them were late.
+private final class StuckChecks: Sendable {
+    private let checks = Mutex<(threads: [String: Int], late: Set<String>)>(([:], []))
+
+    /// Notes that a check begins.
+    ///
+    /// - Returns: whether it may: not while one that was late has not returned.
+    func begin(_ id: String) -> Bool {
+        checks.withLock { checks in
+            if checks.late.contains(id), checks.threads[id, default: 0] > 0 { return false }
+            checks.late.remove(id)
+            checks.threads[id, default: 0] += 1
+            return true
+        }
+    }
+
+    func end(_ id: String) { checks.withLock { $0.threads[id, default: 1] -= 1 } }
+
+    func isLate(_ id: String) { _ = checks.withLock { $0.late.insert(id) } }
 }
 
 /// What a diagnosis found.

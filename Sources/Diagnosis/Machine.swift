@@ -1,5 +1,6 @@
 import CardCore
 import Foundation
+import ReaderKit
 import Synchronization
 
 /// The machine that the checks look at, or a folder that stands for one.
@@ -30,6 +31,16 @@ public struct Machine: Sendable {
             let name = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(geteuid())"
             return User(name: name, id: geteuid(), groups: Set(groups.prefix(Int(max(0, count))) + [getegid()]))
         }
+
+        /// Returns a user of this machine by the login name, and where their files are; `nil` if there is none.
+        public static func named(_ name: String) -> (user: User, home: String)? {
+            guard let entry = getpwnam(name)?.pointee else { return nil }
+            var groups = [gid_t](repeating: 0, count: 256)
+            var count = Int32(groups.count)
+            let home = String(cString: entry.pw_dir)
+            getgrouplist(name, entry.pw_gid, &groups, &count)
+            return (User(name: name, id: entry.pw_uid, groups: Set(groups.prefix(Int(max(0, min(count, 256)))))), home)
+        }
     }
 
     /// What stands before every path: empty for this machine.
@@ -45,9 +56,15 @@ public struct Machine: Sendable {
 
     /// This machine.
     ///
-    /// - Parameter probe: how the libraries of readers are asked. Without it checks that would call them cannot tell.
-    public init(probe: ProbeRunner? = nil, environment: [String: String] = ProcessInfo.processInfo.environment) {
-        self.init(root: "", environment: environment, user: .current, probe: probe)
+    /// - Parameters:
+    ///   - user: who uses the readers.
+    ///   - probe: how the libraries of readers are asked. Without it checks that would call them cannot tell.
+    public init(
+        user: User = .current,
+        probe: ProbeRunner? = nil,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        self.init(root: "", environment: environment, user: user, probe: probe)
     }
 
     /// A folder with the files of a machine.
@@ -133,7 +150,10 @@ public struct Machine: Sendable {
         return mayOpen(path, writing: writing, as: user)
     }
 
-    /// Whether another user may, as far as owner, group and mode tell.
+    /// Whether this process sees and may change everything.
+    package var isRoot: Bool { root.isEmpty ? geteuid() == 0 : user.id == 0 }
+
+    /// Whether another user may, by owner, group and mode.
     func mayOpen(_ path: String, writing: Bool, as user: User) -> Bool? {
         guard let status = status(path) else { return nil }
         if user.id == 0 { return true }
@@ -145,39 +165,21 @@ public struct Machine: Sendable {
 
     // MARK: - Programs
 
-    /// A program that runs.
-    public struct Program: Sendable, Hashable, CustomStringConvertible {
-        /// The number of its process.
-        public var pid: Int32
-        /// The name of its process, as `ps` shows it.
-        public var name: String
-
-        /// As `pcscd (pid 1234)`.
-        public var description: String { "\(name) (pid \(pid))" }
-    }
-
     /// The programs that run.
-    public func programs() -> [Program] {
-        names(in: "/proc").compactMap { Int32($0) }.sorted().compactMap { pid in
-            // One that has ended stays until its parent has noticed.
-            if text("/proc/\(pid)/status", atMost: 256)?.contains("\nState:\tZ") == true { return nil }
-            return line("/proc/\(pid)/comm").map {
-                Program(pid: pid, name: String($0.unicodeScalars.map(Self.printable)))
-            }
-        }
+    var programs: RunningPrograms { RunningPrograms(root: root + "/proc") }
+
+    /// Returns the programs that have a device open, without those of the kiosk and of this process. Those of other users
+    /// are seen by root only.
+    func holders(of device: String) -> [RunningPrograms.Program] {
+        programs.holders(of: device).filter { !programs.isOwn($0.pid) && !Self.kiosks.contains($0.name) }
     }
 
-    /// A name is chosen by its program and may hold anything.
-    private static func printable(_ scalar: Unicode.Scalar) -> Character {
-        scalar.properties.generalCategory == .control ? "?" : Character(scalar)
-    }
+    /// Programs that are meant to have the reader.
+    static let kiosks: Set<String> = ["clubctl", "readerctl"]
 
-    /// Returns the programs that have a device open. Those of other users are seen by root only.
-    func holders(of device: String) -> [Program] {
-        programs().filter { program in
-            program.pid != getpid()
-                && names(in: "/proc/\(program.pid)/fd").contains { link("/proc/\(program.pid)/fd/\($0)") == device }
-        }
+    /// The pcscd that runs, which is not the one that another check asks for its version.
+    var daemon: RunningPrograms.Program? {
+        programs.all().first { $0.name == "pcscd" && !programs.isOwn($0.pid) }
     }
 
     /// Returns where a program is, in the folders of programs.
@@ -233,12 +235,15 @@ public struct ProgramOutcome: Sendable, Hashable {
     public var output: String
     /// Whether it was killed because it took too long.
     public var isOverTime: Bool
+    /// Why it could not be started (`errno`); `nil` if it was.
+    public var startError: Int32?
 
     /// Creates an outcome.
-    public init(status: Int32?, output: String, isOverTime: Bool = false) {
+    public init(status: Int32?, output: String, isOverTime: Bool = false, startError: Int32? = nil) {
         self.status = status
         self.output = output
         self.isOverTime = isOverTime
+        self.startError = startError
     }
 
     /// Runs a program, on the calling thread. What it prints to standard error is dropped.
@@ -255,7 +260,10 @@ public struct ProgramOutcome: Sendable, Hashable {
     ) {
         self.init(status: nil, output: "")
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return }
+        guard pipe(&ends) == 0 else {
+            startError = errno
+            return
+        }
         for file in ends { _ = fcntl(file, F_SETFD, FD_CLOEXEC) }
         let (process, error) = ChildProcess.start(
             path,
@@ -267,7 +275,10 @@ public struct ProgramOutcome: Sendable, Hashable {
         )
         close(ends[1])
         defer { close(ends[0]) }
-        guard error == 0 else { return }
+        guard error == 0 else {
+            startError = error
+            return
+        }
 
         let end = ContinuousClock.now + limit
         var bytes: [UInt8] = []
@@ -294,7 +305,7 @@ public struct ProgramOutcome: Sendable, Hashable {
         _ isOverTime: inout Bool
     ) -> Int32? {
         var status: Int32 = 0
-        // One that waits inside the kernel for a device does not even end when it is killed: it is left to init.
+        // One that waits inside the kernel for a device does not even end when it is killed: nobody waits for that.
         var last = end
         while true {
             let result = waitpid(process, &status, WNOHANG)

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Calls into the libraries of readers, which may never return: each runs in a process of its own that can be killed.
 public enum Probe: String, Sendable, CaseIterable {
-    /// Speaks to pcscd's socket as libpcsclite does, and listens to what libpcsclite says first.
+    /// Speaks to pcscd's socket as libpcsclite does, and listens to what libpcsclite sends first.
     case service
     /// Asks libpcsclite for the readers and what each is like. No card is touched, and none is powered.
     case readers
@@ -21,6 +21,8 @@ public enum Probe: String, Sendable, CaseIterable {
     public static func answerIfAsked() {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, arguments[1] == argument, let probe = Probe(rawValue: arguments[2]) else { return }
+        // Who has started it may have been killed meanwhile.
+        alarm(5)
         probe.answer { line in
             guard let data = try? JSONEncoder().encode(line) else { return }
             _ = (data + [10]).withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
@@ -39,7 +41,8 @@ public struct ProbeLine: Sendable, Hashable, Codable {
     public enum Step: String, Sendable, Codable {
         /// Connecting to pcscd's socket, ``ProbeLine/code`` being 0 or `errno`.
         case connect
-        /// pcscd's protocol version.
+        /// pcscd's protocol version, or in ``ProbeLine/code`` why there is none: `ECONNRESET` if pcscd closed the connection,
+        /// `ETIMEDOUT` if it was silent.
         case daemonProtocol
         /// libpcsclite's protocol version.
         case clientProtocol
@@ -53,6 +56,9 @@ public struct ProbeLine: Sendable, Hashable, Codable {
         case features
         /// `nfc_list_devices`.
         case devices
+        /// `nfc_open` of a device that libnfc's configuration names, which it lists whether it is there or not;
+        /// ``ProbeLine/code`` is `EBUSY` if another program has its line, and `ENODEV` if nothing answers.
+        case device
     }
 
     /// What was done.
@@ -103,14 +109,25 @@ public struct ProbeRunner: Sendable {
     }
 
     /// Runs this program once more, as ``Probe/answerIfAsked()`` expects it.
-    public static let ownExecutable = ProbeRunner { probe, limit in
-        ProgramOutcome(
-            running: "/proc/self/exe",
-            [Probe.argument, probe.rawValue],
-            environment: probe.environment,
-            within: limit,
-            merged: true
-        )
+    public static let ownExecutable = ownExecutable(as: nil)
+
+    /// Runs this program once more as another user, which takes root.
+    ///
+    /// - Parameter user: a login name, or `nil` for the user of this process.
+    public static func ownExecutable(as user: String?) -> ProbeRunner {
+        ProbeRunner { probe, limit in
+            // By its own name, since another program's list of processes would show 'exe'.
+            let name = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+            let path = access(name, X_OK) == 0 ? name : "/proc/self/exe"
+            let words = user.map { ["/usr/sbin/runuser", "-u", $0, "--", path] } ?? [path]
+            return ProgramOutcome(
+                running: words[0],
+                words.dropFirst() + [Probe.argument, probe.rawValue],
+                environment: probe.environment,
+                within: limit,
+                merged: true
+            )
+        }
     }
 }
 
@@ -121,9 +138,16 @@ struct ProbeReport: Sendable {
     var log: [String]
     /// Whether it was killed because it took too long.
     var isOverTime: Bool
+    /// Why it did not run, in a sentence; `nil` if it did.
+    var failure: String?
 
     init(_ outcome: ProgramOutcome) {
         isOverTime = outcome.isOverTime
+        if let error = outcome.startError {
+            failure = "The libraries of readers cannot be asked: \(String(cString: strerror(error)))."
+        } else if outcome.output.isEmpty, !isOverTime {
+            failure = "The libraries of readers cannot be asked: the program that asks them ended."
+        }
         var (lines, log) = ([ProbeLine](), [String]())
         for text in outcome.output.split(separator: "\n") {
             if let line = try? JSONDecoder().decode(ProbeLine.self, from: Data(text.utf8)) {
@@ -151,6 +175,9 @@ final class ProbeResults: Sendable {
     private final class Slot: Sendable {
         let report = Mutex<ProbeReport?>(nil)
     }
+
+    /// What `pcscd --version` prints.
+    let daemonText = Mutex<String??>(nil)
 
     private let runner: ProbeRunner?
     private let slots = Dictionary(uniqueKeysWithValues: Probe.allCases.map { ($0, Slot()) })
@@ -217,7 +244,20 @@ extension Probe {
         report(ProbeLine(.devices, begins: true))
         // Serial ports are only looked at if the configuration allows it: other devices dislike what libnfc sends.
         guard let context = NFCLibrary.system.makeContext(false) else { return report(ProbeLine(.devices, code: 1)) }
-        report(ProbeLine(.devices, code: 0, names: NFCLibrary.system.listDevices(context)))
+        let names = NFCLibrary.system.listDevices(context)
+        report(ProbeLine(.devices, code: 0, names: names))
+        // Those that a file or the environment names are listed without a look.
+        let named = Set(Machine().nfcConnections.map(\.1))
+        for name in names where named.contains(name) {
+            report(ProbeLine(.device, begins: true, name: name))
+            let code: Int32
+            do throws(ReaderError) {
+                code = try NFCLibrary.system.canOpen(name, in: context) ? 0 : ENODEV
+            } catch {
+                code = error.kind == .sharingViolation ? EBUSY : error.kind == .accessDenied ? EACCES : ENODEV
+            }
+            report(ProbeLine(.device, code: UInt32(code), name: name))
+        }
         #endif
     }
 }
@@ -244,7 +284,8 @@ enum PCSCHandshake {
             // 4:4 is spoken from 1.8.24 to 2.2.3; of others it is refused, with the version that they speak.
             let question: [UInt32] = [12, 0x11, 4, 4, 0]
             _ = question.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-            report(ProbeLine(.daemonProtocol, numbers: receive(3, from: file).map { Array($0.prefix(2)) }))
+            let (numbers, error) = receive(3, from: file)
+            report(ProbeLine(.daemonProtocol, code: UInt32(error), numbers: numbers.map { Array($0.prefix(2)) }))
         }
         #if PCSC
         report(ProbeLine(.clientProtocol, numbers: clientProtocol()))
@@ -252,7 +293,7 @@ enum PCSCHandshake {
     }
 
     #if PCSC
-    /// Lets libpcsclite connect to a socket that nobody else knows, and reads what it says first.
+    /// Lets libpcsclite connect to a socket that nobody else knows, and reads what it sends first.
     private static func clientProtocol() -> [UInt32]? {
         var folder = Array((NSTemporaryDirectory() + "/clubkit-XXXXXX").utf8CString)
         guard mkdtemp(&folder) != nil else { return nil }
@@ -264,20 +305,28 @@ enum PCSCHandshake {
         guard withAddress(path, { bind(file, $0, $1) }) == 0, listen(file, 1) == 0 else { return nil }
         setenv("PCSCLITE_CSOCK_NAME", path, 1)
         DetachedThread.start(name: "client") { _ = PCSCLibrary.system.establishContext() }
+        guard isReadable(file) else { return nil }
         let client = accept(file, nil, nil)
         defer { close(client) }
-        return receive(5, from: client).map { Array($0[2...3]) }
+        return receive(5, from: client).numbers.map { Array($0[2...3]) }
     }
     #endif
 
     private static func makeSocket() -> Int32 { Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0) }
 
-    private static func receive(_ count: Int, from file: Int32) -> [UInt32]? {
+    /// Receives numbers.
+    ///
+    /// - Returns: the numbers, or why there are none: `ETIMEDOUT` after a second of silence, else `ECONNRESET`.
+    private static func receive(_ count: Int, from file: Int32) -> (numbers: [UInt32]?, error: Int32) {
+        guard isReadable(file) else { return (nil, ETIMEDOUT) }
         var numbers = [UInt32](repeating: 0, count: count)
-        var wanted = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
-        guard poll(&wanted, 1, 1000) > 0 else { return nil }
         let length = numbers.withUnsafeMutableBytes { recv(file, $0.baseAddress, $0.count, Int32(MSG_WAITALL)) }
-        return length == count * 4 ? numbers : nil
+        return length == count * 4 ? (numbers, 0) : (nil, ECONNRESET)
+    }
+
+    private static func isReadable(_ file: Int32) -> Bool {
+        var wanted = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+        return poll(&wanted, 1, 1000) > 0
     }
 
     private static func withAddress(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One step that mends something, shown to a person before it is taken, and undone by ``RepairJournal/undo(_:)``.
+/// One step that mends something, shown to a person before it is taken, and undone by ``RepairJournal/undo(only:_:)``.
 public enum RepairStep: Sendable, Hashable, Codable {
     /// Writes a file with mode 0644, in place of what is there.
     case write(path: String, contents: String)
@@ -8,6 +8,8 @@ public enum RepairStep: Sendable, Hashable, Codable {
     case set(path: String, value: String)
     /// Runs a program, and to undo it another.
     case run([String], undo: [String])
+    /// Runs a program that makes the steps before it count, such as a restart; also when those were undone.
+    case apply([String])
 
     /// What it does, as a command where there is one.
     public var text: String {
@@ -15,7 +17,7 @@ public enum RepairStep: Sendable, Hashable, Codable {
         case .write(let path, let contents):
             "write \(path), \(contents.split(separator: "\n", omittingEmptySubsequences: false).count - 1) lines"
         case .set(let path, let value): "echo \(value) > \(path)"
-        case .run(let words, _): words.joined(separator: " ")
+        case .run(let words, _), .apply(let words): words.joined(separator: " ")
         }
     }
 }
@@ -33,6 +35,8 @@ public struct RepairJournal: Sendable {
     /// A step, and what was there before it.
     private struct Entry: Codable {
         var at: Date
+        /// The check whose trouble it mended.
+        var check: String
         var step: RepairStep
         /// What the file held; `nil` if there was none.
         var before: Data?
@@ -51,22 +55,35 @@ public struct RepairJournal: Sendable {
         self.machine = machine
         let home = machine.environment["HOME"] ?? "/root"
         let state = machine.environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        let folder = (state ?? (machine.user.id == 0 ? "/var/lib" : home + "/.local/state")) + "/clubkit"
-        self.path = path ?? machine.root + folder + "/doctor.json"
+        let folder = state ?? (machine.isRoot ? Self.rootFolder : home + "/.local/state")
+        self.path = path ?? machine.root + folder + Self.file
+    }
+
+    private static let rootFolder = "/var/lib"
+    private static let file = "/clubkit/doctor.json"
+
+    /// Whether root has a journal that this process does not use.
+    public var isOfRootElsewhere: Bool {
+        let other = machine.root + Self.rootFolder + Self.file
+        return path != other && access((other as NSString).deletingLastPathComponent, F_OK) == 0
+            && (access(other, F_OK) == 0 || errno == EACCES)
     }
 
     /// Takes a step.
     ///
+    /// - Parameters:
+    ///   - step: what is to be done.
+    ///   - check: the id of the check whose trouble it mends.
     /// - Throws: ``Failure`` if it could not be taken; nothing has changed then, unless a program that was run changed it.
-    public func take(_ step: RepairStep) throws {
+    public func take(_ step: RepairStep, for check: String) throws {
         var entries = try entries()
-        var entry = Entry(at: machine.now, step: step)
+        var entry = Entry(at: machine.now, check: check, step: step)
         switch step {
         case .write(let path, _), .set(let path, _):
             entry.before = machine.bytes(path, atMost: 16 << 20).map { Data($0) }
             entry.mode = machine.status(path).map { $0.st_mode & 0o7777 }
             if entry.before == nil, machine.exists(path) { throw Failure(description: "\(path) cannot be read.") }
-        case .run: break
+        case .run, .apply: break
         }
         entries.append(entry)
         try keep(entries)
@@ -74,7 +91,7 @@ public struct RepairJournal: Sendable {
             switch step {
             case .write(let path, let contents): try write(Data(contents.utf8), to: path, mode: entry.mode ?? 0o644)
             case .set(let path, let value): try set(Data((value + "\n").utf8), path)
-            case .run(let words, _): try run(words)
+            case .run(let words, _), .apply(let words): try run(words)
             }
         } catch {
             entries.removeLast()
@@ -83,32 +100,47 @@ public struct RepairJournal: Sendable {
         }
     }
 
-    /// Undoes all steps that were taken, the last first.
+    /// Undoes steps that were taken, the last first, and then applies what was restored.
     ///
-    /// A file that was changed since is left as it is. What could not be undone stays in the journal.
+    /// A file that was changed since is left as it is. What could not be undone stays in the journal, which is written
+    /// after each step.
     ///
-    /// - Parameter done: called with a line for each step.
-    /// - Returns: whether all was undone.
-    public func undo(_ done: (String) -> Void) throws -> Bool {
-        var left: [Entry] = []
+    /// - Parameters:
+    ///   - isChosen: whether the steps for a check, by its id, are to be undone.
+    ///   - done: called for each step with the check's id, what was done and what kept it from being done.
+    /// - Throws: ``Failure`` if the journal cannot be read or written.
+    public func undo(
+        only isChosen: (String) -> Bool = { _ in true },
+        _ done: (_ check: String, _ step: String, Failure?) -> Void
+    ) throws {
         let entries = try entries()
-        for entry in entries.reversed() {
+        let chosen = entries.indices.filter { isChosen(entries[$0].check) }
+        let isApplied = { (index: Int) in if case .apply = entries[index].step { true } else { false } }
+        var undone: Set<Int> = []
+        var applied: Set<RepairStep> = []
+        for index in chosen.reversed().filter({ !isApplied($0) }) + chosen.filter(isApplied) {
+            let entry = entries[index]
             do {
-                done(try undo(entry))
-            } catch {
-                done("Not undone: \(entry.step.text): \(error)")
-                left.insert(entry, at: 0)
+                // One restart does for all.
+                let isRepeated = isApplied(index) && !applied.insert(entry.step).inserted
+                let text = isRepeated ? nil : try undo(entry)
+                undone.insert(index)
+                try keep(entries.indices.filter { !undone.contains($0) }.map { entries[$0] })
+                if let text { done(entry.check, text, nil) }
+            } catch let failure as Failure {
+                done(entry.check, entry.step.text, failure)
             }
         }
-        if !entries.isEmpty { try keep(left) }
-        return left.isEmpty
     }
 
     private func undo(_ entry: Entry) throws -> String {
         switch entry.step {
         case .write(let path, let contents):
-            guard machine.bytes(path, atMost: 16 << 20).map({ Data($0) }) == Data(contents.utf8) else {
-                throw Failure(description: "it was changed since.")
+            let now = machine.bytes(path, atMost: 16 << 20).map { Data($0) }
+            // One that was killed may have kept the step and not taken it.
+            if now == entry.before { return "\(path) is as it was." }
+            guard now == Data(contents.utf8) else {
+                throw Failure(description: "it was changed since. \(self.path) has what was there before.")
             }
             guard let before = entry.before else {
                 guard unlink(machine.root + path) == 0 else { throw Self.failure("remove \(path)") }
@@ -117,13 +149,17 @@ public struct RepairJournal: Sendable {
             try write(before, to: path, mode: entry.mode ?? 0o644)
             return "Restored \(path)."
         case .set(let path, _):
-            // What was plugged out took its files with it.
-            if machine.exists(path), let before = entry.before { try set(before, path) }
+            // What was unplugged took its files with it.
+            guard machine.exists(path), let before = entry.before else { return "\(path) is gone." }
+            try set(before, path)
             return "Restored \(path)."
         case .run(let words, let undo):
             if undo.isEmpty { return "Nothing to undo for: \(words.joined(separator: " "))" }
             try run(undo)
             return "Ran: \(undo.joined(separator: " "))"
+        case .apply(let words):
+            try run(words)
+            return "Ran: \(words.joined(separator: " "))"
         }
     }
 

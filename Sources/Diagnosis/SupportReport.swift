@@ -21,7 +21,7 @@ public struct SupportReport: Sendable {
             "A report of ClubKit's doctor", "",
             "made:    \(machine.now.formatted(.iso8601)) by \(program)",
             "system:  \(system ?? "unknown"), Linux \(machine.line("/proc/sys/kernel/osrelease") ?? "unknown")",
-            "user:    \(machine.user.id == 0 ? "root" : "no root")",
+            "user:    \(machine.isRoot ? "root" : "not root")",
             "summary: \(report.summary)", "",
         ]
         for verdict in Verdict.allCases.reversed() {
@@ -39,7 +39,7 @@ public struct SupportReport: Sendable {
             .sorted()
         lines += ["Environment:"] + variables.map { "    \($0)=\(machine.environment[$0] ?? "")" }
         lines += ["", "What to ask next:"] + Self.questions(report).map { "  - \($0)" } + [""]
-        let redactor = Redactor(machine)
+        let redactor = Redactor(machine, sparing: report.results.map(\.check))
         text = lines.map(redactor.redact).joined(separator: "\n")
     }
 
@@ -48,14 +48,8 @@ public struct SupportReport: Sendable {
         let wrong = report.results.filter { $0.finding.verdict >= .warning }
         let blind = report.results.filter { $0.finding.verdict == .cannotTell }.map(\.check.id)
         var questions = wrong.prefix(5).map { result in
-            let commands = result.finding.remedy.compactMap { remedy in
-                if case .command(let command) = remedy { "'\(command)'" } else { nil }
-            }
-            if commands.isEmpty {
-                return
-                    "\(result.check.id): was it done as described, and is it the same after unplugging and plugging in again?"
-            }
-            return "\(result.check.id): what does \(commands.joined(separator: ", then ")) print?"
+            "\(result.check.id): was it done as described, and what does 'readerctl doctor --only \(result.check.id)' "
+                + "print since?"
         }
         if wrong.isEmpty {
             questions.append("What does the kiosk do when a card is held to the reader, and what does it print?")
@@ -80,14 +74,26 @@ extension Verdict {
 struct Redactor: Sendable {
     private let names: [(String, String)]
 
-    init(_ machine: Machine) {
+    /// Creates a redactor.
+    ///
+    /// - Parameter checks: whose words stay: a user 'kiosk' is nobody, and a report without that word is hard to read.
+    init(_ machine: Machine, sparing checks: [Check] = []) {
         var names: [(String, String)] = []
         if let home = machine.environment["HOME"], home.count > 1, home != "/root" { names.append((home, "~")) }
-        for user in [machine.user.name, machine.environment["SUDO_USER"] ?? "root"] where user != "root" {
+        let people = (machine.text("/etc/passwd") ?? "").split(separator: "\n").compactMap { line -> String? in
+            let fields = line.split(separator: ":", omittingEmptySubsequences: false)
+            return fields.count > 2 && (1000..<65_000).contains(Int(fields[2]) ?? 0) ? String(fields[0]) : nil
+        }
+        for user in people + [machine.user.name, machine.environment["SUDO_USER"] ?? "root"] where user != "root" {
             names.append((user, "‹user›"))
         }
         if let host = machine.line("/etc/hostname") { names.append((host, "‹host›")) }
-        for serial in (machine.usbDevices ?? []).compactMap(\.serial) { names.append((serial, "‹serial›")) }
+        let own = checks.flatMap { [$0.title, $0.looksAt, $0.explanation] }.joined(separator: " ").lowercased()
+        let words = Set(own.split { !$0.isLetter && !$0.isNumber }.map(String.init))
+        names.removeAll { words.contains($0.0.lowercased()) }
+        for serial in (machine.usbDevices ?? []).compactMap(\.serial) where serial.count > 3 {
+            names.append((serial, "‹serial›"))
+        }
         // What is part of something longer goes after it.
         self.names = names.filter { !$0.0.isEmpty }.sorted { $0.0.count > $1.0.count }
     }
@@ -96,7 +102,7 @@ struct Redactor: Sendable {
         var line = line
         for (name, placeholder) in names {
             // Whole words only: a user 'a' is not every 'a'.
-            let pattern = "(?<![A-Za-z0-9_])" + NSRegularExpression.escapedPattern(for: name) + "(?![A-Za-z0-9_])"
+            let pattern = "(?<![A-Za-z0-9])" + NSRegularExpression.escapedPattern(for: name) + "(?![A-Za-z0-9])"
             line = line.replacingOccurrences(of: pattern, with: placeholder, options: .regularExpression)
         }
         for (pattern, placeholder) in Self.patterns {
@@ -109,8 +115,15 @@ struct Redactor: Sendable {
         // The serial number that pcscd puts into a reader's name, before the numbers of reader and slot.
         (#"\([^()]{3,}\)(?= [0-9A-F]{2} [0-9A-F]{2})"#, "(‹serial›)"),
         (#"smart-reader-[A-Za-z0-9]+"#, "smart-reader-‹serial›"),
-        (#"/home/[^/ ]+"#, "/home/‹user›"),
+        (#"(/by-id/[^\s:]*)_[^\s:_]+?(-if[0-9]+|-port[0-9]+|-event-kbd|(?=[\s:]|$))"#, "$1_‹serial›$2"),
+        (#"(/home|/media|/run/media)/[^/\s]+"#, "$1/‹user›"),
         (#"\b(\d{1,3}\.){3}\d{1,3}\b"#, "‹address›"),
         (#"\b([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}\b"#, "‹address›"),
+        // IPv6, which a time of day is not.
+        (
+            #"(?<![0-9A-Za-z:])(?=\S*([A-Fa-f]|::))([0-9A-Fa-f]{0,4}:){3,7}[0-9A-Fa-f]{0,4}(%\w+)?(?![0-9A-Za-z:])"#,
+            "‹address›"
+        ),
+        (#"(?<![0-9A-Za-z:])[fF][cdeCDE][0-9A-Fa-f]{2}::[0-9A-Fa-f:]+(%\w+)?"#, "‹address›"),
     ]
 }

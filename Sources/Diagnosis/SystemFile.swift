@@ -20,6 +20,14 @@ struct SystemFile: Sendable {
         contents = String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Whether all lines but comments are in a text, which may have others besides: some rules are there to be switched on.
+    func isPart(of text: String) -> Bool {
+        func lines(_ text: String) -> Set<Substring> {
+            Set(text.split(separator: "\n").filter { !$0.hasPrefix("#") })
+        }
+        return lines(contents).isSubset(of: lines(text))
+    }
+
     /// Where the rule of polkit is written.
     static let polkitPath = "/etc/polkit-1/rules.d/60-clubkit.rules"
 

@@ -1,3 +1,5 @@
+import ReaderKit
+
 /// A device on the USB bus, as the kernel describes it in `/sys/bus/usb/devices`.
 struct USBDevice: Sendable, Hashable {
     /// One interface: its class and the kernel's driver that has claimed it.
@@ -107,10 +109,25 @@ extension Machine {
         return String(repeating: "0", count: max(0, 3 - text.count)) + text
     }
 
+    /// Whether a rule for udev leaves a reader to another program than pcscd.
+    func isIgnored(_ reader: USBDevice) -> Bool { udevProperties(reader.node)["PCSCLITE_IGNORE"] == "1" }
+
+    /// The readers that pcscd alone can serve. An ACR122U that is left to libnfc is none of them.
+    var pcscReaders: [USBDevice] {
+        usbReaders.filter { $0.isSmartCardReader && !($0.isNFCDevice && isIgnored($0)) }
+    }
+
+    /// Whether a reader needs pcscd, as far as can be seen: lines in Smart Reader mode and libnfc's readers do without.
+    var needsDaemon: Bool {
+        let others = usbReaders.contains { $0.isNFCDevice || $0.profile == .keyboard }
+        return !pcscReaders.filter { !$0.isNFCDevice }.isEmpty
+            || readerLines.isEmpty && nfcConnections.isEmpty && !others
+    }
+
     /// The serial lines that readers in Smart Reader mode have: of SpringCard's devices, and those that have got a name.
     var readerLines: [String] {
-        let named = names(in: "/dev/clubkit").filter { $0.hasPrefix("smart-reader") }.map { "/dev/clubkit/" + $0 }
-        if !named.isEmpty { return [named[0]] + named.dropFirst().filter { linkName($0) != linkName(named[0]) } }
+        let named = SmartReaderFolder(root + "/dev/clubkit").lines().map { String($0.dropFirst(root.count)) }
+        if !named.isEmpty { return named }
         return names(in: "/sys/class/tty").filter { $0.hasPrefix("ttyACM") }.filter { name in
             // The line's device is the interface; the USB device is above it.
             line("/sys/class/tty/\(name)/device/../idVendor") == "1c34"

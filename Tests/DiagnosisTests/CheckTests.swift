@@ -94,6 +94,10 @@ import Testing
         #expect(report.results.map(\.finding.verdict) == [.cannotTell, .cannotTell, .fine])
         #expect(report.results[0].finding.sentence.contains("does not answer"))
         #expect(report.results[2].finding.sentence == "It works.")
+        // One that has not returned yet is not begun once more.
+        diagnosis.timeLimit = .seconds(3600)
+        let again = await diagnosis.run(on: Machine(root: "/nowhere"), only: ["a.hangs"])
+        #expect(again.results[0].finding.sentence.contains("does not answer"))
     }
 
     @Test("Looking changes nothing: every file before and after")

@@ -5,7 +5,7 @@ import Foundation
 final class MachineTree {
     let root: String
     var environment: [String: String] = [:]
-    /// One whom access rights hold up, also where root runs the tests.
+    /// One whom access rights stop, also where root runs the tests.
     var user = Machine.User(name: "kiosk", id: geteuid() == 0 ? 4711 : geteuid(), groups: [4711])
     var now = Date(timeIntervalSince1970: 1_790_000_000)
     var lines: [Probe: [ProbeLine]] = [:]
@@ -140,6 +140,29 @@ final class MachineTree {
             + readers.map { ProbeLine(.features, code: 0, name: $0, numbers: [0x1C34, 0x6122], passesEscape: true) }
     }
 
+    /// The reader of ``daemon(version:features:readers:)``.
+    let reader = "SpringCard H518 [CCID] (A1B2C3D4) 00 00"
+
+    /// pcscd lets nobody in: it closes each connection.
+    func refuse() throws {
+        lines[.service]?[3] = ProbeLine(.daemonProtocol, code: UInt32(ECONNRESET))
+        lines[.readers] = [ProbeLine(.context, code: 0x8010_001D)]
+    }
+
+    /// An ACR122U, which a rule for udev leaves to libnfc.
+    func ignoredACR122U() throws {
+        try usb("072f:2200", interfaces: [("0b", nil)])
+        unlink(root + "/dev/bus/usb/001/004")
+        try link("/dev/bus/usb/001/004", to: "/dev/null")
+        try write("/run/udev/data/c1:3", "E:PCSCLITE_IGNORE=1\n")
+        lines[.nfc] = [ProbeLine(.devices, code: 0, names: ["acr122_usb:001:004"])]
+    }
+
+    /// pcscd's journal with a line.
+    func log(_ line: String, minutesAgo minutes: Double) throws {
+        try program("journalctl", printing: "\(now.timeIntervalSince1970 - minutes * 60 - 1) pcscd[20]: \(line)")
+    }
+
     /// libccid with a list of readers.
     func driver(knowing numbers: [String] = ["1c34:6122"], options: String = "0x0001") throws {
         func array(_ key: String, _ values: [String]) -> String {
@@ -147,7 +170,8 @@ final class MachineTree {
                 + "\t</array>\n\n"
         }
         let text =
-            "<plist>\n<dict>\n\t<key>ifdDriverOptions</key>\n\t<string>\(options)</string>\n\n"
+            "<plist>\n<dict>\n\t<key>CFBundleExecutable</key>\n\t<string>libccid.so</string>\n"
+            + "\t<key>ifdDriverOptions</key>\n\t<string>\(options)</string>\n\n"
             + array("ifdVendorID", numbers.map { "0x\($0.prefix(4).uppercased())" })
             + array("ifdProductID", numbers.map { "0x\($0.suffix(4).uppercased())" })
             + array("ifdFriendlyName", numbers.map { "Reader \($0)" }) + "</dict>\n</plist>\n"
@@ -166,7 +190,7 @@ final class MachineTree {
         try tree.write("/proc/modules", "usbcore 1 0 - Live 0x0\n")
         try tree.write("/proc/self/mounts", mounts)
         try tree.write("/sys/power/suspend_stats/success", "0\n")
-        try tree.program("timedatectl", printing: "yes")
+        try tree.program("timedatectl", printing: "CanNTP=yes\nNTP=yes\nNTPSynchronized=yes")
         try tree.program("journalctl", printing: "ccid_usb.c: ready")
         try tree.program(
             "systemctl",

@@ -19,7 +19,14 @@ import Testing
         let report = await CheckTests.diagnosis.run(on: tree.machine, only: [id])
         let steps = try #require(report.results.first).finding.repair
         #expect(!steps.isEmpty)
-        for step in steps { try journal.take(step) }
+        for step in steps { try journal.take(step, for: id) }
+    }
+
+    /// Undoes all, and returns what was reported; a failure stands behind its step.
+    private func undo(only id: String? = nil) throws -> [String] {
+        var lines: [String] = []
+        try journal.undo(only: { id == nil || $0 == id }) { lines.append($1 + ($2.map { ": \($0)" } ?? "")) }
+        return lines
     }
 
     private func verdict(_ id: String) async throws -> Verdict {
@@ -37,16 +44,15 @@ import Testing
         #expect(try await verdict("driver.escape") == .fine)
         let text = try #require(tree.text("/etc/libccid_Info.plist"))
         #expect(text.contains("\t\t<string>0x6122</string>\n\t\t<string>0xABD0</string>\n\t</array>"))
-        #expect(text.contains("\t\t<string>Socket Mobile S550</string>\n\t</array>"))
+        #expect(text.contains("\t\t<string>S550</string>\n\t</array>"))
         #expect(try PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil) is [String: Any])
         // The list itself is a file of /etc, to which the bundle has a link.
         #expect(try tree.machine.link("/usr/lib/pcsc/drivers/ifd-ccid.bundle/Contents/Info.plist") != nil)
 
-        var lines: [String] = []
-        #expect(try journal.undo { lines.append($0) })
-        #expect(lines == ["Ran: systemctl try-restart pcscd.service", "Restored /etc/libccid_Info.plist."])
+        // What was restored counts once pcscd was started anew.
+        #expect(try undo() == ["Restored /etc/libccid_Info.plist.", "Ran: systemctl try-restart pcscd.service"])
         #expect(tree.text("/etc/libccid_Info.plist") == before)
-        #expect(try journal.undo { _ in Issue.record("There is nothing left to undo.") })
+        #expect(try undo().isEmpty)
     }
 
     @Test("Escape commands are allowed without a change of the driver's other options")
@@ -55,7 +61,7 @@ import Testing
         try tree.program("systemctl", printing: "")
         try await repair("driver.escape")
         #expect(tree.text("/etc/libccid_Info.plist")?.contains("<string>0x0005</string>") == true)
-        #expect(try journal.undo { _ in })
+        _ = try undo()
         #expect(tree.text("/etc/libccid_Info.plist")?.contains("<string>0x0004</string>") == true)
     }
 
@@ -65,7 +71,7 @@ import Testing
         try tree.program("udevadm", printing: "")
         try await repair("udev.rules")
         #expect(try await verdict("udev.rules") == .fine)
-        #expect(try journal.undo { _ in })
+        _ = try undo()
         #expect(tree.machine.names(in: "/etc/udev/rules.d").isEmpty)
     }
 
@@ -74,7 +80,7 @@ import Testing
         try tree.usb(power: "auto")
         try await repair("usb.power")
         #expect(try await verdict("usb.power") == .fine)
-        #expect(try journal.undo { _ in })
+        _ = try undo()
         #expect(try await verdict("usb.power") == .warning)
     }
 
@@ -84,26 +90,58 @@ import Testing
         try tree.program("udevadm", printing: "")
         try await repair("udev.rules")
         try tree.write("/etc/udev/rules.d/70-clubkit-readers.rules", "# somebody's own\n")
-        var lines: [String] = []
-        #expect(try journal.undo { lines.append($0) } == false)
-        #expect(lines.last?.hasSuffix("it was changed since.") == true)
+        #expect(try undo().contains { $0.contains("70-clubkit-readers.rules") && $0.contains("it was changed since.") })
         #expect(tree.text("/etc/udev/rules.d/70-clubkit-readers.rules") == "# somebody's own\n")
         #expect(!tree.machine.exists("/etc/udev/rules.d/93-clubkit-readers-power.rules"))
         try tree.write("/etc/udev/rules.d/70-clubkit-readers.rules", SystemFile.rules[0].contents)
-        #expect(try journal.undo { _ in })
+        #expect(try undo() == ["Removed /etc/udev/rules.d/70-clubkit-readers.rules."])
+    }
+
+    @Test("Two repairs of one file, undone together and one by one")
+    func together() async throws {
+        try tree.program("systemctl", printing: "")
+        for only in [nil, "driver.escape"] {
+            try tree.driver(options: "0x0000")
+            try tree.usb("1c34:abd0")
+            let before = tree.text("/etc/libccid_Info.plist")
+            try await repair("driver.list")
+            let between = tree.text("/etc/libccid_Info.plist")
+            try await repair("driver.escape")
+            #expect(try await verdict("driver.list") == .fine)
+            #expect(try await verdict("driver.escape") == .fine)
+            let lines = try undo(only: only)
+            #expect(lines.count { $0 == "Ran: systemctl try-restart pcscd.service" } == 1)
+            #expect(tree.text("/etc/libccid_Info.plist") == (only == nil ? before : between))
+            _ = try undo()
+        }
+    }
+
+    @Test("What was kept and not done, by a process that was killed, counts as undone")
+    func killed() throws {
+        try tree.write("/etc/x", "old\n")
+        try journal.take(.write(path: "/etc/x", contents: "new\n"), for: "a.b")
+        try tree.write("/etc/x", "old\n")
+        #expect(try undo() == ["/etc/x is as it was."])
+        #expect(try undo().isEmpty)
     }
 
     @Test("A step that fails changes nothing and is not in the journal")
     func failing() throws {
         try tree.program("systemctl", printing: "", exit: 1)
         #expect(throws: RepairJournal.Failure.self) {
-            try journal.take(.run(["systemctl", "start", "x"], undo: ["systemctl", "stop", "x"]))
+            try journal.take(.run(["systemctl", "start", "x"], undo: ["systemctl", "stop", "x"]), for: "a.b")
         }
-        #expect(throws: RepairJournal.Failure.self) { try journal.take(.run(["no-such-program"], undo: [])) }
-        #expect(throws: RepairJournal.Failure.self) { try journal.take(.set(path: "/sys/absent", value: "on")) }
+        #expect(throws: RepairJournal.Failure.self) {
+            try journal.take(.run(["no-such-program"], undo: []), for: "a.b")
+        }
+        #expect(throws: RepairJournal.Failure.self) {
+            try journal.take(.set(path: "/sys/absent", value: "on"), for: "a.b")
+        }
         try tree.write("/blocked", "a file")
-        #expect(throws: RepairJournal.Failure.self) { try journal.take(.write(path: "/blocked/file", contents: "x\n")) }
-        #expect(try journal.undo { _ in Issue.record("Nothing was done.") })
+        #expect(throws: RepairJournal.Failure.self) {
+            try journal.take(.write(path: "/blocked/file", contents: "x\n"), for: "a.b")
+        }
+        #expect(try undo().isEmpty)
     }
 
     @Test("A journal that is damaged is no journal: nothing is done without one")
@@ -113,7 +151,9 @@ import Testing
             withIntermediateDirectories: true
         )
         try Data("[{".utf8).write(to: URL(fileURLWithPath: journal.path))
-        #expect(throws: RepairJournal.Failure.self) { try journal.take(.write(path: "/new", contents: "x\n")) }
+        #expect(throws: RepairJournal.Failure.self) {
+            try journal.take(.write(path: "/new", contents: "x\n"), for: "a.b")
+        }
         #expect(!tree.machine.exists("/new"))
     }
 }

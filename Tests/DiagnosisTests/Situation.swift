@@ -35,8 +35,11 @@ struct Situation: Sendable {
         Situation("clock.set", "a clock of 2180", .broken, "the year 2180") {
             $0.now = Date(timeIntervalSince1970: 6_640_000_000)
         },
-        Situation("clock.synchronised", "timedatectl that prints no", .warning, "no time server") {
-            try $0.program("timedatectl", printing: "no")
+        Situation("clock.synchronised", "a clock service that is switched off", .warning, "follows no time server") {
+            try $0.program("timedatectl", printing: "CanNTP=yes\nNTP=no\nNTPSynchronized=no")
+        },
+        Situation("clock.synchronised", "a clock service without network", .warning, "No time server answers") {
+            try $0.program("timedatectl", printing: "CanNTP=yes\nNTP=yes\nNTPSynchronized=no")
         },
         Situation("clock.synchronised", "no timedatectl", .cannotTell, "does not report") {
             unlink($0.root + "/usr/bin/timedatectl")
@@ -52,6 +55,10 @@ struct Situation: Sendable {
         Situation("machine.suspend", "a machine that slept three times", .warning, "slept 3 times") {
             try $0.write("/sys/power/suspend_stats/success", "3\n")
         },
+        Situation("machine.suspend", "one that may not sleep any more", .note, "does not any more") {
+            try $0.write("/sys/power/suspend_stats/success", "3\n")
+            try $0.program("systemctl", printing: "masked", exit: 1)
+        },
     ]
 
     private static let service: [Situation] = [
@@ -59,7 +66,7 @@ struct Situation: Sendable {
             unlink($0.root + "/usr/bin/pcscd")
             unlink($0.root + "/run/pcscd/pcscd.comm")
         },
-        Situation("pcsc.installed", "no pcscd, and a Smart Reader line", .note, "do without") {
+        Situation("pcsc.installed", "no pcscd, and a Smart Reader line", .note, "does without") {
             unlink($0.root + "/usr/bin/pcscd")
             unlink($0.root + "/run/pcscd/pcscd.comm")
             try $0.line()
@@ -95,9 +102,18 @@ struct Situation: Sendable {
         Situation("pcsc.protocol", "another protocol that pcscd takes", .fine, "understand each other") {
             $0.lines[.service]?[3] = ProbeLine(.daemonProtocol, numbers: [4, 5])
         },
+        Situation("pcsc.service", "a probe that cannot be started", .cannotTell, "cannot be asked") {
+            $0.lines[.service] = []
+        },
+        Situation("pcsc.service", "a pcscd that closes the connection", .fine, "it closed the connection") {
+            try $0.refuse()
+        },
         Situation("pcsc.access", "a pcscd with polkit that refuses", .broken, "refuses the user kiosk") {
             try $0.daemon(features: "Linux serial usb libudev polkit")
-            $0.lines[.readers] = [ProbeLine(.context, code: 0x8010_001D)]
+            try $0.refuse()
+        },
+        Situation("pcsc.access", "a pcscd without polkit that cannot be used", .broken, "SCARD_E_NO_MEMORY") {
+            $0.lines[.readers] = [ProbeLine(.context, code: 0x8010_0006)]
         },
         Situation("pcsc.access", "polkit without a rule for services", .note, "would need a rule") {
             try $0.daemon(features: "Linux serial usb libudev polkit")
@@ -118,7 +134,7 @@ struct Situation: Sendable {
             try $0.usb("046d:c31c", interfaces: [("03", "usbhid")])
             try $0.daemon(readers: [virtual])
         },
-        Situation("usb.profile", "a reader in its keyboard profile", .broken, "keyboard profile") {
+        Situation("usb.profile", "a reader in its keyboard profile", .warning, "keyboard profile") {
             try $0.usb("1c34:6123", interfaces: [("03", "usbhid"), ("ff", nil)])
         },
         Situation("usb.profile", "a reader in its Direct profile", .broken, "Direct profile") {
@@ -137,20 +153,19 @@ struct Situation: Sendable {
             unlink($0.root + "/sys/bus/usb/devices/1-1:1.0/driver")
             try $0.link("/sys/bus/usb/devices/1-1:1.0/driver", to: "../usbip-host")
         },
-        Situation("kernel.modules", "pn533_usb is loaded, an ACR122U on the bus", .broken, "has taken the reader") {
+        Situation("kernel.modules", "pn533_usb has an ACR122U", .broken, "has taken S550 (072f:2200)") {
             try $0.write("/proc/modules", "pn533_usb 1 0\npn533 1 1\nnfc 1 1\n")
-            try $0.usb("072f:2200")
+            try $0.usb("072f:2200", interfaces: [("0b", "pn533_usb")])
         },
-        Situation(
-            "kernel.modules",
-            "pn533_usb is loaded, an S550 on the bus",
-            .note,
-            "no reader that is connected minds"
-        ) {
+        Situation("kernel.modules", "pn533_usb is loaded, an S550 on the bus", .note, "have taken no reader") {
             try $0.write("/proc/modules", "pn533_usb 1 0\n")
         },
         Situation("udev.rules", "no rules", .warning, "are not installed") {
             try FileManager.default.removeItem(atPath: $0.root + "/etc/udev")
+        },
+        Situation("udev.rules", "a rule of ours that was switched on", .fine, "installed and current") {
+            let path = "/etc/udev/rules.d/70-clubkit-readers.rules"
+            try $0.write(path, ($0.text(path) ?? "").replacingOccurrences(of: "#ATTR{", with: "ATTR{"))
         },
         Situation("udev.rules", "rules of another version", .warning, "in another version") {
             try $0.write("/etc/udev/rules.d/70-clubkit-readers.rules", "# old\n")
@@ -181,6 +196,17 @@ struct Situation: Sendable {
             try $0.link("/dev/bus/usb/001/004", to: "/dev/null")
             try $0.write("/run/udev/data/c1:3", "E:PCSCLITE_IGNORE=1\n")
         },
+        Situation("driver.ignored", "an ACR122U that is left to libnfc", .note, "to libnfc") {
+            try $0.ignoredACR122U()
+        },
+        Situation("pcsc.readers", "an ACR122U that is left to libnfc", .note, "serves no reader") {
+            try $0.ignoredACR122U()
+            try $0.daemon(readers: [])
+        },
+        Situation("driver.list", "another driver's list before libccid's", .broken, "add 1c34:abd2") {
+            try $0.write("/usr/lib/pcsc/drivers/ifd-acsccid.bundle/Contents/Info.plist", "<plist></plist>")
+            try $0.usb("1c34:abd2")
+        },
         Situation("driver.ignored", "a filter in /etc/default/pcscd", .warning, "told to ignore") {
             try $0.write("/etc/default/pcscd", "PCSCLITE_FILTER_IGNORE_READER_NAMES=SpringCard\n")
         },
@@ -197,13 +223,26 @@ struct Situation: Sendable {
             $0.lines[.readers] = [ProbeLine(.context, code: 0), ProbeLine(.list, begins: true)]
             $0.hanging = [.readers]
         },
+        Situation("pcsc.answers", "a reader that is in use and does not answer", .broken, "in a transaction") {
+            $0.lines[.readers]?[2].numbers = [0x122]
+            $0.lines[.readers]?[3] = ProbeLine(.features, begins: true, name: $0.reader)
+            $0.hanging = [.readers]
+        },
         Situation("pcsc.answers", "a reader that answers with a fault", .warning, "SCARD_E_READER_UNAVAILABLE") {
             $0.lines[.readers]?[2].code = 0x8010_0017
         },
-        Situation("pcsc.readers", "a reader on the bus and none in pcscd", .broken, "pcscd serves no reader") {
+        Situation("pcsc.readers", "a reader on the bus and none in pcscd", .broken, "does not serve it") {
+            try $0.daemon(readers: [])
+        },
+        Situation("pcsc.readers", "another reader in pcscd than the one on the bus", .broken, "does not serve it") {
+            $0.lines[.readers]?[3].numbers = [0x04E6, 0x5116]
+        },
+        Situation("pcsc.readers", "a reader that the driver does not know", .cannotTell, "see driver.list") {
+            try $0.usb("1c34:abd2")
             try $0.daemon(readers: [])
         },
         Situation("pcsc.readers", "virtual readers only", .note, "virtual readers only") {
+            try $0.usb("046d:c31c", interfaces: [("03", "usbhid")])
             try $0.daemon(readers: [virtual])
         },
         Situation("pcsc.holder", "a reader that scdaemon holds", .broken, "scdaemon (pid 31)") {
@@ -229,7 +268,10 @@ struct Situation: Sendable {
             )
         },
         Situation("pcsc.log", "LIBUSB_ERROR_BUSY in the journal", .warning, "Another driver or program") {
-            try $0.program("journalctl", printing: "ccid_usb.c:1() Can't claim interface: LIBUSB_ERROR_BUSY")
+            try $0.log("ccid_usb.c:1() Can't claim interface: LIBUSB_ERROR_BUSY", minutesAgo: 1)
+        },
+        Situation("pcsc.log", "LIBUSB_ERROR_NO_DEVICE an hour ago", .note, "60 minutes ago") {
+            try $0.log("ccid_usb.c:1() LIBUSB_ERROR_NO_DEVICE", minutesAgo: 60)
         },
         Situation("nfc.configuration", "a driver that libnfc has not", .broken, "no driver 'pn523_uart'") {
             try $0.write("/etc/nfc/libnfc.conf", "device.connstring = \"pn523_uart:/dev/ttyUSB0\"\n")
@@ -241,8 +283,20 @@ struct Situation: Sendable {
             $0.environment["LIBNFC_DEFAULT_DEVICE"] = "pn532_uart:/dev/ttyUSB0"
             try $0.write("/dev/ttyUSB0", mode: 0o000)
         },
-        Situation("nfc.devices", "a device that libnfc does not find", .broken, "does not find pn532_uart") {
-            $0.environment["LIBNFC_DEFAULT_DEVICE"] = "pn532_uart:/dev/ttyUSB0"
+        Situation("nfc.devices", "a device that is named and does not answer", .broken, "nothing answers there") {
+            let name = "pn532_uart:/dev/ttyUSB0"
+            $0.lines[.nfc] = [
+                ProbeLine(.devices, code: 0, names: [name]), ProbeLine(.device, code: UInt32(ENODEV), name: name),
+            ]
+        },
+        Situation("nfc.devices", "a device that the kiosk has", .fine, "Another program has pn532_uart") {
+            let name = "pn532_uart:/dev/ttyUSB0"
+            $0.lines[.nfc] = [
+                ProbeLine(.devices, code: 0, names: [name]), ProbeLine(.device, code: UInt32(EBUSY), name: name),
+            ]
+        },
+        Situation("nfc.devices", "an ACR122U that nothing serves", .broken, "does not find S550 (072f:2200)") {
+            try $0.usb("072f:2200")
             try $0.daemon(readers: [])
         },
         Situation("nfc.devices", "a libnfc that hangs", .broken, "libnfc does not answer") { $0.hanging = [.nfc] },
@@ -289,6 +343,10 @@ struct Situation: Sendable {
         },
         Situation("club.filesystem", "a container's own layer", .warning, "own layer") {
             try $0.write("/proc/self/mounts", "overlay / overlay rw 0 0\n")
+            try $0.write("/.dockerenv")
+        },
+        Situation("club.filesystem", "a system that forgets its changes", .warning, "may be dropped") {
+            try $0.write("/proc/self/mounts", "overlayroot / overlay rw 0 0\n")
         },
         Situation("club.filesystem", "ext4 with barrier=0", .warning, "without barriers") {
             try $0.write("/proc/self/mounts", "/dev/sda1 / ext4 rw,barrier=0 0 0\n")
@@ -299,6 +357,14 @@ struct Situation: Sendable {
         Situation("club.backup", "a snapshot of twenty days ago", .warning, "20 days old") {
             let folder = $0.root + MachineTree.club + ".snapshots/"
             rename(folder + "club-20260921T120000Z.sqlite", folder + "club-20260901T120000Z.sqlite")
+        },
+        Situation("club.backup", "a club of three days without a snapshot", .warning, "no snapshot") {
+            $0.now = Date(timeIntervalSinceNow: 3 * 86_400)
+            try FileManager.default.removeItem(atPath: $0.root + MachineTree.club + ".snapshots")
+        },
+        Situation("club.backup", "a new club without a snapshot", .note, "no snapshot of the club yet") {
+            $0.now = Date(timeIntervalSinceNow: 60)
+            try FileManager.default.removeItem(atPath: $0.root + MachineTree.club + ".snapshots")
         },
         Situation("club.passes", "a file of passes that is none", .broken, "The passes cannot be used") {
             try $0.write("/etc/passes.json", "{\"appleVAS\": 1}", mode: 0o600)
@@ -318,6 +384,22 @@ struct Situation: Sendable {
         },
         Situation("club.service", "a service that is not started", .broken, "does not run") {
             try $0.program("systemctl", printing: "LoadState=loaded\nActiveState=inactive\nResult=success\nNRestarts=0")
+        },
+        Situation("club.service", "a service that ends again and again", .broken, "again and again") {
+            try $0.program(
+                "systemctl",
+                printing:
+                    "LoadState=loaded\nActiveState=activating\nSubState=auto-restart\nResult=exit-code\nNRestarts=9"
+            )
+        },
+        Situation("club.service", "a service that is masked", .broken, "it is masked") {
+            try $0.program("systemctl", printing: "LoadState=masked\nActiveState=inactive")
+        },
+        Situation("club.service", "a service that is not enabled", .warning, "does not start with the machine") {
+            try $0.program("systemctl", printing: "LoadState=loaded\nActiveState=active\nUnitFileState=disabled")
+        },
+        Situation("club.service", "no service", .note, "not installed") {
+            try $0.program("systemctl", printing: "LoadState=not-found")
         },
         Situation("club.service", "a service that was restarted", .warning, "restarted 5 times") {
             try $0.program("systemctl", printing: "LoadState=loaded\nActiveState=active\nResult=success\nNRestarts=5")

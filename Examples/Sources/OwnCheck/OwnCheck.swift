@@ -11,7 +11,7 @@ let fan = Check(
         return .cannotTell("This machine does not report its fan's speed.")
     }
     guard speed > 0 else {
-        return .broken("The fan stands still.", remedy: [.word("Clean the fan, or replace it.")])
+        return .broken("The fan stands still.", remedy: [.instruction("Clean the fan, or replace it.")])
     }
     return .fine("The fan turns.", evidence: ["\(speed) turns a minute"])
 }

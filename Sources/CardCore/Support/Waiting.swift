@@ -24,12 +24,16 @@ package final class PendingResult<Value: Sendable>: Sendable {
         self.continuation = Mutex(continuation)
     }
 
-    package func resume(with result: sending Result<Value, any Error>) {
+    /// Resumes the one who waits, at the first call.
+    ///
+    /// - Returns: whether it was the first call.
+    @discardableResult package func resume(with result: sending Result<Value, any Error>) -> Bool {
         let continuation = continuation.withLock { stored in
             defer { stored = nil }
             return stored
         }
         continuation?.resume(with: result)
+        return continuation != nil
     }
 }
 

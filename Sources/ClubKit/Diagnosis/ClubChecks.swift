@@ -11,17 +11,19 @@ extension Diagnosis {
     ///
     /// - Parameters:
     ///   - database: where the members are.
-    ///   - passes: the file that says which passes the kiosk takes, if it has one.
+    ///   - snapshots: the folder of the kiosk's snapshots; by default beside the database.
+    ///   - passes: the file that configures which passes the kiosk takes, if it has one.
     ///   - scenarios: the file with the kiosk's scenarios, if it has one.
     public static func clubChecks(
         database: DatabaseLocation = .standard(),
+        snapshots: String? = nil,
         passes: String? = nil,
         scenarios: String? = nil
     ) -> [Check] {
         var checks: [Check] = []
         if case .file(let path) = database {
             let path = URL(fileURLWithPath: path).path
-            checks += [databaseCheck(path), spaceCheck(path), fileSystemCheck(path), backupCheck(path)]
+            checks += [databaseCheck(path), spaceCheck(path), fileSystemCheck(path), backupCheck(path, snapshots)]
         }
         return checks + [passesCheck(passes), pollingCheck(passes), scenariosCheck(scenarios), serviceCheck]
     }
@@ -41,7 +43,7 @@ extension Diagnosis {
                 if machine.exists(folder), machine.mayOpen(folder, writing: true) == false {
                     return .broken(
                         "The user \(machine.user.name) may not create the club's database in \(folder).",
-                        remedy: [.command("sudo chown \(machine.user.name) \(folder)")]
+                        remedy: [.command("sudo chown \(machine.user.name) \(folder.shellQuoted)")]
                     )
                 }
                 return .note("There is no club yet at \(path): the kiosk creates it with the first start.")
@@ -51,17 +53,21 @@ extension Diagnosis {
             ]
             guard status.st_mode & S_IFMT == S_IFREG else {
                 return .broken(
-                    "The club's database is no file.",
+                    "The club's database is not a file.",
                     evidence: evidence,
-                    remedy: [.command("ls -l \(path)")]
+                    remedy: [.command("ls -l \(path.shellQuoted)")]
                 )
             }
-            let owner = "sudo chown \(machine.user.name) \(path) \(path)-wal \(path)-shm"
+            let files = ["", "-wal", "-shm"].map { path + $0 }.filter(machine.exists).map(\.shellQuoted)
+            let owner = "sudo chown \(machine.user.name) " + files.joined(separator: " ")
             guard machine.mayOpen(path, writing: true) == true else {
                 return .broken(
                     "The user \(machine.user.name) may not write the club's database.",
                     evidence: evidence,
-                    remedy: [.word("Run the doctor as the kiosk's user, or give that user the file:"), .command(owner)]
+                    remedy: [
+                        .instruction("Run the doctor as the kiosk's user, or give that user the file:"),
+                        .command(owner),
+                    ]
                 )
             }
             let beginning = machine.bytes(path, atMost: 16) ?? []
@@ -69,12 +75,15 @@ extension Diagnosis {
                 return .broken(
                     "The club's database is damaged: it does not begin as one.",
                     evidence: evidence,
-                    remedy: [.command("clubctl check --repair --database \(path)")]
+                    remedy: [
+                        .instruction("Stop the kiosk."),
+                        .command("clubctl check --repair --database \(path.shellQuoted)"),
+                    ]
                 )
             }
             if machine.user.id == 0, status.st_uid != 0 {
                 return .note(
-                    "The club's database belongs to another user than root: run the kiosk as that one.",
+                    "The club's database belongs to another user than root: name the kiosk's user with --user.",
                     evidence: evidence
                 )
             }
@@ -82,7 +91,7 @@ extension Diagnosis {
                 return .warning(
                     "Others may read the club's database, or write it.",
                     evidence: evidence,
-                    remedy: [.command("chmod 600 \(path)")],
+                    remedy: [.command("chmod 600 \(path.shellQuoted)")],
                     repair: [
                         .run(["chmod", "600", path], undo: ["chmod", String(status.st_mode & 0o7777, radix: 8), path])
                     ]
@@ -112,7 +121,7 @@ extension Diagnosis {
             let inodes = status.f_files > 0 && status.f_favail == 0
             let evidence = ["\(free / 1_000_000) MB free for \(folder)"]
             let remedy: [Remedy] = [
-                .command("df -h \(folder)"), .command("sudo journalctl --vacuum-size=100M"),
+                .command("df -h \(folder.shellQuoted)"), .command("sudo journalctl --vacuum-size=100M"),
                 .command("sudo apt-get clean"),
             ]
             if free < 1 << 20 || inodes {
@@ -142,8 +151,11 @@ extension Diagnosis {
             guard let mount = machine.mount(of: machine.nearestFolder(path)) else {
                 return .cannotTell("The file system of the club's database cannot be found.")
             }
-            let evidence = ["\(mount.kind) on \(mount.place), options \(mount.options.joined(separator: ","))"]
-            let elsewhere = [Remedy.word("Move the club to a disk of this machine, with --database, or XDG_DATA_HOME.")]
+            let dangers = mount.options.filter { ["nobarrier", "barrier=0", "ro"].contains($0) }
+            let evidence = ["\(mount.kind) on \(mount.place)" + dangers.map { ", \($0)" }.joined()]
+            let elsewhere = [
+                Remedy.instruction("Move the club to a disk of this machine, with --database, or XDG_DATA_HOME.")
+            ]
             switch mount.kind {
             case "tmpfs", "ramfs":
                 return .warning(
@@ -164,32 +176,46 @@ extension Diagnosis {
                     remedy: elsewhere
                 )
             case "overlay":
+                if !machine.isContainer {
+                    return .warning(
+                        "The club's database is on a disk whose changes may be dropped when the machine starts (overlay).",
+                        evidence: evidence,
+                        remedy: elsewhere
+                    )
+                }
                 return .warning(
                     "The club's database is in a container's own layer: it goes when the container goes.",
                     evidence: evidence,
-                    remedy: [.word("Mount a folder of the host for it: docker run -v /srv/club:/var/lib/clubkit …")]
+                    remedy: [
+                        .instruction("Mount a folder of the host for it: docker run -v /srv/club:/var/lib/clubkit …")
+                    ]
                 )
             default: break
             }
-            if mount.options.contains(where: { ["nobarrier", "barrier=0", "ro"].contains($0) }) {
-                let isReadOnly = mount.options.contains("ro")
-                return Finding(
-                    isReadOnly ? .broken : .warning,
-                    isReadOnly
-                        ? "The disk of the club's database is mounted read-only: taps cannot be recorded."
-                        : "The disk of the club's database is mounted without barriers: a power cut can damage it.",
+            if dangers.contains("ro") {
+                return .broken(
+                    "The disk of the club's database is mounted read-only: taps cannot be recorded.",
                     evidence: evidence,
                     remedy: [
-                        .command("sudo mount -o remount,\(isReadOnly ? "rw" : "barrier=1") \(mount.place)"),
                         .command("sudo dmesg | tail"),
+                        .instruction(
+                            "The kernel does so after faults of a disk: have it checked (fsck) before it is written again."
+                        ),
                     ]
+                )
+            }
+            if !dangers.isEmpty {
+                return .warning(
+                    "The disk of the club's database is mounted without barriers: a power cut can damage it.",
+                    evidence: evidence,
+                    remedy: [.instruction("Remove '\(dangers[0])' from /etc/fstab, and start the machine anew.")]
                 )
             }
             return .fine("The file system keeps what was written.", evidence: evidence)
         }
     }
 
-    private static func backupCheck(_ path: String) -> Check {
+    private static func backupCheck(_ path: String, _ folder: String?) -> Check {
         Check(
             id: "club.backup",
             title: "There is a recent backup",
@@ -200,15 +226,18 @@ extension Diagnosis {
             guard let status = machine.status(path), status.st_size > 0 else {
                 return .cannotTell("There is no club yet.")
             }
-            let snapshots = SnapshotFolder(ofDatabase: machine.root + path).snapshots(now: machine.now).filter {
+            let url = folder.map { URL(fileURLWithPath: machine.root + $0, isDirectory: true) }
+            let snapshots = SnapshotFolder(ofDatabase: machine.root + path, in: url).snapshots(now: machine.now).filter
+            {
                 $0.madeAt <= machine.now
             }
             let remedy = [
-                Remedy.command("clubctl backup --database \(path) /media/backup/club.sqlite"),
-                .word("Leave the kiosk running: it makes a snapshot each day."),
+                Remedy.command("clubctl backup --database \(path.shellQuoted) /media/backup/club.sqlite"),
+                .instruction("Leave the kiosk running: it makes a snapshot each day."),
             ]
             guard let latest = snapshots.first else {
-                let age = machine.now.timeIntervalSince1970 - Double(status.st_ctim.tv_sec)
+                // The first snapshot comes with the first day.
+                let age = machine.creation(of: path).map { machine.now.timeIntervalSince1970 - $0 } ?? 86_400
                 if age < 86_400 { return .note("There is no snapshot of the club yet.") }
                 return .warning("There is no snapshot of the club's database.", remedy: remedy)
             }
@@ -243,7 +272,7 @@ extension Diagnosis {
             } catch {
                 return .broken(
                     "The passes cannot be used: \(error)",
-                    remedy: [.command("readerctl pass check-config \(passes)")]
+                    remedy: [.command("readerctl pass check-config \(passes.shellQuoted)")]
                 )
             }
         }
@@ -268,10 +297,12 @@ extension Diagnosis {
             return .note(
                 "Apple passes appear by themselves only if the reader sends Apple's polling annotation.",
                 remedy: [
-                    .word(
+                    .instruction(
                         "On an S550, set bit 0 of register 023A with its maker's tool; other readers: ask their maker."
                     ),
-                    .word("Without it, let members open the pass in Wallet before they hold the phone to the reader."),
+                    .instruction(
+                        "Without it, let members open the pass in Wallet before they hold the phone to the reader."
+                    ),
                 ]
             )
         }
@@ -294,51 +325,83 @@ extension Diagnosis {
             } catch {
                 return .broken(
                     "The scenarios cannot be used: \(error)",
-                    remedy: [.command("clubctl scenarios check \(scenarios)")]
+                    remedy: [.command("clubctl scenarios check \(scenarios.shellQuoted)")]
                 )
             }
         }
     }
 
+    /// The properties that systemd has of the service; `nil` without systemd.
+    private static func serviceProperties(_ machine: Machine) -> [String: String]? {
+        let names = "LoadState,ActiveState,SubState,NRestarts,Result,UnitFileState,User"
+        guard let outcome = machine.run("systemctl", ["show", service, "--property=" + names]), outcome.status == 0
+        else {
+            return nil
+        }
+        return outcome.output.split(separator: "\n").reduce(into: [:]) { properties, line in
+            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2, !parts[1].isEmpty { properties[String(parts[0])] = String(parts[1]) }
+        }
+    }
+
+    /// Returns the user whom the kiosk's service runs as; `nil` if it is not installed, or runs as root.
+    public static func serviceUser(on machine: Machine) -> String? {
+        serviceProperties(machine).flatMap { $0["LoadState"] == "loaded" ? $0["User"] : nil }
+    }
+
     private static let serviceCheck = Check(
         id: "club.service",
         title: "The kiosk's service runs",
-        looksAt: "systemctl show \(service), the last errors of its journal",
+        looksAt: "systemctl show \(service), the last lines of its journal",
         explanation: "A kiosk that starts with the machine is a service of systemd, which restarts it when it fails."
     ) { machine in
-        let names = ["LoadState", "ActiveState", "SubState", "NRestarts", "Result", "UnitFileState"]
-        guard let outcome = machine.run("systemctl", ["show", service, "--property=" + names.joined(separator: ",")]),
-            outcome.status == 0
-        else { return .cannotTell("systemd does not run here.") }
-        let properties = outcome.output.split(separator: "\n").reduce(into: [String: String]()) { properties, line in
-            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if parts.count == 2 { properties[String(parts[0])] = String(parts[1]) }
-        }
-        guard properties["LoadState"] == "loaded" else { return .note("The kiosk is not installed as a service.") }
-        let restarts = properties["NRestarts"].flatMap { Int($0) } ?? 0
-        let log = machine.run(
-            "journalctl",
-            ["-u", service, "-b", "-p", "err", "-n", "1", "-o", "cat", "--no-pager", "-q"]
-        )
-        let last = log?.output.split(separator: "\n").last.map { "last error: \($0)" }
-        let evidence =
-            names.compactMap { name in properties[name].map { "\(name) is \($0)" } } + (last.map { [$0] } ?? [])
+        guard let properties = serviceProperties(machine) else { return .cannotTell("systemd does not run here.") }
+        let load = properties["LoadState"] ?? "not-found"
         let remedy: [Remedy] = [
             .command("sudo systemctl restart \(service)"), .command("sudo journalctl -u \(service) -b -n 50"),
         ]
-        if properties["ActiveState"] == "failed" {
+        if load == "not-found" { return .note("The kiosk is not installed as a service.") }
+        guard load == "loaded" else {
             return .broken(
-                "The kiosk's service failed (\(properties["Result"] ?? "")).",
+                "The kiosk's service cannot be started: it is \(load).",
+                remedy: [
+                    load == "masked"
+                        ? .command("sudo systemctl unmask \(service)")
+                        : .command("sudo systemd-analyze verify \(service)")
+                ]
+            )
+        }
+        let log = machine.run("journalctl", ["-u", service, "-b", "-n", "3", "-o", "cat", "--no-pager", "-q"])
+        let evidence =
+            properties.keys.sorted().map { "\($0) is \(properties[$0] ?? "")" }
+            + (log?.output.split(separator: "\n").map { "log: \($0)" } ?? [])
+        let (state, result) = (properties["ActiveState"] ?? "", properties["Result"] ?? "")
+        let restarts = properties["NRestarts"].flatMap { Int($0) } ?? 0
+        if state == "failed" {
+            return .broken("The kiosk's service failed (\(result)).", evidence: evidence, remedy: remedy)
+        }
+        if properties["SubState"] == "auto-restart" {
+            return .broken(
+                "The kiosk's service ends again and again (\(result), \(restarts) times).",
                 evidence: evidence,
                 remedy: remedy
             )
         }
-        guard properties["ActiveState"] == "active" || properties["ActiveState"] == "activating" else {
+        let enable = Remedy.command("sudo systemctl enable --now \(service)")
+        guard state == "active" || state == "activating" else {
             return .broken(
                 "The kiosk's service does not run.",
                 evidence: evidence,
-                remedy: [.command("sudo systemctl enable --now \(service)")],
+                remedy: [enable],
                 repair: [.run(["systemctl", "start", service], undo: ["systemctl", "stop", service])]
+            )
+        }
+        if properties["UnitFileState"] == "disabled" {
+            return .warning(
+                "The kiosk's service runs, and does not start with the machine.",
+                evidence: evidence,
+                remedy: [enable],
+                repair: [.run(["systemctl", "enable", service], undo: ["systemctl", "disable", service])]
             )
         }
         if restarts > 0 {
@@ -374,6 +437,12 @@ extension Machine {
         // Of mounts at one place the last one counts.
         return mounts.filter { $0.place == "/" || path == $0.place || path.hasPrefix($0.place + "/") }
             .enumerated().max { ($0.element.place.count, $0.offset) < ($1.element.place.count, $1.offset) }?.element
+    }
+
+    /// When a file was made, in seconds since 1970; `nil` if the file system does not keep that.
+    func creation(of path: String) -> Double? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: root + path)
+        return (attributes?[.creationDate] as? Date)?.timeIntervalSince1970
     }
 
     /// The folder of a file, or the nearest above it that is there.

@@ -14,7 +14,7 @@ extension Diagnosis {
                 if machine.path(ofProgram: "pcscd") == nil { return .cannotTell("pcscd is not installed.") }
                 return .broken(
                     "pcscd has no driver for smart card readers.",
-                    remedy: [.command("sudo apt-get install libccid"), .command("sudo systemctl restart pcscd")]
+                    remedy: [.command("sudo apt-get install libccid")] + machine.restartDaemon
                 )
             }
             return .fine(
@@ -28,14 +28,17 @@ extension Diagnosis {
             looksAt: "ifdVendorID and ifdProductID in Info.plist of pcscd's drivers, the readers on the USB bus",
             explanation: """
                 pcscd serves a reader only if its vendor and product are in a driver's Info.plist, even if the reader \
-                says that it is a smart card reader. Units of Socket Mobile's own range (1c34:abd0 to 1c34:abdf) are in \
+                reports itself as a smart card reader. Units of Socket Mobile's own range (1c34:abd0 to 1c34:abdf) are in \
                 no list of 2026.
                 """
         ) { machine in
-            let readers = machine.usbReaders.filter(\.isSmartCardReader)
+            let readers = machine.pcscReaders
             if readers.isEmpty { return .cannotTell("No smart card reader is on the USB bus.") }
             let drivers = machine.drivers
-            guard let first = drivers.first else { return .cannotTell("No driver is installed.") }
+            // Others, such as ACS's own, have their lists too.
+            guard let first = drivers.first(where: \.isCCID) ?? drivers.first else {
+                return .cannotTell("No driver is installed.")
+            }
             let unknown = readers.filter { reader in
                 !drivers.contains { $0.numbers.contains(reader.vendor << 16 | reader.product) }
             }
@@ -48,13 +51,12 @@ extension Diagnosis {
                 "The reader is on the bus, but pcscd does not list its number: add \(reader.number) to the driver's list.",
                 evidence: unknown.map { "\($0.text) is not in \(first.path)" },
                 remedy: [
-                    .word(
+                    .instruction(
                         "Add 0x\(reader.number.prefix(4).uppercased()) to ifdVendorID, "
                             + "0x\(reader.number.suffix(4).uppercased()) to ifdProductID and a name to ifdFriendlyName, "
                             + "each as the last of its list, in \(first.path)."
-                    ),
-                    .command("sudo systemctl restart pcscd"),
-                ],
+                    )
+                ] + machine.restartDaemon,
                 repair: contents.map { [.write(path: first.path, contents: $0)] + restart } ?? []
             )
         },
@@ -67,7 +69,7 @@ extension Diagnosis {
                 unless bit 0 of ifdDriverOptions is set. Cards are read without it.
                 """
         ) { machine in
-            guard let driver = machine.drivers.first(where: { $0.options != nil }), let options = driver.options else {
+            guard let driver = machine.drivers.first(where: \.isCCID), let options = driver.options else {
                 return .cannotTell("libccid is not installed.")
             }
             let isAllowed = options & 1 == 1
@@ -77,7 +79,7 @@ extension Diagnosis {
                 return .note(
                     "The driver may pass commands to the reader, but pcscd was started before that was allowed.",
                     evidence: evidence + refused.map { "not passed: \($0)" },
-                    remedy: [.command("sudo systemctl restart pcscd")]
+                    remedy: machine.restartDaemon
                 )
             }
             if isAllowed { return .fine("The driver passes commands to the reader itself.", evidence: evidence) }
@@ -85,12 +87,7 @@ extension Diagnosis {
                 .note,
                 "The driver does not pass commands for light, sound and settings to the reader; cards are read without.",
                 evidence: evidence,
-                remedy: [
-                    .command(
-                        "sudo sed -i '/ifdDriverOptions/{n;s/0x[0-9A-Fa-f]*/0x0001/}' \(driver.path)"
-                    ),
-                    .command("sudo systemctl restart pcscd"),
-                ],
+                remedy: [.command("sudo readerctl doctor --fix --only driver.escape")],
                 repair: DriverList.allowingEscape(driver.text, options).map {
                     [.write(path: driver.path, contents: $0)] + restart
                 } ?? []
@@ -103,13 +100,13 @@ extension Diagnosis {
             explanation:
                 "A rule for udev, or pcscd's environment, can leave a reader to another program, such as libnfc."
         ) { machine in
-            let readers = machine.usbReaders.filter(\.isSmartCardReader)
-            if let reader = readers.first(where: { machine.udevProperties($0.node)["PCSCLITE_IGNORE"] == "1" }) {
+            let ignored = machine.usbReaders.filter { $0.isSmartCardReader && machine.isIgnored($0) }
+            if let reader = ignored.first(where: { !$0.isNFCDevice }) {
                 return .broken(
                     "A rule for udev makes pcscd ignore \(reader.text).",
                     remedy: [
                         .command("grep -rn PCSCLITE_IGNORE /etc/udev/rules.d /usr/lib/udev/rules.d"),
-                        .word("Remove the rule, and plug the reader in again."),
+                        .instruction("Remove the rule, and plug the reader in again."),
                     ]
                 )
             }
@@ -120,20 +117,17 @@ extension Diagnosis {
                     "pcscd is told to ignore some readers.",
                     evidence: [String(filter)],
                     remedy: [
-                        .word("Remove that line from /etc/default/pcscd if it means this reader."),
-                        .command("sudo systemctl restart pcscd"),
-                    ]
+                        .instruction("Remove that line from /etc/default/pcscd if it means this reader.")
+                    ] + machine.restartDaemon
                 )
             }
+            if let reader = ignored.first { return .note("A rule for udev leaves \(reader.text) to libnfc.") }
             return .fine("pcscd ignores no reader.")
         },
     ]
 
     static let restart = [
-        RepairStep.run(
-            ["systemctl", "try-restart", "pcscd.service"],
-            undo: ["systemctl", "try-restart", "pcscd.service"]
-        )
+        RepairStep.apply(["systemctl", "try-restart", "pcscd.service"])
     ]
 }
 
@@ -143,14 +137,17 @@ struct DriverList: Sendable {
     var text: String
     /// Vendor and product of each reader that it knows, in one number.
     var numbers: Set<Int>
-    /// `ifdDriverOptions`, which libccid alone has.
+    /// `ifdDriverOptions`.
     var options: Int?
+    /// Whether it is libccid's.
+    var isCCID: Bool
 
     init(path: String, text: String) {
         (self.path, self.text) = (path, text)
         let (vendors, products) = (Self.values("ifdVendorID", text), Self.values("ifdProductID", text))
         numbers = Set(zip(vendors, products).compactMap { vendor, product in vendor << 16 | product })
         options = Self.values("ifdDriverOptions", text).first
+        isCCID = text.contains("<string>libccid.so</string>")
     }
 
     /// The numbers that follow a key, be it one or a list.
@@ -170,7 +167,7 @@ struct DriverList: Sendable {
         for (key, value) in [
             ("ifdVendorID", "0x" + reader.number.prefix(4).uppercased()),
             ("ifdProductID", "0x" + reader.number.suffix(4).uppercased()),
-            ("ifdFriendlyName", reader.vendor == USBDevice.springCard ? "Socket Mobile S550" : "Smart Card Reader"),
+            ("ifdFriendlyName", reader.name.map(plain) ?? "Smart Card Reader"),
         ] {
             guard let place = text.range(of: "<key>\(key)</key>"),
                 let end = text.range(of: "</array>", range: place.upperBound..<text.endIndex)
@@ -182,6 +179,11 @@ struct DriverList: Sendable {
             )
         }
         return text
+    }
+
+    /// A device chooses its name itself, which may hold anything.
+    private static func plain(_ name: String) -> String {
+        String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) ? $0 : " " })
     }
 
     /// Returns the file with bit 0 of the options set.

@@ -16,26 +16,24 @@ extension Diagnosis {
             if (2026..<2100).contains(year) { return .fine("The clock is set.", evidence: ["year \(year)"]) }
             return .broken(
                 "The clock is wrong: it shows the year \(year).",
-                remedy: [.command("sudo timedatectl set-ntp true"), .command("timedatectl")],
-                repair: [.run(["timedatectl", "set-ntp", "true"], undo: ["timedatectl", "set-ntp", "false"])]
+                remedy: TimeService(machine)?.remedy ?? [.command("sudo date -s '2026-01-31 12:00'")],
+                repair: TimeService(machine)?.repair ?? []
             )
         },
         Check(
             id: "clock.synchronised",
             title: "The clock follows a time server",
-            looksAt: "timedatectl show --property=NTPSynchronized",
+            looksAt: "timedatectl show",
             explanation: "A clock that drifts puts visits on the wrong day, and devices that are merged disagree."
         ) { machine in
-            guard let outcome = machine.run("timedatectl", ["show", "--property=NTPSynchronized", "--value"]),
-                outcome.status == 0
-            else {
+            guard let service = TimeService(machine) else {
                 return .cannotTell("This machine does not report whether its clock is synchronised.")
             }
-            if outcome.output.hasPrefix("yes") { return .fine("The clock follows a time server.") }
+            if service.isSynchronised { return .fine("The clock follows a time server.") }
             return .warning(
-                "The clock follows no time server.",
-                remedy: [.command("sudo timedatectl set-ntp true")],
-                repair: [.run(["timedatectl", "set-ntp", "true"], undo: ["timedatectl", "set-ntp", "false"])]
+                service.isOn ? "No time server answers the clock's service." : "The clock follows no time server.",
+                remedy: service.remedy,
+                repair: service.repair
             )
         },
         Check(
@@ -45,8 +43,8 @@ extension Diagnosis {
             explanation: "A container sees readers only if its host shares pcscd's socket with it, in the same version."
         ) { machine in
             let kind = machine.line("/run/systemd/container")
-            guard kind != nil || machine.exists("/run/.containerenv") || machine.exists("/.dockerenv") else {
-                return .fine("This is no container.")
+            guard machine.isContainer else {
+                return .fine("This is not a container.")
             }
             let socket = PCSCHandshake.socket(machine.environment)
             if machine.exists(socket) || machine.path(ofProgram: "pcscd") != nil || !machine.readerLines.isEmpty {
@@ -56,7 +54,7 @@ extension Diagnosis {
             }
             return .broken(
                 "This is a container without pcscd's socket: share the host's.",
-                remedy: [.word("Start it with: docker run -v /run/pcscd:/run/pcscd …")]
+                remedy: [.instruction("Start it with: docker run -v /run/pcscd:/run/pcscd …")]
             )
         },
         Check(
@@ -69,19 +67,55 @@ extension Diagnosis {
                 return .cannotTell("This machine does not report whether it slept.")
             }
             if count == 0 { return .fine("The machine did not sleep since it started.") }
+            let open = sleepTargets.filter { machine.run("systemctl", ["is-enabled", $0])?.output != "masked\n" }
+            if open.isEmpty {
+                return .note("The machine slept \(count) times since it started, and does not any more.")
+            }
             return .warning(
                 "The machine slept \(count) times since it started: a reader may be lost by that.",
-                remedy: [
-                    .command("sudo systemctl mask sleep.target suspend.target hibernate.target"),
-                    .command("sudo systemctl restart pcscd"),
-                ],
-                repair: [
-                    .run(
-                        ["systemctl", "mask", "sleep.target", "suspend.target", "hibernate.target"],
-                        undo: ["systemctl", "unmask", "sleep.target", "suspend.target", "hibernate.target"]
-                    )
-                ]
+                remedy: [.command("sudo systemctl mask " + open.joined(separator: " "))] + machine.restartDaemon,
+                repair: [.run(["systemctl", "mask"] + open, undo: ["systemctl", "unmask"] + open)]
             )
         },
     ]
+
+    private static let sleepTargets = ["sleep", "suspend", "hibernate", "hybrid-sleep", "suspend-then-hibernate"]
+        .map { $0 + ".target" }
+}
+
+/// What systemd reports of the service that sets the clock.
+private struct TimeService {
+    var isSynchronised: Bool
+    /// Whether it is switched on.
+    var isOn: Bool
+    /// Whether it is installed.
+    var isThere: Bool
+
+    init?(_ machine: Machine) {
+        guard let outcome = machine.run("timedatectl", ["show"]), outcome.status == 0 else { return nil }
+        let lines = Set(outcome.output.split(separator: "\n"))
+        isSynchronised = lines.contains("NTPSynchronized=yes")
+        isOn = lines.contains("NTP=yes")
+        isThere = lines.contains("CanNTP=yes")
+    }
+
+    var remedy: [Remedy] {
+        if isOn {
+            return [.instruction("Connect the machine to the network."), .command("timedatectl timesync-status")]
+        }
+        return (isThere ? [] : [.command("sudo apt-get install systemd-timesyncd")])
+            + [.command("sudo timedatectl set-ntp true")]
+    }
+
+    var repair: [RepairStep] {
+        isThere && !isOn
+            ? [.run(["timedatectl", "set-ntp", "true"], undo: ["timedatectl", "set-ntp", "false"])] : []
+    }
+}
+
+extension Machine {
+    /// Whether a container's marks are there.
+    package var isContainer: Bool {
+        ["/run/systemd/container", "/run/.containerenv", "/.dockerenv"].contains(where: exists)
+    }
 }

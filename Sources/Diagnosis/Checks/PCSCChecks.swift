@@ -19,7 +19,7 @@ extension Diagnosis {
                 }
                 let remedy = [Remedy.command("sudo apt-get install pcscd libccid")]
                 guard machine.needsDaemon else {
-                    return .note("pcscd is not installed; Smart Reader lines do without.", remedy: remedy)
+                    return .note("pcscd is not installed; this reader does without.", remedy: remedy)
                 }
                 return .broken("pcscd is not installed: install it.", remedy: remedy)
             }
@@ -49,14 +49,13 @@ extension Diagnosis {
                         "pcscd runs, but its socket \(socket) is not there: this program is in another container, or "
                             + "pcscd listens elsewhere.",
                         evidence: environmentEvidence(machine),
-                        remedy: [
-                            .command("sudo systemctl restart pcscd.socket pcscd.service"),
-                            .word("In a container, share the socket: docker run -v /run/pcscd:/run/pcscd …"),
+                        remedy: machine.restartDaemon + [
+                            .instruction("In a container, share the socket: docker run -v /run/pcscd:/run/pcscd …")
                         ]
                     )
                 }
                 if machine.path(ofProgram: "pcscd") == nil { return .cannotTell("pcscd is not installed.") }
-                guard machine.needsDaemon else { return .note("pcscd does not run; Smart Reader lines do without.") }
+                guard machine.needsDaemon else { return .note("pcscd does not run; this reader does without.") }
                 return .broken(
                     "pcscd does not run: start it.",
                     evidence: ["\(socket) is not there"] + environmentEvidence(machine),
@@ -66,12 +65,11 @@ extension Diagnosis {
                         : []
                 )
             }
-            let restart = [
-                Remedy.command(machine.hasSystemd ? "sudo systemctl restart pcscd.socket pcscd.service" : "sudo pcscd")
-            ]
+            let restart = machine.restartDaemon
             guard let report = machine.probes[.service] else {
                 return .cannotTell("This program cannot call pcscd safely.")
             }
+            if let failure = report.failure { return .cannotTell(failure) }
             switch report.result(.connect)?.code {
             case 0?: break
             case UInt32(ECONNREFUSED)?:
@@ -83,7 +81,7 @@ extension Diagnosis {
                 return .broken(
                     "The user \(machine.user.name) may not connect to pcscd's socket.",
                     evidence: [describeMode(machine, socket)],
-                    remedy: [.command("sudo chmod 0666 \(socket)"), .command("sudo systemctl restart pcscd.socket")]
+                    remedy: [.command("sudo chmod 0666 \(socket.shellQuoted)")] + restart
                 )
             case let code?:
                 return .broken(
@@ -93,8 +91,13 @@ extension Diagnosis {
             case nil:
                 return .broken("pcscd does not accept connections: it hangs. Restart it.", remedy: restart)
             }
-            guard report.result(.daemonProtocol)?.numbers != nil else {
+            let answer = report.result(.daemonProtocol)
+            if answer?.numbers == nil, answer?.code != UInt32(ECONNRESET) {
                 return .broken("pcscd accepts connections and does not answer: it hangs. Restart it.", remedy: restart)
+            }
+            // Whom polkit does not allow, pcscd refuses so before it has read a word: see pcsc.access.
+            if answer?.numbers == nil {
+                return .fine("pcscd runs; it closed the connection.", evidence: environmentEvidence(machine))
             }
             return .fine("pcscd answers.", evidence: ["socket \(socket)"] + environmentEvidence(machine))
         },
@@ -112,7 +115,7 @@ extension Diagnosis {
                 return .cannotTell("pcscd does not answer.")
             }
             guard let client = report.result(.clientProtocol)?.numbers else {
-                return .cannotTell("libpcsclite did not say which protocol it speaks.")
+                return .cannotTell("libpcsclite did not report which protocol it speaks.")
             }
             let (theirs, ours) = (text(daemon), text(client))
             let evidence = ["pcscd speaks \(theirs)", "libpcsclite speaks \(ours)"]
@@ -125,9 +128,8 @@ extension Diagnosis {
                 evidence: evidence,
                 remedy: [
                     .command("sudo apt-get install --only-upgrade pcscd libpcsclite1"),
-                    .command("sudo systemctl restart pcscd"),
-                    .word("In a container, use the same version of Debian as the host."),
-                ]
+                    .instruction("In a container, use the same version of Debian as the host."),
+                ] + machine.restartDaemon
             )
         },
         Check(
@@ -140,39 +142,53 @@ extension Diagnosis {
                 pcscd is built without polkit; pcscd from Debian 13 on has it.
                 """
         ) { machine in
-            guard let service = machine.probes[.service], service.result(.daemonProtocol)?.numbers != nil else {
+            guard let service = machine.probes[.service], let answer = service.result(.daemonProtocol) else {
                 return .cannotTell("pcscd does not answer.")
             }
-            guard let code = machine.probes[.readers]?.result(.context)?.code else {
-                return .cannotTell("libpcsclite did not answer.")
-            }
+            let (user, rule) = (machine.user.name, machine.polkitRule)
             let hasPolkit = machine.daemonFeatures?.split(separator: " ").contains {
                 $0 == "polkit" || $0 == "libpolkit"
             }
+            let code = machine.probes[.readers]?.result(.context)?.code
             let evidence =
-                ["SCardEstablishContext: \(PCSCCode(rawValue: code).name)"]
+                (code.map { ["SCardEstablishContext: \(PCSCCode(rawValue: $0).name)"] } ?? [])
                 + (hasPolkit.map { [$0 ? "pcscd is built with polkit" : "pcscd is built without polkit"] } ?? [])
-            let rule = machine.polkitRule
-            // Another protocol is refused with the same codes, and has a check of its own.
-            let versions = (service.result(.daemonProtocol)?.numbers, service.result(.clientProtocol)?.numbers)
-            if code != 0, versions.0 == versions.1 || versions.1 == nil {
+            let isClosed = answer.numbers == nil && answer.code == UInt32(ECONNRESET)
+            let allow: [Remedy] = [
+                .instruction("Write \(SystemFile.polkitPath):\n\(SystemFile.polkit(user: user))"),
+                .command("sudo systemctl restart polkit"),
+            ]
+            if isClosed || code == PCSCCode.noService.rawValue && answer.numbers != nil, hasPolkit != false {
                 return .broken(
-                    "pcscd refuses the user \(machine.user.name): allow it by a rule of polkit.",
+                    "pcscd refuses the user \(user): allow it by a rule of polkit.",
                     evidence: evidence,
-                    remedy: [
-                        .word("Write \(SystemFile.polkitPath):\n\(SystemFile.polkit(user: machine.user.name))"),
-                        .command("sudo systemctl restart polkit"),
-                    ],
-                    repair: [.write(path: SystemFile.polkitPath, contents: SystemFile.polkit(user: machine.user.name))]
+                    remedy: allow,
+                    repair: [.write(path: SystemFile.polkitPath, contents: SystemFile.polkit(user: user))]
                 )
             }
-            if code != 0 { return .cannotTell("libpcsclite and pcscd do not understand each other.") }
-            if hasPolkit == true, machine.user.id != 0, rule == nil {
-                return .note(
-                    "pcscd lets this user in; a service or an ssh login would need a rule of polkit.",
+            guard let code else { return .cannotTell("libpcsclite did not answer.") }
+            // Another protocol is refused with the same codes, and has a check of its own.
+            if code != 0, let client = service.result(.clientProtocol)?.numbers, client != answer.numbers, !isClosed {
+                return .cannotTell("libpcsclite and pcscd do not understand each other.")
+            }
+            if code != 0 {
+                return .broken(
+                    "libpcsclite cannot use pcscd: \(PCSCCode(rawValue: code).name).",
                     evidence: evidence,
-                    remedy: [.word("Write \(SystemFile.polkitPath):\n\(SystemFile.polkit(user: machine.user.name))")]
+                    remedy: machine.restartDaemon + [.command("sudo journalctl -u pcscd -b -n 50")]
                 )
+            }
+            if hasPolkit == true, machine.user.id != 0, rule == nil {
+                return machine.canSeePolkitRules
+                    ? .note(
+                        "pcscd lets this user in; a service or an ssh login would need a rule of polkit.",
+                        evidence: evidence,
+                        remedy: allow
+                    )
+                    : .note(
+                        "pcscd lets this user in; whether a rule of polkit lets a service in is shown to root only.",
+                        evidence: evidence
+                    )
             }
             return .fine("pcscd lets this user in.", evidence: evidence + (rule.map { ["rule \($0)"] } ?? []))
         },
@@ -211,17 +227,29 @@ extension Diagnosis {
             guard let report = machine.probes[.readers] else {
                 return .cannotTell("This program cannot call pcscd safely.")
             }
+            if let failure = report.failure { return .cannotTell(failure) }
             if let hanging = report.hangs {
                 let reader = hanging.name.map { "The reader \($0)" } ?? "pcscd"
+                let call = hanging.step.call
+                let unplug = Remedy.instruction(
+                    "Unplug the reader, wait some seconds, and connect it directly to the machine, without a hub."
+                )
+                // pcscd keeps everybody waiting while a program has a transaction, which is not the reader's fault.
+                let state = report.lines.first { $0.step == .state && !$0.begins && $0.name == hanging.name }
+                if hanging.name != nil, let flags = state?.numbers?.first, flags & 0x100 != 0 {
+                    let others = PCSCClients(root: machine.root + "/proc").others().filter {
+                        !machine.programs.isOwn($0.pid)
+                    }
+                    return .broken(
+                        "\(reader) does not answer: a program that uses it keeps it in a transaction, or the reader hangs.",
+                        evidence: others.map(\.description),
+                        remedy: [.instruction("End the program that uses the reader, if it is not the kiosk."), unplug]
+                            + machine.restartDaemon
+                    )
+                }
                 return .broken(
-                    "\(reader) does not answer: \(hanging.step.call) did not return.",
-                    remedy: (hanging.name == nil
-                        ? []
-                        : [
-                            .word(
-                                "Unplug the reader, wait some seconds, and connect it directly to the machine, without a hub."
-                            )
-                        ]) + [.command("sudo systemctl restart pcscd")]
+                    "\(reader) does not answer: \(call) did not return.",
+                    remedy: (hanging.name == nil ? [] : [unplug]) + machine.restartDaemon
                 )
             }
             guard report.result(.context)?.code == 0 else { return .cannotTell("pcscd cannot be asked.") }
@@ -235,7 +263,7 @@ extension Diagnosis {
                     evidence: faults.map {
                         "\($0.name ?? ""): \($0.step.call): \(PCSCCode(rawValue: $0.code ?? 0).name)"
                     },
-                    remedy: [.word("Unplug the reader, wait some seconds, and plug it in again.")]
+                    remedy: [.instruction("Unplug the reader, wait some seconds, and plug it in again.")]
                 )
             }
             let count = machine.servedReaders.count
@@ -255,14 +283,22 @@ extension Diagnosis {
             }
             guard let list = report.result(.list) else { return .cannotTell("pcscd did not answer.") }
             let names = list.names ?? []
-            let expected = machine.usbReaders.filter(\.isSmartCardReader)
-            if names.isEmpty, let reader = expected.first {
+            let expected = machine.pcscReaders.filter { reader in
+                !names.contains { !$0.isVirtualReader && report.isOther($0, than: reader) == false }
+            }
+            if let reader = expected.first {
+                let number = reader.vendor << 16 | reader.product
+                if !machine.drivers.isEmpty, !machine.drivers.contains(where: { $0.numbers.contains(number) }) {
+                    return .cannotTell("pcscd's driver does not know \(reader.text): see driver.list.")
+                }
+                if reader.isNFCDevice, !machine.nfcDevices.isEmpty {
+                    return .note("libnfc has \(reader.text); pcscd does not serve it.")
+                }
                 return .broken(
-                    "\(reader.text) is on the USB bus, and pcscd serves no reader.",
-                    remedy: [
-                        .word("Unplug the reader and plug it in again."), .command("sudo systemctl restart pcscd"),
-                        .command("sudo journalctl -u pcscd -b"),
-                    ]
+                    "\(reader.text) is on the USB bus, and pcscd does not serve it.",
+                    evidence: names,
+                    remedy: [.instruction("Unplug the reader and plug it in again.")] + machine.restartDaemon
+                        + [.command("sudo journalctl -u pcscd -b")]
                 )
             }
             let physical = names.filter { !$0.isVirtualReader }
@@ -276,7 +312,7 @@ extension Diagnosis {
             id: "pcsc.holder",
             title: "No other program keeps the reader to itself",
             looksAt:
-                "the state of each reader (SCARD_STATE_EXCLUSIVE, SCARD_STATE_INUSE), programs with libpcsclite in /proc",
+                "the state of each reader (SCARD_STATE_EXCLUSIVE), SCardConnect, programs with libpcsclite in /proc",
             explanation: """
                 GnuPG's scdaemon, a browser's security module or a second kiosk can hold a reader for itself; all \
                 others then get a sharing violation.
@@ -286,13 +322,15 @@ extension Diagnosis {
             if machine.servedReaders.isEmpty { return .cannotTell("pcscd serves no reader.") }
             let held = lines.first(where: \.isHeld)
             let clients = PCSCClients(root: machine.root + "/proc")
-            let others = clients.others().filter { $0.name != "clubctl" && $0.name != "readerctl" }
+            let others = clients.others().filter {
+                !Machine.kiosks.contains($0.name) && !machine.programs.isOwn($0.pid)
+            }
             let evidence = others.map(\.description)
             if let name = held?.name {
                 let error = clients.sharingError(attempting: "use the reader")
                 let program = others.first.map { ": \($0)" } ?? ""
-                var remedy = [Remedy.word(error.advice ?? "End the program that uses the reader.")]
-                if others.isEmpty, machine.user.id != 0 {
+                var remedy = [Remedy.instruction(error.advice ?? "End the program that uses the reader.")]
+                if others.isEmpty, !machine.isRoot {
                     remedy.append(.command("sudo readerctl doctor --only pcsc.holder"))
                 }
                 return .broken("Another program keeps \(name) to itself\(program).", evidence: evidence, remedy: remedy)
@@ -326,28 +364,31 @@ extension Diagnosis {
                     : "A virtual reader listens on the network: anybody can insert cards, and with them visits.",
                 evidence: configured.map { "/etc/reader.conf.d/\($0)" }
                     + ports.sorted().map { "TCP port \($0) is open" },
-                remedy: [.command("sudo apt-get purge vsmartcard-vpcd"), .command("sudo systemctl restart pcscd")]
+                remedy: [.command("sudo apt-get purge vsmartcard-vpcd")] + machine.restartDaemon
             )
         },
         Check(
             id: "pcsc.log",
             title: "pcscd's log has no trouble",
             looksAt: "the journal of pcscd since the machine started (journalctl)",
-            explanation: "What pcscd and libccid log of a reader names causes that nothing else shows."
+            explanation: """
+                What pcscd and libccid log of a reader names causes that nothing else shows. What is older than ten \
+                minutes may have been put right since.
+                """
         ) { machine in
-            guard
-                let outcome = machine.run(
-                    "journalctl",
-                    ["-u", "pcscd", "-b", "-n", "500", "-o", "cat", "--no-pager", "-q"]
-                ),
-                outcome.status == 0
-            else { return .cannotTell("The journal cannot be read.") }
+            let arguments = ["-u", "pcscd", "-b", "-n", "500", "-o", "short-unix", "--no-hostname", "--no-pager", "-q"]
+            guard let outcome = machine.run("journalctl", arguments), outcome.status == 0 else {
+                return .cannotTell("The journal cannot be read.")
+            }
             let lines = outcome.output.split(separator: "\n").map(String.init)
             if lines.isEmpty { return .cannotTell("The journal has nothing of pcscd that this user may read.") }
             for trouble in LogTrouble.known {
-                if let line = lines.last(where: { $0.contains(trouble.words) }) {
-                    return .warning(trouble.meaning, evidence: [line], remedy: trouble.remedy)
-                }
+                guard let line = lines.last(where: { $0.contains(trouble.words) }) else { continue }
+                let time = line.split(separator: " ").first.flatMap { Double($0) } ?? 0
+                let minutes = Int((machine.now.timeIntervalSince1970 - time) / 60)
+                let remedy = trouble.remedy + (trouble.isMendedByRestart ? machine.restartDaemon : [])
+                if minutes < 10 { return .warning(trouble.meaning, evidence: [line], remedy: remedy) }
+                return .note("\(minutes) minutes ago: \(trouble.meaning)", evidence: [line], remedy: remedy)
             }
             return .fine("pcscd's log of this start has no known trouble.", evidence: ["\(lines.count) lines"])
         },
@@ -373,36 +414,39 @@ struct LogTrouble: Sendable {
     var words: String
     var meaning: String
     var remedy: [Remedy]
+    var isMendedByRestart = false
 
-    private static let cable = Remedy.word(
+    private static let cable = Remedy.instruction(
         "Connect the reader directly to the machine, with another cable, without a hub."
     )
-    private static let restart = Remedy.command("sudo systemctl restart pcscd")
 
     /// The worst first.
     static let known = [
         LogTrouble(
             words: "NOT authorized for action",
             meaning: "pcscd refused a program since the machine started, because polkit did not allow it.",
-            remedy: [.word("Write a rule of polkit for the kiosk's user: see pcsc.access.")]
+            remedy: [.instruction("Write a rule of polkit for the kiosk's user: see pcsc.access.")]
         ),
         LogTrouble(
             words: "LIBUSB_ERROR_ACCESS",
             meaning: "pcscd was not allowed to open the reader.",
             remedy: [
-                .command("sudo apt-get install --only-upgrade libccid pcscd"), .command("sudo udevadm trigger"),
-                restart,
-            ]
+                .command("sudo apt-get install --only-upgrade libccid pcscd"),
+                .command("sudo udevadm trigger --action=add --subsystem-match=usb"),
+            ],
+            isMendedByRestart: true
         ),
         LogTrouble(
             words: "LIBUSB_ERROR_BUSY",
             meaning: "Another driver or program had the reader when pcscd wanted it.",
-            remedy: [.word("See kernel.modules and usb.holder."), restart]
+            remedy: [.instruction("See kernel.modules and usb.holder.")],
+            isMendedByRestart: true
         ),
         LogTrouble(
             words: "LIBUSB_ERROR_TIMEOUT",
             meaning: "The reader did not answer pcscd in time.",
-            remedy: [cable, restart]
+            remedy: [cable],
+            isMendedByRestart: true
         ),
         LogTrouble(
             words: "LIBUSB_ERROR_NO_DEVICE",
@@ -412,22 +456,24 @@ struct LogTrouble: Sendable {
         LogTrouble(
             words: "LIBUSB_ERROR_PIPE",
             meaning: "The USB connection to the reader failed.",
-            remedy: [cable, restart]
+            remedy: [cable],
+            isMendedByRestart: true
         ),
         LogTrouble(
             words: "PowerUp failed",
             meaning: "A reader could not switch a card on.",
-            remedy: [cable, restart]
+            remedy: [cable],
+            isMendedByRestart: true
         ),
         LogTrouble(
             words: "Rejected unauthorized PC/SC client",
             meaning: "pcscd refused a program since the machine started.",
-            remedy: [.word("Write a rule of polkit for the kiosk's user: see pcsc.access.")]
+            remedy: [.instruction("Write a rule of polkit for the kiosk's user: see pcsc.access.")]
         ),
         LogTrouble(
             words: "Escape command) not allowed",
             meaning: "A program sent a command to the reader itself, which the driver does not pass.",
-            remedy: [.word("See driver.escape.")]
+            remedy: [.instruction("See driver.escape.")]
         ),
     ]
 }
@@ -452,6 +498,7 @@ extension ProbeLine.Step {
         case .state: "SCardGetStatusChange"
         case .features: "SCardConnect or SCardControl"
         case .devices: "nfc_list_devices"
+        case .device: "nfc_open"
         }
     }
 }
@@ -465,22 +512,25 @@ extension Machine {
     /// The readers that pcscd lists.
     var servedReaders: [String] { probes[.readers]?.result(.list)?.names ?? [] }
 
-    /// Whether a reader needs pcscd, as far as can be seen: lines in Smart Reader mode do not.
-    var needsDaemon: Bool { readerLines.isEmpty || usbReaders.contains(where: \.isSmartCardReader) }
-
     /// Whether systemd runs the machine.
     var hasSystemd: Bool { exists("/run/systemd/system") }
 
-    /// The pcscd that runs, which is not the one that another check asks for its version.
-    var daemon: Program? {
-        programs().first {
-            $0.name == "pcscd"
-                && text("/proc/\($0.pid)/status", atMost: 256)?.contains("\nPPid:\t\(getpid())\n") != true
-        }
+    /// How pcscd is started anew.
+    var restartDaemon: [Remedy] {
+        hasSystemd
+            ? [.command("sudo systemctl restart pcscd.socket pcscd.service")]
+            : [.command("sudo pkill -KILL -x pcscd"), .command("sudo pcscd")]
     }
 
     /// What pcscd prints of itself.
-    private var daemonText: String? { run("pcscd", ["--version"])?.output }
+    private var daemonText: String? {
+        probes.daemonText.withLock { text in
+            if let text { return text }
+            let new = run("pcscd", ["--version"])?.output
+            text = .some(new)
+            return new
+        }
+    }
 
     /// Its version, as `1.9.9`.
     var daemonVersion: String? {
@@ -493,11 +543,22 @@ extension Machine {
         daemonText?.split(separator: "\n").first { $0.hasPrefix("Enabled features:") }.map(String.init)
     }
 
-    /// A rule of polkit that speaks of pcsc-lite.
+    /// A rule of polkit about pcsc-lite.
     var polkitRule: String? {
-        ["/etc/polkit-1/rules.d", "/usr/share/polkit-1/rules.d"].flatMap { folder in
-            names(in: folder).map { "\(folder)/\($0)" }
-        }
-        .first { text($0)?.contains("org.debian.pcsc-lite.") == true }
+        Self.polkitFolders.flatMap { folder in names(in: folder).map { "\(folder)/\($0)" } }
+            .first { text($0)?.contains("org.debian.pcsc-lite.") == true }
+    }
+
+    /// Whether the rules may be read, which Debian allows polkit and root only.
+    var canSeePolkitRules: Bool { Self.polkitFolders.allSatisfy { mayOpen($0, writing: false) != false } }
+
+    private static let polkitFolders = ["/etc/polkit-1/rules.d", "/usr/share/polkit-1/rules.d"]
+}
+
+extension ProbeReport {
+    /// Whether a reader of pcscd is another one than a device on the bus; `nil` if its driver does not report what it is.
+    fileprivate func isOther(_ name: String, than device: USBDevice) -> Bool {
+        let numbers = lines.first { $0.step == .features && !$0.begins && $0.name == name }?.numbers
+        return numbers.map { $0 != [UInt32(device.vendor), UInt32(device.product)] } ?? false
     }
 }

@@ -7,7 +7,8 @@ extension Diagnosis {
         Check(
             id: "usb.reader",
             title: "A reader is connected",
-            looksAt: "/sys/bus/usb/devices, the readers that pcscd lists, serial lines of readers",
+            looksAt:
+                "/sys/bus/usb/devices, the readers that pcscd lists, serial lines of readers, libnfc's configuration",
             explanation: """
                 A reader that the kernel does not see cannot be used by any program: a cable that only charges, a hub \
                 without power, an empty battery, or a reader that is linked to a telephone by Bluetooth.
@@ -20,7 +21,7 @@ extension Diagnosis {
                     evidence: readers.map(describe)
                 )
             }
-            let served = machine.servedReaders + machine.readerLines
+            let served = machine.servedReaders + machine.readerLines + machine.nfcConnections.map(\.1)
             if !served.isEmpty {
                 return .note("No reader is on the USB bus; there are others: \(served.joined(separator: ", ")).")
             }
@@ -28,10 +29,10 @@ extension Diagnosis {
                 return .broken(
                     "No reader is connected, and this machine shows no USB bus.",
                     remedy: [
-                        .word(
+                        .instruction(
                             "In a container, share the host's socket of pcscd: docker run -v /run/pcscd:/run/pcscd …"
                         ),
-                        .word("Else look whether USB is switched on in the machine's firmware."),
+                        .instruction("Else look whether USB is switched on in the machine's firmware."),
                     ]
                 )
             }
@@ -39,7 +40,7 @@ extension Diagnosis {
                 "No reader is connected: none of the \(devices.count) devices on the USB bus reads cards.",
                 evidence: devices.map(\.text),
                 remedy: [
-                    .word(
+                    .instruction(
                         "Connect the reader with a cable that carries data, directly to the machine, and switch it on."
                     ),
                     .command("lsusb -d 1c34:"),
@@ -60,16 +61,28 @@ extension Diagnosis {
                 $0.vendor == USBDevice.springCard && $0.profile != .smartCard && $0.profile != .serial
             }
             if let reader = wrong.first {
+                let toPCSC: [Remedy] = [
+                    .instruction(
+                        "Set the profile PC/SC (register 02C0 to 02), and bit 0 of register 02BC to 0: with Socket "
+                            + "Mobile's app, SpringCard's configuration tool or a configuration card."
+                    ),
+                    .instruction("Then unplug the reader and plug it in again."),
+                ]
+                if reader.profile == .keyboard {
+                    return .warning(
+                        "The reader is in its keyboard profile: pcscd cannot see it, and it types at whoever has the focus.",
+                        evidence: wrong.map(describe),
+                        remedy: toPCSC + [
+                            .instruction(
+                                "Or open the kiosk with --reader smart-reader:/dev/input/eventN: /dev/input/by-id has its name."
+                            )
+                        ]
+                    )
+                }
                 return .broken(
                     "The reader is in its \(reader.profile.rawValue) profile, in which pcscd cannot see it.",
                     evidence: wrong.map(describe),
-                    remedy: [
-                        .word(
-                            "Set the profile PC/SC (register 02C0 to 02), and bit 0 of register 02BC to 0: with Socket "
-                                + "Mobile's app, SpringCard's configuration tool or a configuration card."
-                        ),
-                        .word("Then unplug the reader and plug it in again."),
-                    ]
+                    remedy: toPCSC
                 )
             }
             let readers = machine.usbReaders.filter { $0.vendor == USBDevice.springCard }
@@ -84,7 +97,7 @@ extension Diagnosis {
             looksAt: "power/control of each reader in /sys/bus/usb/devices",
             explanation: """
                 A suspended reader has no field, so a card that is held to it is not seen, and some readers do not come \
-                back at all. libccid's own rules for udev let the kernel suspend all smart card readers.
+                back at all. libccid's own rules for udev let the kernel suspend smart card readers.
                 """
         ) { machine in
             let readers = machine.usbReaders
@@ -97,7 +110,7 @@ extension Diagnosis {
                 "The kernel may suspend \(sleepers.map(\.text).joined(separator: ", ")) when nobody uses it.",
                 evidence: sleepers.map(describePower),
                 remedy: sleepers.map { .command("echo on | sudo tee \($0.folder)/power/control") }
-                    + [.word("Install ClubKit's rules for udev, which keep it so: see udev.rules.")],
+                    + [.instruction("Install ClubKit's rules for udev, which keep it so: see udev.rules.")],
                 repair: sleepers.map { .set(path: $0.folder + "/power/control", value: "on") }
             )
         },
@@ -110,6 +123,8 @@ extension Diagnosis {
                 smart card readers to the group pcscd. With an older libccid it logs LIBUSB_ERROR_ACCESS.
                 """
         ) { machine in
+            // Whoever connects first has systemd start it.
+            _ = machine.probes[.service]
             guard let daemon = machine.daemon, let user = machine.user(of: daemon.pid) else {
                 return .cannotTell("pcscd does not run now.")
             }
@@ -122,9 +137,10 @@ extension Diagnosis {
                 evidence: closed.map(\.node),
                 remedy: [
                     .command("sudo apt-get install --only-upgrade libccid pcscd"),
-                    .command("sudo udevadm control --reload && sudo udevadm trigger"),
+                    .command("sudo udevadm control --reload"),
+                    .command("sudo udevadm trigger --action=add --subsystem-match=usb"),
                 ],
-                repair: [.run(["udevadm", "control", "--reload"], undo: []), .run(["udevadm", "trigger"], undo: [])]
+                repair: udevSteps
             )
         },
         Check(
@@ -153,19 +169,19 @@ extension Diagnosis {
                 let holders = machine.holders(of: reader.node).filter { $0.name != "pcscd" }
                 if let holder = holders.first {
                     return .broken(
-                        "\(holder) has taken \(reader.text), so pcscd cannot use it.",
+                        "\(holder) has taken \(reader.text), so the kiosk cannot use it.",
                         evidence: holders.map(\.description),
-                        remedy: [.command("sudo kill \(holder.pid)"), .command("sudo systemctl restart pcscd")]
+                        remedy: [.command("sudo kill \(holder.pid)")] + machine.restartDaemon
                     )
                 }
             }
-            let others = machine.user.id == 0 ? "" : " Programs of other users are shown to root only."
+            let others = machine.isRoot ? "" : " Programs of other users are shown to root only."
             return .fine("No other program has the reader's device open.\(others)")
         },
         Check(
             id: "kernel.modules",
             title: "The kernel's own NFC drivers leave the readers alone",
-            looksAt: "/proc/modules",
+            looksAt: "/proc/modules, the drivers of the readers' interfaces",
             explanation: """
                 The modules pn533_usb, pn533 and nfc take readers with a PN533 chip and the ACR122U, so that pcscd and \
                 libnfc find them busy. An S550 is not among them.
@@ -178,15 +194,16 @@ extension Diagnosis {
             if wrong.isEmpty { return .fine("None of the kernel's NFC drivers is loaded.") }
             let modules = wrong.joined(separator: " ")
             let file = "/etc/modprobe.d/blacklist-clubkit-nfc.conf"
-            guard machine.usbReaders.contains(where: \.isNFCDevice) else {
-                return .note("The kernel's NFC drivers are loaded (\(modules)); no reader that is connected minds.")
+            let taken = machine.usbReaders.first { $0.interfaces.contains { $0.driver == "pn533_usb" } }
+            guard let taken else {
+                return .note("The kernel's NFC drivers are loaded (\(modules)); they have taken no reader.")
             }
             return .broken(
-                "The kernel's own NFC driver has taken the reader: libnfc and pcscd find it busy.",
+                "The kernel's own NFC driver has taken \(taken.text): libnfc and pcscd find it busy.",
                 evidence: ["loaded: \(modules)"],
                 remedy: [
                     .command("sudo readerctl doctor --fix --only kernel.modules"),
-                    .word("Unplug the reader and plug it in again."),
+                    .instruction("Unplug the reader and plug it in again."),
                 ],
                 repair: [.write(path: file, contents: SystemFile.blacklist.contents)]
                     + wrong.map { .run(["rmmod", $0], undo: ["modprobe", $0]) }
@@ -205,7 +222,7 @@ extension Diagnosis {
             let states = SystemFile.rules.map { rule in
                 let installed = ["/etc/udev/rules.d/", "/usr/lib/udev/rules.d/", "/lib/udev/rules.d/"].lazy
                     .compactMap { machine.text($0 + rule.name) }.first
-                return (rule, installed.map { $0 == rule.contents })
+                return (rule, installed.map { rule.isPart(of: $0) })
             }
             let missing = states.filter { $0.1 != true }.map(\.0)
             guard !missing.isEmpty else {
@@ -217,17 +234,17 @@ extension Diagnosis {
                 isOld
                     ? "ClubKit's rules for udev are installed in another version."
                     : "ClubKit's rules for udev are not installed.",
-                evidence: missing.map { "not as it should be: \($0.name)" },
+                evidence: missing.map { "missing or changed: \($0.name)" },
                 remedy: [.command("sudo readerctl doctor --fix --only udev.rules")],
-                repair: missing.map { .write(path: "/etc/udev/rules.d/" + $0.name, contents: $0.contents) } + [
-                    .run(["udevadm", "control", "--reload"], undo: ["udevadm", "control", "--reload"]),
-                    .run(
-                        ["udevadm", "trigger", "--action=add", "--subsystem-match=usb", "--subsystem-match=tty"],
-                        undo: []
-                    ),
-                ]
+                repair: missing.map { .write(path: "/etc/udev/rules.d/" + $0.name, contents: $0.contents) } + udevSteps
             )
         },
+    ]
+
+    /// What makes udev's rules count for what is plugged in already: they ask for the action 'add'.
+    private static let udevSteps: [RepairStep] = [
+        .apply(["udevadm", "control", "--reload"]),
+        .apply(["udevadm", "trigger", "--action=add", "--subsystem-match=usb", "--subsystem-match=tty"]),
     ]
 
     private static func describe(_ reader: USBDevice) -> String {

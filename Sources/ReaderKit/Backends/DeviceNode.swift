@@ -163,28 +163,7 @@ final class DeviceNode: Sendable {
     }
 
     /// The other programs that have the node open, as `nfc-list (pid 1234)`. Those of other users are shown to root only.
-    static func holders(of path: String) -> [String] {
-        let own = getpid()
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return names.compactMap(Int32.init).filter { $0 > 0 && $0 != own }.sorted().compactMap { pid in
-            let files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd")) ?? []
-            let holds = files.contains { link("/proc/\(pid)/fd/\($0)") == path }
-            return holds ? "\(name(of: pid)) (pid \(pid))" : nil
-        }
-    }
-
-    private static func link(_ path: String) -> String? {
-        try? FileManager.default.destinationOfSymbolicLink(atPath: path)
-    }
-
-    /// The name of a program, which it chooses itself and which may hold anything.
-    private static func name(of pid: Int32) -> String {
-        let text = (try? String(contentsOfFile: "/proc/\(pid)/comm", encoding: .utf8)) ?? ""
-        let name = text.trimmingCharacters(in: .newlines).unicodeScalars.map { scalar in
-            scalar.properties.generalCategory == .control ? "?" : String(scalar)
-        }.joined()
-        return name.isEmpty ? "a program" : name
-    }
+    static func holders(of path: String) -> [String] { RunningPrograms().holders(of: path).map(\.description) }
 
     // MARK: - The line
 

@@ -10,7 +10,8 @@ struct Doctor: ToolCommand {
         abstract: "Finds out what is wrong with a kiosk, and how to mend it.",
         discussion: """
             First one sentence, then what is wrong with the commands that mend it, then how many checks are fine (--all \
-            shows them). Nothing is changed without --fix. Run it as the kiosk's user; some checks see more as root.
+            shows them). Nothing is changed without --fix. Run it as the kiosk's user, or with sudo: then it judges for that \
+            user too, and sees more.
 
             Exit code: 0 if nothing is worse than a warning, else 1.
 
@@ -71,57 +72,118 @@ struct Doctor: ToolCommand {
     @Option(help: ArgumentHelp("The kiosk's file of scenarios.", valueName: "file"), completion: .file())
     var scenarios: String?
 
-    @Flag(help: .hidden) var documentation = false
+    @Option(
+        help: ArgumentHelp("Where the kiosk keeps snapshots, beside the database by default.", valueName: "folder"),
+        completion: .directory
+    )
+    var snapshotFolder: String?
 
-    private var diagnosis: Diagnosis {
-        Diagnosis(
-            checks: Diagnosis.readerChecks
-                + Diagnosis.clubChecks(
-                    database: database.map { .file(path: $0) } ?? .standard(),
-                    passes: passes,
-                    scenarios: scenarios
-                )
+    @Option(
+        help: ArgumentHelp(
+            "The user who runs the kiosk: as root that of its service, else the one who called sudo, by default.",
+            valueName: "name"
         )
-    }
+    )
+    var user: String?
+
+    @Flag(help: .hidden) var documentation = false
 
     func validate() throws {
         if yes, !fix { throw ValidationError("--yes goes with --fix.") }
         if [watch, fix, undo, report != nil].count(where: \.self) > 1 {
             throw ValidationError("--watch, --fix, --undo and --report cannot be given together.")
         }
-        let checks = diagnosis.checks
+        let checks = Diagnosis.readerChecks + Diagnosis.clubChecks()
         for id in only where !checks.contains(where: { $0.id == id || $0.id.hasPrefix(id + ".") }) {
             throw ValidationError("There is no check '\(id)'. There are: \(checks.map(\.id).joined(separator: ", ")).")
         }
     }
 
     func perform() async throws {
-        if documentation { return try output.output.text(diagnosis.documentation) }
-        try await output.output.tellingErrors { try await examine(output.output) }
+        let examination = try Examination(self)
+        if documentation { return try output.output.text(examination.diagnosis.documentation) }
+        try await output.output.tellingErrors { try await examination.run() }
+    }
+}
+
+/// What ``Doctor`` does.
+private struct Examination {
+    let command: Doctor
+    let diagnosis: Diagnosis
+    /// Who runs the kiosk.
+    private let user: Machine.User
+    private let out: Output
+
+    init(_ command: Doctor) throws {
+        self.command = command
+        out = command.output.output
+        let kiosk = try Self.kioskUser(command)
+        user = kiosk?.user ?? .current
+        let standard = DatabaseLocation.standard(
+            environment: kiosk.map { ["HOME": $0.home] } ?? ProcessInfo.processInfo.environment
+        )
+        diagnosis = Diagnosis(
+            checks: Diagnosis.readerChecks
+                + Diagnosis.clubChecks(
+                    database: command.database.map { .file(path: $0) } ?? standard,
+                    snapshots: command.snapshotFolder,
+                    passes: command.passes,
+                    scenarios: command.scenarios
+                )
+        )
     }
 
-    private func examine(_ out: Output) async throws {
-        if undo { return try undoSteps(out) }
+    /// The user of whom the checks are to judge, unless it is the one who calls.
+    private static func kioskUser(_ command: Doctor) throws -> (user: Machine.User, home: String)? {
+        if let name = command.user {
+            guard let found = Machine.User.named(name) else { throw ValidationError("There is no user '\(name)'.") }
+            guard geteuid() == 0 || found.user.id == geteuid() else {
+                throw ValidationError("What another user may do is seen by root only: call it with sudo.")
+            }
+            return found
+        }
+        if geteuid() != 0 { return nil }
+        let name = Diagnosis.serviceUser(on: Machine()) ?? ProcessInfo.processInfo.environment["SUDO_USER"]
+        return name.flatMap(Machine.User.named)
+    }
+
+    func run() async throws {
+        if command.undo { return try undo() }
         var report = await look()
-        if let file = self.report {
+        if let file = command.report {
             try write(report, to: file)
             out.message("The report is in \(file). It has no names and serial numbers; read it before you send it.")
         }
-        try DoctorOutput(out: out, all: all || !only.isEmpty).show(report)
-        if watch { try await follow(report, out) }
-        if fix, try await mend(report, out) {
+        try output(all: command.all || !command.only.isEmpty).show(report)
+        if command.watch { try await follow(report) }
+        if command.fix, try await mend(report) {
             report = await look()
             try out.text("\nNow: \(report.summary)")
         }
         if report.verdict == .broken { throw ToolExit.failure }
     }
 
-    private func look() async -> DiagnosticReport {
-        await diagnosis.run(on: Machine(probe: .ownExecutable), only: only.isEmpty ? nil : Set(only))
+    private func output(all: Bool) -> DoctorOutput {
+        let options = [
+            ("--user", command.user), ("--database", command.database), ("--snapshot-folder", command.snapshotFolder),
+            ("--passes", command.passes), ("--scenarios", command.scenarios),
+        ]
+        let words = options.compactMap { name, value in value.map { " \(name) \($0.shellQuoted)" } }
+        return DoctorOutput(out: out, all: all, options: words.joined())
+    }
+
+    /// The machine, as it is now: libraries are asked anew.
+    private var machine: Machine {
+        Machine(user: user, probe: .ownExecutable(as: user.id == geteuid() ? nil : user.name))
+    }
+
+    private func look(only ids: [String]? = nil) async -> DiagnosticReport {
+        let chosen = ids ?? command.only
+        return await diagnosis.run(on: machine, only: chosen.isEmpty ? nil : Set(chosen))
     }
 
     private func write(_ report: DiagnosticReport, to file: String) throws {
-        let text = SupportReport(report, on: Machine(), by: "readerctl \(ToolVersion.number)").text
+        let text = SupportReport(report, on: machine, by: "readerctl \(ToolVersion.number)").text
         let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         let isWritten =
             descriptor >= 0
@@ -139,9 +201,9 @@ struct Doctor: ToolCommand {
     // MARK: - Watching
 
     /// Reports each check whose finding changes, until it is interrupted.
-    private func follow(_ first: DiagnosticReport, _ out: Output) async throws {
+    private func follow(_ first: DiagnosticReport) async throws {
         out.message("Watching; press Control-C to end.")
-        let printer = DoctorOutput(out: out, all: true)
+        let printer = output(all: true)
         var last = first
         while true {
             try await waitForChange()
@@ -170,37 +232,40 @@ struct Doctor: ToolCommand {
     /// Takes the steps that the person agrees to.
     ///
     /// - Returns: whether any was taken.
-    private func mend(_ report: DiagnosticReport, _ out: Output) async throws -> Bool {
+    private func mend(_ report: DiagnosticReport) async throws -> Bool {
         let results = report.results.filter { result in
-            !result.finding.repair.isEmpty && (result.finding.verdict >= .warning || only.contains(result.check.id))
+            !result.finding.repair.isEmpty
+                && (result.finding.verdict >= .warning || command.only.contains(result.check.id))
         }
         guard !results.isEmpty else {
             out.message("There is nothing that can be mended safely without a person.")
             return false
         }
-        let journal = RepairJournal(machine: Machine())
-        var taken: Set<RepairStep> = []
-        for result in results {
-            out.message("\n\(result.check.id): \(result.finding.sentence)")
+        let journal = RepairJournal(machine: machine)
+        var isTaken = false
+        for id in results.map(\.check.id) {
+            // What was mended before may have changed the same file, or have put this right too.
+            guard let result = await look(only: [id]).results.first, !result.finding.repair.isEmpty else { continue }
+            out.message("\n\(id): \(result.finding.sentence)")
             for step in result.finding.repair { out.message("  \(step.text)") }
-            guard try await agrees(out) else { continue }
-            for step in result.finding.repair where !taken.contains(step) {
+            guard try await agrees() else { continue }
+            for step in result.finding.repair {
                 do {
-                    try journal.take(step)
-                    taken.insert(step)
-                    try DoctorOutput.step(step.text, of: result.check.id, out)
+                    try journal.take(step, for: id)
+                    isTaken = true
+                    try DoctorOutput.step(step.text, of: id, out)
                 } catch let failure as RepairJournal.Failure {
-                    try DoctorOutput.step(step.text, of: result.check.id, out, failure: failure.description)
+                    try DoctorOutput.step(step.text, of: id, out, failure: failure.description)
                     break
                 }
             }
         }
-        if !taken.isEmpty { out.message("'readerctl doctor --undo' undoes it.") }
-        return !taken.isEmpty
+        if isTaken { out.message("'\(machine.isRoot ? "sudo " : "")readerctl doctor --undo' undoes it.") }
+        return isTaken
     }
 
-    private func agrees(_ out: Output) async throws -> Bool {
-        if yes { return true }
+    private func agrees() async throws -> Bool {
+        if command.yes { return true }
         guard Terminal.canAsk else {
             throw ToolFailure(
                 "nobody can be asked whether to do this: add --yes, or run it in a terminal.",
@@ -210,20 +275,27 @@ struct Doctor: ToolCommand {
         return try await Terminal.agrees(to: "Do this?", out)
     }
 
-    private func undoSteps(_ out: Output) throws {
-        let journal = RepairJournal(machine: Machine())
-        var isEmpty = true
-        let isWhole: Bool
+    private func undo() throws {
+        let journal = RepairJournal(machine: machine)
+        var (isEmpty, isWhole) = (true, true)
         do {
-            isWhole = try journal.undo { line in
+            try journal.undo(only: isChosen) { id, step, failure in
                 isEmpty = false
-                try? DoctorOutput.step(line, of: nil, out, isUndone: true)
+                if failure != nil { isWhole = false }
+                try? DoctorOutput.step(step, of: id, out, isUndone: true, failure: failure?.description)
             }
         } catch let failure as RepairJournal.Failure {
             throw ToolFailure("could not undo: \(failure.description)", exit: ToolExit.inputOutput)
         }
         if isEmpty { out.message("There is nothing to undo (\(journal.path)).") }
+        if journal.isOfRootElsewhere {
+            out.message("What was mended as root is undone by 'sudo readerctl doctor --undo'.")
+        }
         if !isWhole { throw ToolExit.failure }
+    }
+
+    private func isChosen(_ id: String) -> Bool {
+        command.only.isEmpty || command.only.contains { id == $0 || id.hasPrefix($0 + ".") }
     }
 }
 

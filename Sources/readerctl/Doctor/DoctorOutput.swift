@@ -7,6 +7,8 @@ struct DoctorOutput {
     var out: Output
     /// Whether checks are shown in full that found nothing wrong.
     var all: Bool
+    /// The options with which a command has to be called again, with a space before each.
+    var options = ""
 
     /// Shows a report: the summary first, then what is wrong.
     func show(_ report: DiagnosticReport) throws {
@@ -41,12 +43,12 @@ struct DoctorOutput {
     }
 
     /// Shows a step of a repair.
-    static func step(_ text: String, of id: String?, _ out: Output, isUndone: Bool = false, failure: String? = nil)
+    static func step(_ text: String, of id: String, _ out: Output, isUndone: Bool = false, failure: String? = nil)
         throws
     {
-        let isDone = failure == nil && !text.hasPrefix("Not undone")
-        let line = StepLine(id: id, step: text, isDone: isDone, message: failure)
-        try out.result(line, text: isUndone ? text : failure.map { "Not done: \(text): \($0)" } ?? "Done: \(text)")
+        let line = StepLine(id: id, step: text, isDone: failure == nil, message: failure)
+        let words = failure.map { "Not \(isUndone ? "undone" : "done"): \(text): \($0)" }
+        try out.result(line, text: words ?? (isUndone ? text : "Done: \(text)"))
     }
 
     private func headline(_ result: DiagnosticReport.Result) throws {
@@ -66,16 +68,16 @@ struct DoctorOutput {
         let finding = result.finding
         let margin = String(repeating: " ", count: 12)
         for line in finding.evidence { try out.text("\(margin)seen  \(line)") }
+        let fix = "sudo readerctl doctor --fix --only \(result.check.id)"
         for remedy in finding.remedy {
             switch remedy {
-            case .command(let command): try out.text("\(margin)run   \(command)")
-            case .word(let word):
+            case .command(let command): try out.text("\(margin)run   \(command)\(command == fix ? options : "")")
+            case .instruction(let word):
                 try out.text("\(margin)do    " + word.replacingOccurrences(of: "\n", with: "\n\(margin)      "))
             }
         }
-        let command = "sudo readerctl doctor --fix --only \(result.check.id)"
-        if !finding.repair.isEmpty, !finding.remedy.contains(.command(command)) {
-            try out.text("\(margin)or    \(command)")
+        if !finding.repair.isEmpty, !finding.remedy.contains(.command(fix)) {
+            try out.text("\(margin)or    \(fix)\(options)")
         }
     }
 }
@@ -130,7 +132,7 @@ private struct CheckLine: Encodable {
         remedy = result.finding.remedy.map { remedy in
             switch remedy {
             case .command(let command): RemedyLine(command: command)
-            case .word(let word): RemedyLine(words: word)
+            case .instruction(let word): RemedyLine(words: word)
             }
         }
         repair = result.finding.repair.map(\.text)
@@ -139,7 +141,7 @@ private struct CheckLine: Encodable {
 
 private struct StepLine: Encodable {
     var event = "step"
-    var id: String?
+    var id: String
     var step: String
     var isDone: Bool
     var message: String?

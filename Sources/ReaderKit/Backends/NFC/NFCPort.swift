@@ -93,3 +93,19 @@ struct NFCConnectionString: Sendable, Hashable {
     /// Whether the wake-up of a PN532 may be sent to the line before libnfc opens it.
     var isSerialPN532: Bool { driver == "pn532_uart" }
 }
+
+extension NFCLibrary {
+    /// Opens a device as a reader does, and closes it.
+    ///
+    /// - Returns: whether it answered.
+    /// - Throws: ``ReaderError`` as for ``NFCPort``, if its line cannot be taken.
+    package func canOpen(_ name: String, in context: Context) throws(ReaderError) -> Bool {
+        let connection = NFCConnectionString(name)
+        let port = try connection.path.map { path throws(ReaderError) in try NFCPort(path) }
+        defer { withExtendedLifetime(port) {} }
+        if connection.isSerialPN532 { port?.wakeUp(speed: connection.speed) }
+        guard let device = open(context, name) else { return false }
+        close(device)
+        return true
+    }
+}

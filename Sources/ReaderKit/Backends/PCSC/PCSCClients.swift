@@ -16,14 +16,14 @@ package struct PCSCClients: Sendable {
         package var isCertain: Bool
     }
 
-    private let root: String
+    private let programs: RunningPrograms
     private let ownPid: Int32
 
     /// - Parameters:
     ///   - root: the folder with a folder for each process.
     ///   - ownPid: the process that is not reported.
     package init(root: String = "/proc", ownPid: Int32 = getpid()) {
-        self.root = root
+        programs = RunningPrograms(root: root, ownPid: ownPid)
         self.ownPid = ownPid
     }
 
@@ -44,35 +44,17 @@ package struct PCSCClients: Sendable {
 
     /// The others that use PC/SC now, the certain ones first, by their number.
     package func others() -> [Client] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
-        return names.compactMap(Int32.init).filter { $0 > 0 && $0 != ownPid }.compactMap(client).sorted {
+        programs.all().compactMap(client).sorted {
             ($0.isCertain ? 0 : 1, $0.pid) < ($1.isCertain ? 0 : 1, $1.pid)
         }
     }
 
-    private func client(_ pid: Int32) -> Client? {
-        guard let name = name(of: pid), name != "pcscd" else { return nil }
-        if let hasLibrary = hasLibrary(pid) { return hasLibrary ? Client(pid: pid, name: name, isCertain: true) : nil }
+    private func client(_ program: RunningPrograms.Program) -> Client? {
+        guard program.name != "pcscd", program.pid != ownPid else { return nil }
         // Of a browser there are many processes, and most have never seen a reader.
-        return name == "scdaemon" || name == "pcsc_scan" ? Client(pid: pid, name: name, isCertain: false) : nil
-    }
-
-    /// The name, which the program chooses itself and which may hold anything.
-    private func name(of pid: Int32) -> String? {
-        guard let text = ProcFile.text("\(root)/\(pid)/comm", atMost: 64) else { return nil }
-        let name = text.trimmingCharacters(in: .newlines).unicodeScalars.map { scalar in
-            scalar.properties.generalCategory == .control ? "?" : String(scalar)
-        }.joined()
-        return name.isEmpty ? nil : name
-    }
-
-    /// Whether libpcsclite is among the mappings, or `nil` where that may not be looked at.
-    private func hasLibrary(_ pid: Int32) -> Bool? {
-        guard let maps = ProcFile.text("\(root)/\(pid)/maps", atMost: 8 << 20) else { return nil }
-        return maps.utf8.split(separator: UInt8(ascii: "\n")).contains { line in
-            guard let slash = line.lastIndex(of: UInt8(ascii: "/")) else { return false }
-            return line[slash...].starts(with: "/libpcsclite".utf8)
-        }
+        let hasLibrary = programs.hasLibrary("libpcsclite", program.pid)
+        guard hasLibrary ?? (program.name == "scdaemon" || program.name == "pcsc_scan") else { return nil }
+        return Client(pid: program.pid, name: program.name, isCertain: hasLibrary != nil)
     }
 
     /// The error for a reader that another program holds, with its name if it can be found.
@@ -91,22 +73,4 @@ package struct PCSCClients: Sendable {
 extension PCSCClients.Client: CustomStringConvertible {
     /// As `scdaemon (pid 1234)`.
     package var description: String { (isCertain ? "" : "perhaps ") + "\(name) (pid \(pid))" }
-}
-
-/// A file of `/proc`, which has no length and may end at any moment.
-private enum ProcFile {
-    /// The text, or `nil` if it may not be read.
-    static func text(_ path: String, atMost limit: Int) -> String? {
-        guard let file = fopen(path, "re") else { return nil }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16_384)
-        while bytes.count < limit {
-            let count = fread(&buffer, 1, min(buffer.count, limit - bytes.count), file)
-            guard count > 0 else { break }
-            bytes += buffer[..<count]
-        }
-        // Mappings of another user's program open, and then fail to be read.
-        return ferror(file) == 0 ? String(decoding: bytes, as: UTF8.self) : nil
-    }
 }

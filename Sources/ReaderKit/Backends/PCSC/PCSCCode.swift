@@ -25,7 +25,7 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
     static let communicationError = PCSCCode(0x8010_0013)
     static let notTransacted = PCSCCode(0x8010_0016)
     static let readerUnavailable = PCSCCode(0x8010_0017)
-    static let noService = PCSCCode(0x8010_001D)
+    package static let noService = PCSCCode(0x8010_001D)
     static let serviceStopped = PCSCCode(0x8010_001E)
     static let unsupportedFeature = PCSCCode(0x8010_001F)
     static let noReadersAvailable = PCSCCode(0x8010_002E)

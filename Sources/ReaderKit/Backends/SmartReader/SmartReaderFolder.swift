@@ -28,11 +28,11 @@ public struct SmartReaderFolder: Sendable, Hashable {
     }
 
     /// The paths of the lines that are there, each line once.
-    func lines() -> [String] {
+    package func lines() -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         let known = names.filter { $0 == Self.name || Self.serial(inName: "/\($0)") != nil }
         var seen: Set<String> = []
-        // The longer name first, which tells more.
+        // The longer name first, which has the serial number.
         return known.sorted { ($0 == Self.name ? 1 : 0, $0) < ($1 == Self.name ? 1 : 0, $1) }
             .map { "\(path)/\($0)" }
             .filter { path in DeviceNode.resolve(path).map { seen.insert($0).inserted } ?? false }
