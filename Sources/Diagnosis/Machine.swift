@@ -174,6 +174,11 @@ public struct Machine: Sendable {
         programs.holders(of: device).filter { !programs.isOwn($0.pid) && !Self.kiosks.contains($0.name) }
     }
 
+    /// The programs that use PC/SC, without those of the kiosk and of this process.
+    var pcscClients: PCSCClients {
+        PCSCClients(root: root + "/proc") { [programs] in programs.isOwn($0.pid) || Self.kiosks.contains($0.name) }
+    }
+
     /// Programs that are meant to have the reader.
     static let kiosks: Set<String> = ["clubctl", "readerctl"]
 

@@ -237,9 +237,7 @@ extension Diagnosis {
                 // pcscd keeps everybody waiting while a program has a transaction, which is not the reader's fault.
                 let state = report.lines.first { $0.step == .state && !$0.begins && $0.name == hanging.name }
                 if hanging.name != nil, let flags = state?.numbers?.first, flags & 0x100 != 0 {
-                    let others = PCSCClients(root: machine.root + "/proc").others().filter {
-                        !machine.programs.isOwn($0.pid)
-                    }
+                    let others = machine.pcscClients.others()
                     return .broken(
                         "\(reader) does not answer: a program that uses it keeps it in a transaction, or the reader hangs.",
                         evidence: others.map(\.description),
@@ -321,10 +319,8 @@ extension Diagnosis {
             let lines = machine.probes[.readers]?.lines ?? []
             if machine.servedReaders.isEmpty { return .cannotTell("pcscd serves no reader.") }
             let held = lines.first(where: \.isHeld)
-            let clients = PCSCClients(root: machine.root + "/proc")
-            let others = clients.others().filter {
-                !Machine.kiosks.contains($0.name) && !machine.programs.isOwn($0.pid)
-            }
+            let clients = machine.pcscClients
+            let others = clients.others()
             let evidence = others.map(\.description)
             if let name = held?.name {
                 let error = clients.sharingError(attempting: "use the reader")

@@ -26,7 +26,7 @@ import Testing
         if let maps { try Data(maps.utf8).write(to: URL(fileURLWithPath: folder + "/maps")) }
     }
 
-    private var clients: PCSCClients { PCSCClients(root: root, ownPid: 100) }
+    private var clients: PCSCClients { PCSCClients(root: root) { $0.pid == 100 } }
 
     /// What a process looks like, and how it is told: `nil` if it is not.
     private static let processes: [(pid: String, name: String?, maps: String?, told: String?)] = [

@@ -17,14 +17,17 @@ package struct PCSCClients: Sendable {
     }
 
     private let programs: RunningPrograms
-    private let ownPid: Int32
+    private let isOmitted: @Sendable (RunningPrograms.Program) -> Bool
 
     /// - Parameters:
     ///   - root: the folder with a folder for each process.
-    ///   - ownPid: the process that is not reported.
-    package init(root: String = "/proc", ownPid: Int32 = getpid()) {
-        programs = RunningPrograms(root: root, ownPid: ownPid)
-        self.ownPid = ownPid
+    ///   - isOmitted: whether a program is not reported; by default this one.
+    package init(
+        root: String = "/proc",
+        omitting isOmitted: @escaping @Sendable (RunningPrograms.Program) -> Bool = { $0.pid == getpid() }
+    ) {
+        programs = RunningPrograms(root: root)
+        self.isOmitted = isOmitted
     }
 
     /// Programs that hold readers, and how they let go. The kernel keeps the first 15 bytes of a name.
@@ -50,7 +53,7 @@ package struct PCSCClients: Sendable {
     }
 
     private func client(_ program: RunningPrograms.Program) -> Client? {
-        guard program.name != "pcscd", program.pid != ownPid else { return nil }
+        guard program.name != "pcscd", !isOmitted(program) else { return nil }
         // Of a browser there are many processes, and most have never seen a reader.
         let hasLibrary = programs.hasLibrary("libpcsclite", program.pid)
         guard hasLibrary ?? (program.name == "scdaemon" || program.name == "pcsc_scan") else { return nil }
