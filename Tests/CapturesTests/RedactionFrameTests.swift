@@ -65,6 +65,7 @@ import Testing
     ])
     func listsWhatItDoesNotUnderstand(exchanges: String) throws {
         #expect(try redact(exchanges).unexaminedLines == [3])
+        #expect(try redact(exchanges).unexaminedCount == 1)
     }
 
     @Test(arguments: [

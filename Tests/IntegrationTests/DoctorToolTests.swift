@@ -340,7 +340,8 @@ extension ThroughPCSCD {
         func watch() async throws {
             let tool = try Tool.readerctl.start(["doctor", "--watch", "--json", "--only", "pcsc.service"])
             #expect(await tool.next("check")?["severity"] as? String == "fine")
-            daemon.kill()
+            // As if it had crashed.
+            kill(try #require(daemon.processIdentifier), SIGKILL)
             let gone = await tool.next("change")
             #expect(gone?["severity"] as? String == "broken")
             #expect(gone?["was"] as? String == "fine")

@@ -1,6 +1,7 @@
 import Foundation
 import ReaderKit
 import ReaderKitTesting
+import Synchronization
 import Testing
 
 @Suite struct SimulatedBackendTests {
@@ -27,6 +28,31 @@ import Testing
         case .cardMissed(let card): "missed \(card.number)@\(card.reader.name)"
         case .cardReported, .readerStuck, .readerRecovered, .failed: "other"
         }
+    }
+
+    @Test("A card that is in no reader has no power")
+    func noReader() {
+        let backend = makeBackend()
+        let card = PoweredCard()
+        #expect(backend.insert(card, into: "B") == nil)
+        #expect(card.isPowered == false)
+        #expect(backend.insert(card, into: "A") != nil)
+        #expect(card.isPowered)
+    }
+
+    private final class PoweredCard: SimulatedCard {
+        private let power = Mutex(false)
+        private let card = SimulatedNTAG(.ntag213)
+
+        var isPowered: Bool { power.withLock(\.self) }
+        var uid: [UInt8] { card.uid }
+        var kind: SimulatedCardKind { card.kind }
+        var atr: [UInt8] { card.atr }
+
+        func powerOn() { power.withLock { $0 = true } }
+        func powerOff() { power.withLock { $0 = false } }
+        func receive(apdu: [UInt8]) -> [UInt8]? { card.receive(apdu: apdu) }
+        func receive(frame: RawFrame) -> RawFrame? { card.receive(frame: frame) }
     }
 
     @Test func taps() async {

@@ -24,6 +24,14 @@ import Testing
         #expect(card.data(of: 1, in: 0x1234) == [0xA1, 0xA2, 0xA3, 0, 0, 0, 0, 0])
     }
 
+    @Test("A selected application that is taken away is selected no more")
+    func applicationsTakenAway() {
+        let card = card(SimulatedDESFireFile(1, .standard([1, 2, 3, 4])))
+        #expect(native(card, 0x5A, [0x34, 0x12, 0x00]) == [0x91, 0x00])
+        card.applications = []
+        #expect(native(card, 0xBD, [1, 0, 0, 0, 0, 0, 0]) == [0x91, 0x9D])
+    }
+
     @Test func backupFilesWaitForTheirCommit() {
         let card = card(SimulatedDESFireFile(1, .backup([0, 0, 0, 0])))
         for commits in [false, true] {

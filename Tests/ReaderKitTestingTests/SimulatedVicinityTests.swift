@@ -7,6 +7,15 @@ import Testing
     private static let other = "00000000000004E0"
     private static let inventory = FrameStep("260100", "0000" + uid)
 
+    @Test("Sizes that no card has become the nearest that there are")
+    func sizes() {
+        var configuration = SimulatedVicinityTag.Configuration()
+        configuration.blockSize = -4
+        configuration.blocks = 1_000_000
+        #expect(configuration.blockSize == 1 && configuration.blocks == 65_536)
+        _ = SimulatedVicinityTag(configuration: configuration)
+    }
+
     private static let table: [(String, [FrameStep])] = [
         (
             "blocks",

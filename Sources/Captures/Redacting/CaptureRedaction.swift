@@ -34,6 +34,9 @@ public struct CaptureRedaction: Sendable {
     /// show data outside of messages. They are as they were: look at them before the capture is given away.
     public private(set) var unexaminedLines: [Int] = []
 
+    /// How many such commands there are, also in a capture that was not read from a file and has no lines.
+    public private(set) var unexaminedCount = 0
+
     /// What was found, in the order of the capture.
     public private(set) var secrets: [CaptureSecret] = []
 
@@ -164,6 +167,7 @@ public struct CaptureRedaction: Sendable {
                 secrets.append(CaptureSecret(kind: span.kind, line: line(span.exchange)))
             }
             let unexamined = Set(conversation.unexamined).union(number < plain.count ? plain[number] : [])
+            unexaminedCount += unexamined.count
             unexaminedLines += unexamined.sorted().compactMap(line)
         }
     }

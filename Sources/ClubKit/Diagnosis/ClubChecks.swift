@@ -120,9 +120,11 @@ extension Diagnosis {
             let free = UInt64(status.f_bavail) * UInt64(status.f_frsize)
             let inodes = status.f_files > 0 && status.f_favail == 0
             let evidence = ["\(free / 1_000_000) MB free for \(folder)"]
+            let place = machine.mount(of: folder)?.place ?? folder
             let remedy: [Remedy] = [
-                .command("df -h \(folder.shellQuoted)"), .command("sudo journalctl --vacuum-size=100M"),
-                .command("sudo apt-get clean"),
+                .command("df -h \(folder.shellQuoted)"), .command("sudo du -ahx \(place.shellQuoted) | sort -h | tail"),
+                .instruction("Delete what is not needed of the largest files, or let the machine make room:"),
+                .command("sudo journalctl --vacuum-size=100M"), .command("sudo apt-get clean"),
             ]
             if free < 1 << 20 || inodes {
                 return .broken(

@@ -66,7 +66,13 @@ public final class SimulatedDESFire: SimulatedCard {
     /// What the card has now. What is not committed is not in it.
     public var applications: [SimulatedDESFireApplication] {
         get { state.withLock { $0.applications } }
-        set { state.withLock { $0.applications = newValue } }
+        set {
+            state.withLock { state in
+                state.applications = newValue
+                // The selected application may be gone.
+                if let selected = state.selected, selected >= newValue.count { state.forget() }
+            }
+        }
     }
 
     /// How many authentications the card refused because of a wrong key.

@@ -30,10 +30,11 @@ public final class SimulatedVicinityTag: SimulatedCard {
 
     /// What differs between cards.
     public struct Configuration: Sendable, Hashable {
-        /// How many bytes a block has, 1...32.
-        public var blockSize = 4
+        /// How many bytes a block has, 1...32; the nearest of these.
+        public var blockSize = 4 { didSet { blockSize = min(max(blockSize, 1), 32) } }
         /// How many blocks there are: 28 on an ICODE SLIX. Above 256 the extended commands are needed.
-        public var blocks = 28
+        /// 1...65 536; the nearest of these.
+        public var blocks = 28 { didSet { blocks = min(max(blocks, 1), 65_536) } }
         /// Whether GET SYSTEM INFORMATION is known.
         public var tellsSystemInformation = true
         /// Whether the extended commands are known.

@@ -85,10 +85,10 @@ public final class SimulatedBackend: ReaderBackend {
         faults: [SimulatedFault] = []
     ) -> CardPresence? {
         remove(from: name)
-        card.powerOn()
-        let facts = CardFacts(atr: card.atr)
         return state.withLock { state in
             guard state.isServing, let index = state.slots.index(of: name) else { return nil }
+            card.powerOn()
+            let facts = CardFacts(atr: card.atr)
             state.presentations += 1
             let presence = CardPresence(
                 reader: state.slots[index].info,

@@ -88,7 +88,11 @@ public final class PCSCDaemon: Sendable {
     /// - Throws: ``PCSCDaemonError``.
     public func start() throws(PCSCDaemonError) {
         guard PCSCDaemon.isIsolated else { throw .notIsolated }
-        guard processIdentifier == nil else { return }
+        if let pid = processIdentifier {
+            // One that ended by itself is started once more.
+            guard PCSCDaemon.hasEnded(pid) != nil else { return }
+            child.withLock { $0 = nil }
+        }
         for name in ["pcscd.comm", "pcscd.pid"] { unlink("\(PCSCDaemon.folder)/\(name)") }
         let pid = try spawn()
         child.withLock { $0 = pid }
