@@ -29,7 +29,7 @@ import Testing
         let card = card(SimulatedDESFireFile(1, .standard([1, 2, 3, 4])))
         #expect(native(card, 0x5A, [0x34, 0x12, 0x00]) == [0x91, 0x00])
         card.applications = []
-        #expect(native(card, 0xBD, [1, 0, 0, 0, 0, 0, 0]) == [0x91, 0x9D])
+        #expect(native(card, 0xBD, [1, 0, 0, 0, 0, 0, 0]) == [0x91, 0xF0])
     }
 
     @Test func backupFilesWaitForTheirCommit() {
