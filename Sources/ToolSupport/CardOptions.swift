@@ -186,7 +186,6 @@ package struct CardOnReader {
     /// Tells when the tool is to end.
     package let cancellation: Cancellation
 
-    /// The card's identifier, if it can be reported.
     package var uid: CardUID? { (try? channel.identifier()) ?? nil }
 
     /// Whether the tool is to end; and a descriptor that can be polled for it.
@@ -219,7 +218,6 @@ package struct CardOnReader {
     }
 }
 
-/// What passes a command reads and accepts.
 package struct PassOptions: ParsableArguments, Sendable {
     @Option(
         name: .customLong("passes"),

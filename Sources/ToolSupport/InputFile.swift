@@ -43,7 +43,6 @@ package enum InputFile {
         return bytes
     }
 
-    /// Reads a file to its end, part by part.
     fileprivate static func parts(
         of path: String,
         _ cancellation: CardOnReader.Cancellation,
@@ -188,7 +187,6 @@ package struct InputMessageError: ExitCoded, CustomStringConvertible {
 package final class SpooledInput: Sendable {
     private let file: Int32
 
-    /// The path under which this process can open it.
     package var path: String { "/dev/fd/\(file)" }
 
     /// Reads standard input to its end.

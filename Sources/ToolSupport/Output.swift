@@ -203,7 +203,6 @@ extension String {
     }
 }
 
-/// A colour of a terminal.
 package enum Colour: String, Sendable {
     case red = "31"
     case green = "32"
@@ -220,7 +219,6 @@ package enum Colour: String, Sendable {
     }
 }
 
-/// The option that every command with results has.
 package struct OutputOptions: ParsableArguments, Sendable {
     @Flag(help: "Print results as JSON Lines on standard output; messages stay on standard error.")
     package var json = false

@@ -51,7 +51,6 @@ package struct ToolFailure: Error, CustomStringConvertible {
         }
     }
 
-    /// The names of exit codes.
     private static let names: [Int32: String] = [
         64: "usage", 65: "malformed", 66: "noInput", 69: "unavailable", 74: "inputOutput", 130: "interrupted",
     ]
@@ -120,7 +119,6 @@ extension PassConfigurationError {
 }
 
 extension TagError {
-    /// The name that JSON shows.
     fileprivate var name: String {
         switch self {
         case .link(let error): error.kind.rawValue

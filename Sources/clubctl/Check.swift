@@ -28,7 +28,6 @@ struct Check: DatabaseCommand {
     @Flag(help: "Repair what is wrong.")
     var repair = false
 
-    /// What takes the place of a damaged file.
     enum Source: String, CaseIterable, ExpressibleByArgument {
         case file, snapshot
     }

@@ -140,7 +140,6 @@ final class FrontDesk: Sendable {
         }
     }
 
-    /// Whose tap it is, as far as that can be read.
     private func who(_ tap: ScanEvent) -> (member: Member?, words: String) {
         let member = tap.memberKey.flatMap { try? club.memberNow(withUserID: $0) }
         return (
@@ -199,7 +198,6 @@ final class FrontDesk: Sendable {
         return "\(LocalTime.ofDay(receipt.at))  \(words)\(notices)"
     }
 
-    /// What was read, for whoever works on the kiosk.
     private func card(_ tap: ScanEvent, _ reason: Receipt.Reason) -> String {
         guard reason.code == .maintenance else { return "" }
         let uid = tap.uid.map { ", identifier \($0.bytes.hex)" } ?? ""
@@ -207,7 +205,6 @@ final class FrontDesk: Sendable {
         return " \(tap.card)\(uid)\(key)"
     }
 
-    /// Why, and of whom where somebody was recognised.
     private func refusal(_ reason: Receipt.Reason, _ receipt: Receipt) -> String {
         receipt.member.map { "\($0.caption): \(reason.message)" } ?? reason.message
     }

@@ -122,7 +122,6 @@ struct Kiosk: ToolCommand {
     /// What is replayed; `nil` if readers are served.
     private var recordings: [String]? { recording.map { [$0] } ?? readers.recordings }
 
-    /// What is read before a tap is taken.
     private struct Prepared {
         var captures: [Capture]?
         var site: PassSite?

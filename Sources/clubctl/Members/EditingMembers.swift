@@ -293,7 +293,6 @@ struct MembersMerge: ClubCommand {
 }
 
 extension JoinReport {
-    /// Sentences for people.
     fileprivate var text: String {
         func list(_ parts: [String]) -> String { parts.joined(separator: ", ") }
         var text = "Merged; \(member.caption) has \(Count.text(member.numVisits, "visit"))."
@@ -307,7 +306,6 @@ extension JoinReport {
 }
 
 extension JoinReport.Part {
-    /// What it is, for people.
     var words: String {
         switch self {
         case .blocked: "the block"

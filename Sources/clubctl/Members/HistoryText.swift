@@ -8,7 +8,6 @@ extension FormerValue {
     /// Until when it was the value. What is not known comes first.
     var end: Date { until ?? Date(timeIntervalSince1970: 0) }
 
-    /// A line for people.
     var text: String {
         let time = until.map { LocalTime.text($0) } ?? "(not known when)   "
         let said = saidAt.map { " \(LocalTime.text($0))" } ?? ""
@@ -18,7 +17,6 @@ extension FormerValue {
 }
 
 extension FieldValue {
-    /// What people call a value of a member.
     static func label(_ name: String) -> String {
         switch name {
         case "username": "name"
@@ -40,7 +38,6 @@ extension FieldValue {
         }
     }
 
-    /// The same inside of another value.
     private var part: String {
         switch self {
         case .array(let values) where values.count > 1: "(\(words))"
@@ -51,7 +48,6 @@ extension FieldValue {
 }
 
 extension Visit {
-    /// A line for people.
     var text: String {
         var text = "\(LocalTime.text(at))  visit          "
         text += source == .manual ? "by hand" : reader
@@ -66,7 +62,6 @@ extension Visit {
 }
 
 extension AuditEntry {
-    /// Why it was done.
     var reason: String? {
         if case .string(let text) = detail["reason"] { text } else { nil }
     }
@@ -80,7 +75,6 @@ extension AuditEntry {
         return values
     }
 
-    /// The end of the membership that was set.
     private var expiry: Date? {
         guard case .int(let time) = detail["expires"] else { return nil }
         return Date(timeIntervalSince1970: Double(time) / 1_000_000)
@@ -97,7 +91,6 @@ extension AuditEntry {
         return text.onOneLine.trimmedEnd
     }
 
-    /// The particulars in words.
     private var told: [String] {
         let values = particulars
         if action == .replacedCard, let old = values["old"], let new = values["new"] {
@@ -126,7 +119,6 @@ extension AuditEntry {
         }
     }
 
-    /// What a joining took over, in words.
     private static func parts(_ value: FieldValue) -> String {
         guard case .array(let names) = value else { return value.words }
         return names.map { JoinReport.Part(rawValue: $0.words)?.words ?? $0.words }.joined(separator: ", ")

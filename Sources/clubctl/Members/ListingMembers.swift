@@ -3,7 +3,6 @@ import ClubKit
 import Foundation
 import ToolSupport
 
-/// Which members are listed, and how.
 struct ListOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("The order.", valueName: "order"))
     var sort = MemberOrder.creation
@@ -117,7 +116,6 @@ struct MembersSearch: ClubCommand {
     }
 }
 
-/// Prints members as they are read.
 private struct MemberLister {
     var output: Output
     /// Who is shown first, whether the list has them or not.

@@ -123,7 +123,6 @@ struct HeldCard: ExitCoded, CustomStringConvertible {
     var card: String
     var holder: Member
     var member: Member
-    /// The card that it was to replace.
     var lost: String?
     let exitCode = ToolExit.failure
     let errorCode = ClubError.Kind.memberExists.rawValue

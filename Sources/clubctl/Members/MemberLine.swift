@@ -13,7 +13,6 @@ struct MemberLine: Encodable, Sendable {
     /// What became of somebody who was just joined to the member.
     var joined: JoinReport?
 
-    /// The keys, for help texts.
     static let keys = """
         JSON keys: userId, username, timeStampAdded, numVisits, timeStampOfLastVisit (seconds since 1970), any custom \
         fields, and $status with blocked (why; absent if not blocked), expires, visitsLeft (absent without a limit), \
@@ -32,7 +31,6 @@ struct MemberLine: Encodable, Sendable {
         try JSONObject(details.member, ["$status": status, "$joined": joined]).encode(to: encoder)
     }
 
-    /// All of it, for people.
     var text: String {
         let member = details.member
         var rows = [
@@ -68,7 +66,6 @@ struct MemberLine: Encodable, Sendable {
 }
 
 extension Member {
-    /// The name and the identifier, for sentences.
     var caption: String {
         let name = (username ?? "").onOneLine
         return name.isEmpty ? userId : "\(name) (\(userId))"
@@ -83,7 +80,6 @@ extension LocalTime {
 }
 
 extension String {
-    /// As a word of a shell's command line.
     var shellWord: String {
         let isPlain = allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.:@/".contains($0)) }
         return isPlain && !isEmpty && !hasPrefix("-") ? self : "'" + replacingOccurrences(of: "'", with: "'\\''") + "'"

@@ -6,7 +6,6 @@ import ToolSupport
 
 /// Lines of a history: a visit, what somebody did, or what a value was before.
 enum HistoryLine {
-    /// The keys of what somebody did, for help texts.
     static let actionKeys = """
         event "action", at, userId, action (\(AuditEntry.Action.allCases.map(\.rawValue).joined(separator: ", "))), \
         actor (who did it), reason, detail (an object)

@@ -11,11 +11,9 @@ struct Inbox: AsyncParsableCommand {
     )
 }
 
-/// A message of the inbox as the tool shows it.
 struct InboxLine: Encodable, Sendable {
     var entry: InboxEntry
 
-    /// The keys, for help texts.
     static let keys = """
         JSON keys: id, type (absent if it has none), source (card, socket, directory, hub, command, application), \
         sourceName, receivedAt, expiresAt, state (pending, done, dead), attempts, outcome (newData, noData, failed, \

@@ -104,7 +104,6 @@ final class MessageConnection {
         }
     }
 
-    /// The kiosk did not take a message.
     struct Refusal: ExitCoded, Decodable, CustomStringConvertible {
         struct Fault: Decodable {
             var code: String

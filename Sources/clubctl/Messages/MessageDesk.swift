@@ -229,7 +229,6 @@ extension RoutingResult {
 
 /// What the kiosk itself does at a message. Never at one of a card, which anybody can write.
 extension MessageDesk {
-    /// The types of messages, for help texts.
     static let ownTypes = """
         announcement ({"message":"…"}: shown, with --json on standard error), trigger ({"event":"purchase",\
         "userId":"…"}, or "group" in place of "userId", or neither for the kiosk; "eventId", a UUID, records it once: \
@@ -237,7 +236,6 @@ extension MessageDesk {
         idle: in maintenance taps are read and not counted)
         """
 
-    /// Their names.
     static let ownNames: Set = ["announcement", "trigger", "block", "unblock", "scenarios", "state"]
 
     /// Everything but cards. What the application says itself has other ways.
@@ -343,7 +341,6 @@ extension MessageDesk {
         return .newData
     }
 
-    /// What a state of the kiosk means, for people.
     static func words(_ state: KioskState) -> String {
         switch state {
         case .serving: "The kiosk serves: taps are counted."

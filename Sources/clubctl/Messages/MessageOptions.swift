@@ -76,7 +76,6 @@ struct MessageOptions: ParsableArguments, Sendable {
         }
     }
 
-    /// Whether messages come from outside.
     var hasSources: Bool { listen != nil || folder != nil }
 
     /// The programs, with where they are.
@@ -89,7 +88,6 @@ struct MessageOptions: ParsableArguments, Sendable {
     }
 }
 
-/// A program that processes messages of a type.
 struct MessageProgram: ExpressibleByArgument, Sendable, Hashable {
     var type: String
     var path: String
@@ -103,7 +101,6 @@ struct MessageProgram: ExpressibleByArgument, Sendable, Hashable {
         else { return nil }
     }
 
-    /// What a person calls it.
     var name: String { URL(fileURLWithPath: path).lastPathComponent }
 
     /// With the whole path: a name alone is looked for as a shell does.

@@ -5,10 +5,8 @@ import ToolSupport
 
 /// Messages as a person wrote them: an object of JSON on each line.
 struct MessageText {
-    /// Where a payload has its type.
     static let typeKey = "messageType"
 
-    /// What people call the text.
     var name: String
     var source: MessageSource
 
@@ -48,9 +46,7 @@ struct MessageText {
         return message
     }
 
-    /// Lines that are no messages.
     struct Fault: ExitCoded, CustomStringConvertible {
-        /// One for each, with the place.
         var lines: [String]
         let exitCode = ToolExit.malformed
         let errorCode = "malformed"

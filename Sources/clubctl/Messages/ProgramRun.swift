@@ -7,16 +7,13 @@ import ToolSupport
 /// The program is the first of a process group of its own, so that Control-C at the kiosk leaves it alone, and it is
 /// ended together with what it started. What it writes to standard output is thrown away: the kiosk's own stays whole.
 struct ProgramRun {
-    /// How a program ended.
     enum End: Sendable, Equatable {
         case exited(Int32)
-        /// By a signal.
         case signalled(Int32)
     }
 
     /// How long a program may take to end when it is asked to.
     private static let grace = Duration.seconds(2)
-    /// How much of the end of standard error is kept.
     private static let kept = 4096
 
     var path: String
@@ -72,7 +69,6 @@ struct ProgramRun {
 
     // MARK: - Waiting
 
-    /// What goes on with a program that runs.
     private struct Conversation {
         var input: ArraySlice<UInt8>
         /// -1 once it is closed, as the others.

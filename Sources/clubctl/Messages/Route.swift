@@ -145,7 +145,6 @@ struct Route: DatabaseCommand {
         return try await waited(for: waiting, club, out)
     }
 
-    /// Waits until a kiosk has processed them.
     private func waited(for messages: [Message], _ club: Club, _ out: Output) async throws -> Bool {
         var left = messages.map(\.id)
         var isWell = true

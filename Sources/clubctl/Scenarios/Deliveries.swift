@@ -25,7 +25,6 @@ final class Deliveries: Sendable {
         }
     }
 
-    /// Shows what earlier runs left behind.
     func tellLeftOver() async throws {
         for result in try await club.takeUndeliveredExecutions() { try tell(result) }
     }
@@ -88,7 +87,6 @@ final class Deliveries: Sendable {
 }
 
 extension ScenarioResult {
-    /// Who gets what, on one line for people.
     fileprivate var words: String {
         let what = message ?? title ?? execution.scenario
         let text =

@@ -3,16 +3,13 @@ import ClubKit
 import Foundation
 import ToolSupport
 
-/// The rules of a scenario in words, for lists.
 struct ScenarioWords {
     private let scenario: Scenario
 
     init(_ scenario: Scenario) { self.scenario = scenario }
 
-    /// One text for each rule; all of them have to hold.
     var rules: [String] { scenario.allRules.map { words($0) } }
 
-    /// Whose events are counted.
     var audience: String {
         switch scenario.audience {
         case .members: "each member"
@@ -116,7 +113,6 @@ struct ScenarioWords {
     }
 }
 
-/// A file of scenarios that a person named.
 struct ScenarioFile: Sendable {
     var path: String
 
@@ -147,23 +143,19 @@ struct ScenarioFile: Sendable {
     }
 }
 
-/// A file of scenarios cannot be used.
 struct ScenarioFileError: ExitCoded, CustomStringConvertible {
     var error: ScenarioConfigurationError
     let exitCode = ToolExit.malformed
     let errorCode = "malformedConfiguration"
 
-    /// How many findings there are, and a line for each.
     var description: String {
         let count = Count.text(error.findings.count, "fault")
         return "\(error.path) cannot be used; it has \(count):\n\(error)"
     }
 
-    /// The findings without the file's name, in one text.
     var findings: String { error.findings.map(\.description).joined(separator: " ") }
 }
 
-/// The file that a command needs.
 struct ScenarioFileOptions: ParsableArguments, Sendable {
     @Option(
         name: .customLong("scenarios"),

@@ -65,7 +65,6 @@ extension Scenario {
     }
 }
 
-/// A decision as the tool shows it.
 struct DecisionLine: Encodable, Sendable {
     var decision: ScenarioDecision
     /// `nil` where the file has it no more.

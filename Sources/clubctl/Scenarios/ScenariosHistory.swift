@@ -36,9 +36,7 @@ struct ScenariosHistory: ClubCommand {
     }
 }
 
-/// What a scenario was charged with, for people.
 enum ExecutionText {
-    /// The keys, for help texts.
     static let keys = """
         id, scenario, subject (member, group or kiosk), at, visit (the id of the tap), number (how many times it \
         counted by then for the subject), state (charged, delivered, redeemed, refunded), settledAt, actor (who said so) and reason.

@@ -133,7 +133,6 @@ struct TierLadder: Sendable {
         return ladders
     }
 
-    /// Whose tier it is when that member comes.
     func subject(for details: MemberDetails) -> ScenarioSubject? { steps.first?.probe.subject(for: details) }
 
     /// Prints which tier somebody has reached at a moment, and what is next.

@@ -57,12 +57,10 @@ struct ScenariosRefund: ClubCommand {
     }
 }
 
-/// Which execution is meant.
 struct ExecutionArgument: ParsableArguments, Sendable {
     @Argument(help: "The identifier of what was charged.")
     var id: String
 
-    /// As it was checked.
     var uuid: UUID { UUID(uuidString: id) ?? UUID() }
 
     func validate() throws {
@@ -71,7 +69,6 @@ struct ExecutionArgument: ParsableArguments, Sendable {
         }
     }
 
-    /// Shows the execution as it is after it was settled.
     func show(_ settled: ScenarioExecution, _ word: String, _ out: Output) throws {
         let who = ExecutionText.subject(settled.subject)
         try out.result(settled, text: "\(word): \(settled.scenario), number \(settled.number), of \(who).".onOneLine)

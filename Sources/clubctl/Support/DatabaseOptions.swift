@@ -4,7 +4,6 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// Where the club's members are.
 struct DatabaseOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
@@ -20,7 +19,6 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         database.map { .file(path: $0) } ?? .standard()
     }
 
-    /// The path, for people.
     var path: String {
         if case .file(let path) = location { path } else { "memory" }
     }
@@ -34,7 +32,6 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         return path
     }
 
-    /// Whether there is no file yet.
     private var isMissing: Bool {
         if case .file(let path) = location { !FileManager.default.fileExists(atPath: path) } else { false }
     }
@@ -145,13 +142,11 @@ extension TransferError: ExitCoded {
     package var errorCode: String { cause?.kind.rawValue ?? kind.rawValue }
 }
 
-/// What every command that works with a club has.
 struct ClubOptions: ParsableArguments, Sendable {
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
 }
 
-/// A command on the club's database.
 protocol DatabaseCommand: ReportingCommand {
     var options: ClubOptions { get }
 }
@@ -172,7 +167,6 @@ extension ClubCommand {
     }
 }
 
-/// Who does something, and why: for the audit log.
 struct ActionOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
@@ -188,7 +182,6 @@ struct ActionOptions: ParsableArguments, Sendable {
 
     var context: ActionContext { ActionContext(actor: by ?? Self.user, reason: reason) }
 
-    /// The context, where there must be a reason.
     func contextWithReason() throws -> ActionContext {
         guard let reason, !reason.allSatisfy(\.isWhitespace) else {
             throw ValidationError("Say why: --reason 'TEXT'. It is kept with the change.")
@@ -199,7 +192,6 @@ struct ActionOptions: ParsableArguments, Sendable {
     private static var user: String? { getpwuid(getuid())?.pointee.pw_name.map { String(cString: $0) } }
 }
 
-/// A question before what cannot be taken back.
 struct ConfirmationOptions: ParsableArguments, Sendable {
     @Flag(name: .shortAndLong, help: "Do it without asking. Without a terminal to ask on, it is necessary.")
     var yes = false
@@ -221,7 +213,6 @@ struct ConfirmationOptions: ParsableArguments, Sendable {
     }
 }
 
-/// How many lines of a list are shown.
 struct LimitOption: ParsableArguments {
     @Option(help: "How many of the latest at most.")
     var limit = 1000
@@ -231,7 +222,6 @@ struct LimitOption: ParsableArguments {
     }
 }
 
-/// There is no member with that userId or card.
 struct MissingMember: ExitCoded, CustomStringConvertible {
     var key: String
     let exitCode = ToolExit.failure
@@ -243,7 +233,6 @@ struct MissingMember: ExitCoded, CustomStringConvertible {
 }
 
 extension Club {
-    /// The member with that userId or card.
     func known(_ key: String) async throws -> Member {
         guard let member = try await member(withUserID: key) else { throw MissingMember(key: key) }
         return member

@@ -27,11 +27,9 @@ struct DateArgument: ExpressibleByArgument, Sendable, Hashable {
         return calendar.dateInterval(of: .day, for: date)
     }
 
-    /// What is said in help texts.
     static let form = "A day as in 2026-11-21, in the zone of this machine, or a time as in 2026-11-21T08:30:00Z."
 }
 
-/// A stretch of time.
 struct SpanOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("The first day, or the time of the beginning.", valueName: "date"))
     var from: DateArgument?

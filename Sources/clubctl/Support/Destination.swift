@@ -8,7 +8,6 @@ struct Destination: Sendable {
     /// `-` is standard output.
     let path: String
 
-    /// The path, for people.
     var name: String { path == "-" ? "standard output" : path }
 
     /// Calls the closure with the path of a file to write.

@@ -100,7 +100,6 @@ struct Import: DatabaseCommand {
         }
     }
 
-    /// The file, for people.
     private var name: String { file == "-" ? "standard input" : file }
 
     /// - Parameter planned: told each row of a dry run for people.
@@ -160,7 +159,6 @@ struct Import: DatabaseCommand {
     }
 }
 
-/// The first rows that would change something.
 private struct Plans: Sendable {
     var rows: [ImportedRow] = []
     var omitted = 0
@@ -174,14 +172,12 @@ private struct Plans: Sendable {
     }
 }
 
-/// The report of an import for people.
 private struct ImportText {
     var report: ImportReport
     var name: String
     var mode: MergeMode
     var plans: Plans
 
-    /// How many rows are reported.
     private static let rows = 20
 
     var text: String {

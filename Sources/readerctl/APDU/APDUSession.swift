@@ -8,7 +8,6 @@ struct APDUSession {
     private let output: Output
     private let pipeline: APDUPipeline
 
-    /// How commands are read and answers shown.
     struct Style: Sendable {
         var isRaw = false
         /// Whether `61xx` and `6Cxx` are acted on.
@@ -84,7 +83,6 @@ struct APDUSession {
         }
     }
 
-    /// Powers the card anew.
     func reset() throws {
         try card.channel.reset()
         output.message("The card was reset.")

@@ -23,7 +23,6 @@ struct APDUShell {
         forgotten at the end.
         """
 
-    /// What a line asks for.
     private enum Request {
         case nothing, help, reset, quit
         case send(CardCommand)

@@ -4,7 +4,6 @@ import ReaderKit
 /// The commands of earlier sessions, in `$XDG_STATE_HOME/clubkit/apdu-history` with mode 0600: one a line, without
 /// those that may hold a key, a password or a PIN.
 struct CommandHistory {
-    /// How many commands are kept.
     static let longest = 1000
 
     /// The commands, the oldest first.

@@ -56,7 +56,6 @@ final class LineEditor {
         }
     }
 
-    /// What came of a line.
     private enum Typed {
         case nothing
         case line(String)
@@ -92,13 +91,9 @@ final class LineEditor {
 private final class Interrupts {
     /// What a signal handler may do is little: it writes a byte here.
     private static let ends: (read: Int32, write: Int32) = {
-        var ends: [Int32] = [-1, -1]
-        _ = pipe(&ends)
-        for end in ends where end >= 0 {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        return (ends[0], ends[1])
+        let ends = makePipe() ?? (-1, -1)
+        for end in [ends.read, ends.write] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+        return ends
     }()
 
     var descriptor: Int32 { Self.ends.read }

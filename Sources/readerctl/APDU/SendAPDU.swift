@@ -57,7 +57,6 @@ struct SendAPDU: ReportingCommand {
     @Argument(help: "Commands, one an argument.")
     var commands: [String] = []
 
-    /// Applications that cards of different makers have.
     enum KnownApplication: String, ExpressibleByArgument, CaseIterable {
         case ndef, vas, smarttap, ppse
 
@@ -104,7 +103,6 @@ struct SendAPDU: ReportingCommand {
         }
     }
 
-    /// The SELECT that goes first.
     private func selection() throws -> [CardCommand] {
         if let app { return [try .selecting(app.aid)] }
         guard let aid else { return [] }

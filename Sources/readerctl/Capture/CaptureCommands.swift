@@ -16,7 +16,6 @@ struct CaptureCommands: AsyncParsableCommand {
     )
 }
 
-/// A number with its noun: `1 card`, `2 cards`.
 func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
 extension Capture {

@@ -26,7 +26,6 @@ struct CaptureConvert: ReportingCommand {
             """
     )
 
-    /// The forms of logs.
     enum Source: String, ExpressibleByArgument, CaseIterable {
         case auto, pcscd, libnfc, transcript
 

@@ -105,11 +105,9 @@ struct Doctor: ReportingCommand {
     }
 }
 
-/// What ``Doctor`` does.
 private struct Examination {
     let command: Doctor
     let diagnosis: Diagnosis
-    /// Who runs the kiosk.
     private let user: Machine.User
     private let out: Output
 
@@ -299,7 +297,6 @@ private struct Examination {
 }
 
 extension Machine {
-    /// What is plugged in.
     fileprivate var connected: [String] { names(in: "/sys/bus/usb/devices") + names(in: "/dev/clubkit") }
 }
 

@@ -2,7 +2,6 @@ import Diagnosis
 import Foundation
 import ToolSupport
 
-/// What the doctor prints, for people and as JSON.
 struct DoctorOutput {
     var out: Output
     /// Whether checks are shown in full that found nothing wrong.
@@ -37,12 +36,10 @@ struct DoctorOutput {
         }
     }
 
-    /// Shows a finding that has changed.
     func change(from old: Verdict, to result: DiagnosticReport.Result) throws {
         if out.isJSON { try out.json(result.json(changedFrom: old)) } else { try show(result) }
     }
 
-    /// Shows a step of a repair.
     static func step(_ text: String, of id: String, _ out: Output, isUndone: Bool = false, failure: String? = nil)
         throws
     {

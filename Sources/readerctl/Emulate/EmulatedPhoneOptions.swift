@@ -3,9 +3,7 @@ import ReaderKit
 import ReaderKitTesting
 import ToolSupport
 
-/// Which phone is presented.
 struct EmulatedPhoneOptions: ParsableArguments, Sendable {
-    /// Whose wallet a phone has.
     enum Wallet: String, ExpressibleByArgument, CaseIterable, Sendable {
         case apple, google
     }

@@ -16,7 +16,6 @@ struct InfoLines: ExpressibleByDictionaryLiteral, Sendable {
 
     mutating func add(_ lines: InfoLines) { all += lines.all }
 
-    /// The lines, with the values in a column of their own.
     func rows(width: Int = 11) -> [String] { all.map { "  " + $0.name.padded(to: width) + $0.value } }
 }
 
@@ -94,7 +93,6 @@ struct InfoReport: Encodable, Sendable {
         try object.encode(to: encoder)
     }
 
-    /// For people.
     var text: String {
         let blocks = parts.map { part in
             switch part.content {

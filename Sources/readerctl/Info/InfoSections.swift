@@ -2,7 +2,6 @@ import ReaderKit
 import ToolSupport
 
 extension InfoSection {
-    /// The reader, and what it carries.
     static func reader(_ card: CardOnReader) -> InfoSection {
         let reader = card.presence.reader
         let capabilities = card.channel.capabilities
@@ -119,7 +118,6 @@ extension InfoSection {
         )
     }
 
-    /// The place for a message and the message.
     static func ndef(_ card: CardOnReader) throws -> InfoSection? {
         let content = try TagReader.readNDEF(over: card.channel, limits: .maximum)
         guard content.type != nil else { return nil }

@@ -78,7 +78,6 @@ extension TagAccess {
     enum Work {
         case write, format, lock
 
-        /// What the tag may be now, and what a person can do.
         var advice: String {
             switch self {
             case .write:
@@ -104,7 +103,6 @@ extension TagAccess {
     }
 }
 
-/// The message that a command is to encode or write.
 struct NDEFMessageOptions: ParsableArguments, Sendable {
     @Option(help: "A URI record. May be given several times.")
     var uri: [String] = []
@@ -136,7 +134,6 @@ struct NDEFMessageOptions: ParsableArguments, Sendable {
         return NDEFMessage(records)
     }
 
-    /// The bytes of ``hex``.
     func bytes() throws -> [UInt8] {
         do {
             return try Hex.decode(hex.joined(separator: " "))

@@ -69,7 +69,6 @@ extension NDEFCommands {
             """
         }
 
-        /// Shows the card, and takes its identifier as a yes.
         private static func ask(_ card: CardOnReader, _ content: TagContent, _ out: Output) throws -> CardUID {
             guard let uid = card.uid else {
                 throw ToolFailure(

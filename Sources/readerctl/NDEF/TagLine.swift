@@ -6,7 +6,6 @@ import ToolSupport
 /// JSON keys: event (read, written, formatted, locked, repaired, unchanged), reader, uid where it is known, enforced for
 /// a Type 4 tag that was locked, and those of `TagState`.
 struct TagLine: Encodable, Sendable {
-    /// What happened to the tag.
     enum Event: String, Encodable, Sendable {
         case read, written, formatted, locked, repaired, unchanged
     }
@@ -36,7 +35,6 @@ struct TagLine: Encodable, Sendable {
 /// JSON keys: type, state (absent, empty, message), capacity, used, version, readAccess, writeAccess, interrupted, ndef,
 /// records, error; what is not known is absent.
 struct TagState: Encodable, Sendable {
-    /// Whether there is a message.
     enum State: String, Encodable, Sendable {
         case absent, empty, message
     }
@@ -89,7 +87,6 @@ struct TagState: Encodable, Sendable {
         return text
     }
 
-    /// All of it for people.
     var text: String {
         var lines = [summary]
         if state == .absent, type != nil {

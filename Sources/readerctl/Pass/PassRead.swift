@@ -35,7 +35,6 @@ struct PassRead: ReportingCommand {
         if !report.verdict.isAccepted { throw ToolExit.failure }
     }
 
-    /// What was read, and what stands in the way.
     private struct Report: Encodable, Sendable {
         var verdict: PassVerdict
         var findings: [PassFinding]

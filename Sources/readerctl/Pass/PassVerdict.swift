@@ -8,7 +8,6 @@ struct PassVerdict: Encodable, Sendable {
     private let json: JSONObject
     private let reader: String?
 
-    /// Whether a pass stands for a member.
     var isAccepted: Bool { reading.member != nil }
 
     init(_ event: String, _ reading: CardReading, at: Date, reader: String? = nil) {
@@ -24,7 +23,6 @@ struct PassVerdict: Encodable, Sendable {
 
     func encode(to encoder: any Encoder) throws { try json.encode(to: encoder) }
 
-    /// For people.
     var text: String {
         var lines: InfoLines = [
             "reader": reader, "card": reading.card, "uid": reading.uid.map { "\($0.hex) (\($0.kind.rawValue))" },

@@ -33,7 +33,6 @@ struct Scan: ToolCommand {
     }
 }
 
-/// How long a command waits for cards.
 struct ScanLimitOptions: ParsableArguments, Sendable {
     @Flag(help: "End after the first card.")
     var once = false
@@ -152,7 +151,6 @@ private actor Activity {
     }
 }
 
-/// A tap in words.
 enum TapText {
     static func describe(_ tap: ScanEvent) -> String {
         var lines: InfoLines = [

@@ -41,7 +41,6 @@ enum RecordText {
 
 /// Bytes for people: address, sixteen bytes, and what they are in ASCII.
 enum HexDump {
-    /// Lines of 16 bytes.
     static func lines(_ bytes: [UInt8]) -> [String] {
         stride(from: 0, to: bytes.count, by: 16).map { start in
             let row = bytes[start..<min(start + 16, bytes.count)]
