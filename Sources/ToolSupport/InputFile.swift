@@ -189,8 +189,6 @@ package final class SpooledInput: Sendable {
 
     package var path: String { "/dev/fd/\(file)" }
 
-    /// Reads standard input to its end.
-    ///
     /// - Throws: ``ToolFailure`` with exit code 74; `CancellationError` when the tool is to end.
     package init() async throws {
         file = try await BlockingThread.run(name: "input") { try Self.spool($0) }

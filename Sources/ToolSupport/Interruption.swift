@@ -88,8 +88,6 @@ final class Latch: Sendable {
 /// Work that waits for a person or a pipe, on a thread of its own: the threads of the concurrency runtime are few.
 package enum BlockingThread {
     /// Runs the work; it looks at the cancellation that it is given, which is that of this task.
-    ///
-    /// - Throws: what the work throws.
     package static func run<Result: Sendable>(
         name: String,
         _ work: @escaping @Sendable (CardOnReader.Cancellation) throws -> Result

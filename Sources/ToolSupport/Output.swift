@@ -122,12 +122,9 @@ package struct Output: Sendable {
         return ToolFailure("could not write to standard output: \(reason)", exit: ToolExit.inputOutput)
     }
 
-    /// Writes a line at once, past any buffer: whoever reads the pipe acts on it.
-    ///
-    /// - Returns: the error number, or `nil` if all of it was written.
     static func write(_ line: String, to file: Int32) -> Int32? { write(Array((line + "\n").utf8), to: file) }
 
-    /// Writes all bytes.
+    /// Writes all bytes at once, past any buffer: whoever reads the pipe acts on them.
     ///
     /// - Returns: the error number, or `nil` if all were written.
     package static func write(_ bytes: some Sequence<UInt8>, to file: Int32) -> Int32? {

@@ -13,9 +13,6 @@ final class MessageConnection {
     private let file: Int32
     private var pending: [UInt8] = []
 
-    /// Connects.
-    ///
-    /// - Throws: ``ToolFailure`` with exit code 69 if nobody listens there.
     init(_ path: String) throws {
         self.path = path
         let made = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -55,8 +52,6 @@ final class MessageConnection {
     deinit { close(file) }
 
     /// Sends a message, and waits for what becomes of it.
-    ///
-    /// - Throws: ``Refusal``; ``ToolFailure`` with exit code 74; `CancellationError` when the tool is to end.
     func route(_ payload: FieldValue, _ cancellation: CardOnReader.Cancellation) throws -> RoutingResult {
         var line: [UInt8] = []
         JSONText.append(payload, to: &line)

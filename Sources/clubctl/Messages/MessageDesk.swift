@@ -31,11 +31,7 @@ final class MessageDesk: Sendable {
 
     private let state = Mutex(State())
 
-    /// A desk that takes nothing before ``open()``.
-    ///
-    /// - Parameters:
-    ///   - options: with where the programs are.
-    ///   - isReplay: whether no messages are taken from outside.
+    /// - Parameter options: with where the programs are.
     init(_ club: Club, _ output: Output, _ options: MessageOptions, scenarios: ScenarioFile?, isReplay: Bool) {
         self.club = club
         self.output = output
@@ -56,8 +52,6 @@ final class MessageDesk: Sendable {
     }
 
     /// Begins to take messages, also what is left of earlier runs; a replay takes those of its cards alone.
-    ///
-    /// - Throws: ``ClubError`` where the socket or the directory cannot be used.
     func open() async throws {
         for program in options.programs where Self.ownNames.contains(program.type) {
             output.message(

@@ -79,8 +79,6 @@ struct MessageOptions: ParsableArguments, Sendable {
     var hasSources: Bool { listen != nil || folder != nil }
 
     /// The programs, with where they are.
-    ///
-    /// - Throws: ``ToolFailure`` with exit code 66 if there is none.
     func located() throws -> MessageOptions {
         var options = self
         options.programs = try programs.map { try $0.located() }

@@ -11,8 +11,6 @@ struct MessageText {
     var source: MessageSource
 
     /// All messages of a text; empty lines are passed over.
-    ///
-    /// - Throws: ``Fault`` with all lines that are none.
     func messages(_ bytes: [UInt8]) throws -> [Message] {
         var messages: [Message] = []
         var faults: [String] = []
@@ -28,9 +26,6 @@ struct MessageText {
         return messages
     }
 
-    /// The message of a line.
-    ///
-    /// - Throws: ``Fault``.
     func message(_ bytes: [UInt8], line: Int) throws -> Message {
         var message: Message
         do throws(MessageError) {

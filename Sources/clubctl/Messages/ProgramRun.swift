@@ -22,8 +22,6 @@ struct ProgramRun {
     var environment: [String: String]
 
     /// Runs it to its end, which a cancellation brings about.
-    ///
-    /// - Throws: ``ToolFailure`` if it could not be started.
     func run(_ cancellation: CardOnReader.Cancellation) throws -> (end: End, lastLine: String?) {
         let (stdin, stderr, exit) = (try Self.pipe(), try Self.pipe(), try Self.pipe())
         let (process, error) = ChildProcess.start(
@@ -106,9 +104,7 @@ struct ProgramRun {
             return (code == 0 ? .exited(status >> 8 & 0xFF) : .signalled(code), lastLine)
         }
 
-        /// Waits for something to do.
-        ///
-        /// - Returns: whether the program has ended.
+        /// Waits for something to do, and returns whether the program has ended.
         private func wait(_ cancellation: CardOnReader.Cancellation) -> Bool {
             // Descriptors below 0 are passed over.
             var files = [

@@ -117,9 +117,6 @@ struct ScenarioFile: Sendable {
     var path: String
 
     /// Reads and checks the file. It blocks while it reads.
-    ///
-    /// - Throws: ``ScenarioFileError`` with all that is wrong; ``ToolFailure`` with exit code 66 if there is no such
-    ///   file, 74 if it cannot be read.
     func load() throws -> ScenarioConfiguration {
         guard access(path, R_OK) == 0 else {
             let code = errno

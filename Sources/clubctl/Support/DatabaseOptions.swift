@@ -197,8 +197,6 @@ struct ConfirmationOptions: ParsableArguments, Sendable {
     var yes = false
 
     /// Asks whether to go on.
-    ///
-    /// - Throws: `ValidationError` if there is nobody to ask, exit code 1 if the answer is no.
     func ask(_ question: String, _ out: Output) async throws {
         guard !yes else { return }
         guard Terminal.canAsk else {

@@ -23,8 +23,6 @@ struct APDUSession {
     }
 
     /// Sends a command and shows the answer.
-    ///
-    /// - Throws: `ReaderError`; exit code 1 if the status word is another than the expected one.
     func send(_ command: CardCommand) throws {
         let start = card.channel.elapsed
         switch command {

@@ -29,8 +29,6 @@ struct APDUShell {
     }
 
     /// Runs until the end of the input.
-    ///
-    /// - Throws: `ReaderError` when the card or the reader is gone; exit code 130 for Ctrl-C.
     func run() throws {
         var history = CommandHistory()
         let editor = LineEditor(history: history.lines, session.card.cancellation)

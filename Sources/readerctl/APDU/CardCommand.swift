@@ -8,8 +8,6 @@ enum CardCommand {
     case frame(RawFrame)
 
     /// Reads a command.
-    ///
-    /// - Throws: `APDUShorthand.Failure`, or exit code 65 for a frame.
     init(_ text: some StringProtocol, raw: Bool) throws {
         if raw {
             self = .frame(try Self.frame(text))

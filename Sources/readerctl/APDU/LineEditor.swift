@@ -28,12 +28,8 @@ final class LineEditor {
         add_history(line)
     }
 
-    /// Lets a person type a line.
-    ///
-    /// Ctrl-C drops what was typed; on a line on which nothing was typed it ends the tool.
-    ///
-    /// - Returns: the line, or `nil` at the end of the input (Ctrl-D).
-    /// - Throws: exit code 130 for Ctrl-C, `CancellationError` when the tool is to end.
+    /// Lets a person type a line; `nil` at the end of the input (Ctrl-D). Ctrl-C drops what was typed; on a line on which
+    /// nothing was typed it ends the tool, with exit code 130.
     func line(_ prompt: String) throws -> String? {
         let restore = signals.take()
         defer { restore() }

@@ -226,9 +226,7 @@ private struct Examination {
 
     // MARK: - Mending
 
-    /// Takes the steps that the person agrees to.
-    ///
-    /// - Returns: whether any was taken.
+    /// Takes the steps that the person agrees to, and returns whether any was taken.
     private func mend(_ report: DiagnosticReport) async throws -> Bool {
         let results = report.results.filter { result in
             !result.finding.repair.isEmpty

@@ -89,8 +89,6 @@ extension Verdict {
 }
 
 extension DiagnosticReport.Result {
-    /// The JSON object.
-    ///
     /// - Parameter former: the verdict before, of a check whose finding has changed.
     fileprivate func json(changedFrom former: Verdict? = nil) -> JSONObject {
         let remedy = finding.remedy.map { remedy in

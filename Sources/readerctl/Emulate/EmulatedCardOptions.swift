@@ -34,8 +34,6 @@ struct EmulatedCardOptions: ParsableArguments, Sendable {
     }
 
     /// The cards, in the order in which they are presented.
-    ///
-    /// - Throws: `ValidationError` if they are not well chosen; ``ToolFailure`` or the libraries' errors for files.
     func cards() async throws -> [EmulatedCard] {
         let sources = [file, capture, image].compactMap { $0 }
         guard sources.count <= 1, sources.isEmpty == (card != nil) || (capture == nil && card != nil) else {

@@ -21,8 +21,6 @@ struct EmulatedPhoneOptions: ParsableArguments, Sendable {
     var locked = false
 
     /// The phone; `nil` if none is wanted.
-    ///
-    /// - Throws: `ValidationError` if options are missing; ``PassConfigurationError``.
     func card() async throws -> EmulatedCard? {
         guard let phone else {
             guard passes == nil, message == nil, !locked else {

@@ -42,9 +42,7 @@ struct Emulation {
         if let failure { throw failure }
     }
 
-    /// Presents the cards in turn.
-    ///
-    /// - Parameter isPresented: whether the first lies there already.
+    /// - Parameter isPresented: whether the first card lies there already.
     private func tap(_ isPresented: Bool) async throws {
         let end = taps.timeout.map { ContinuousClock.now + .seconds($0) }
         guard let rhythm = taps.rhythm(stage.way) else {

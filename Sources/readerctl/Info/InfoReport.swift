@@ -36,8 +36,6 @@ struct InfoReport: Encodable, Sendable {
     }
 
     /// Asks the card.
-    ///
-    /// - Throws: `CancellationError` when the tool is to end.
     init(of card: CardOnReader) throws {
         at = card.presence.at
         let facts = card.channel.facts

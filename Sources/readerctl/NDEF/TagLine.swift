@@ -2,9 +2,6 @@ import ReaderKit
 import ToolSupport
 
 /// What `ndef read`, `write`, `format`, `lock` and `repair` print of a tag.
-///
-/// JSON keys: event (read, written, formatted, locked, repaired, unchanged), reader, uid where it is known, enforced for
-/// a Type 4 tag that was locked, and those of `TagState`.
 struct TagLine: Encodable, Sendable {
     enum Event: String, Encodable, Sendable {
         case read, written, formatted, locked, repaired, unchanged
@@ -31,9 +28,6 @@ struct TagLine: Encodable, Sendable {
 }
 
 /// What is on a tag.
-///
-/// JSON keys: type, state (absent, empty, message), capacity, used, version, readAccess, writeAccess, interrupted, ndef,
-/// records, error; what is not known is absent.
 struct TagState: Encodable, Sendable {
     enum State: String, Encodable, Sendable {
         case absent, empty, message

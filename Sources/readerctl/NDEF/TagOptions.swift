@@ -76,7 +76,6 @@ struct TagAccess: Sendable {
     /// Opens the card as a tag of its kind.
     ///
     /// - Parameter usesCardKey: whether ``cardKey`` is of use for what shall be done with the tag.
-    /// - Throws: exit code 1 for a card that is no tag or that has no use for the key or password; `TagError`.
     func open(_ card: CardOnReader, usesCardKey: Bool = false) throws -> any NDEFTag {
         guard let tag = try TagReader.open(over: card.channel, limits: .maximum) else {
             throw ToolFailure(
