@@ -4,25 +4,7 @@ import ReaderKit
 /// One thing that can be wrong with a kiosk, and how to see it.
 ///
 /// A check is a value in a table. It reads the machine and changes nothing; what would mend the trouble is part of its
-/// ``Finding``. ``Diagnosis`` runs each by itself, on a thread of its own and with a time limit, so that one that hangs
-/// or fails takes none of the others with it.
-///
-/// ```swift
-/// let fan = Check(
-///     id: "machine.fan",
-///     title: "The fan turns",
-///     looksAt: "/sys/class/hwmon",
-///     explanation: "A kiosk behind glass without its fan stops on the first warm day."
-/// ) { machine in
-///     guard let speed = machine.number("/sys/class/hwmon/hwmon0/fan1_input") else {
-///         return .cannotTell("This machine does not report its fan's speed.")
-///     }
-///     guard speed > 0 else {
-///         return .broken("The fan stands still.", remedy: [.instruction("Clean the fan, or replace it.")])
-///     }
-///     return .fine("The fan turns.", evidence: ["\(speed) turns a minute"])
-/// }
-/// ```
+/// ``Finding``. ``Diagnosis`` runs each by itself, on a thread of its own and with a time limit.
 public struct Check: Sendable, Identifiable {
     /// A stable name, such as `pcsc.service`: scripts and the documentation refer to it.
     public let id: String
@@ -67,10 +49,10 @@ public enum Verdict: String, Sendable, Hashable, Codable, CaseIterable, Comparab
     /// Taps do not become visits until it is mended.
     case broken
 
+    private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
     /// Orders verdicts from ``fine`` to ``broken``.
     public static func < (a: Verdict, b: Verdict) -> Bool { a.rank < b.rank }
-
-    private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 /// What a check found.
@@ -86,7 +68,6 @@ public struct Finding: Sendable, Hashable {
     /// What `--fix` does about it; empty if a person has to.
     public var repair: [RepairStep]
 
-    /// Creates a finding.
     public init(
         _ verdict: Verdict,
         _ sentence: String,
@@ -101,17 +82,14 @@ public struct Finding: Sendable, Hashable {
         self.repair = repair
     }
 
-    /// All is well.
     public static func fine(_ sentence: String, evidence: [String] = []) -> Finding {
         Finding(.fine, sentence, evidence: evidence)
     }
 
-    /// Worth knowing.
     public static func note(_ sentence: String, evidence: [String] = [], remedy: [Remedy] = []) -> Finding {
         Finding(.note, sentence, evidence: evidence, remedy: remedy)
     }
 
-    /// It works, and may not for long.
     public static func warning(
         _ sentence: String,
         evidence: [String] = [],
@@ -121,7 +99,6 @@ public struct Finding: Sendable, Hashable {
         Finding(.warning, sentence, evidence: evidence, remedy: remedy, repair: repair)
     }
 
-    /// Taps do not become visits until it is mended.
     public static func broken(
         _ sentence: String,
         evidence: [String] = [],
@@ -131,7 +108,6 @@ public struct Finding: Sendable, Hashable {
         Finding(.broken, sentence, evidence: evidence, remedy: remedy, repair: repair)
     }
 
-    /// The check could not look, for the reason that the sentence states.
     public static func cannotTell(_ sentence: String, remedy: [Remedy] = []) -> Finding {
         Finding(.cannotTell, sentence, remedy: remedy)
     }
@@ -155,12 +131,10 @@ public enum Remedy: Sendable, Hashable {
 extension String {
     /// The text as one word of a shell's command.
     package var shellQuoted: String {
-        let isPlain =
-            !isEmpty
-            && unicodeScalars.allSatisfy { scalar in
-                scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
-                    || "/._-+:,@%=".unicodeScalars.contains(scalar)
-            }
-        return isPlain ? self : "'" + replacingOccurrences(of: "'", with: "'\\''") + "'"
+        let isPlain = unicodeScalars.allSatisfy { scalar in
+            scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+                || "/._-+:,@%=".unicodeScalars.contains(scalar)
+        }
+        return isPlain && !isEmpty ? self : "'" + replacingOccurrences(of: "'", with: "'\\''") + "'"
     }
 }

@@ -77,9 +77,7 @@ public struct Diagnosis: Sendable {
 private final class StuckChecks: Sendable {
     private let checks = Mutex<(threads: [String: Int], late: Set<String>)>(([:], []))
 
-    /// Notes that a check begins.
-    ///
-    /// - Returns: whether it may: not while one that was late has not returned.
+    /// Notes that a check begins, if it may: not while one that was late has not returned.
     func begin(_ id: String) -> Bool {
         checks.withLock { checks in
             if checks.late.contains(id), checks.threads[id, default: 0] > 0 { return false }

@@ -17,7 +17,6 @@ public struct Machine: Sendable {
         /// The groups, by number.
         public var groups: Set<UInt32>
 
-        /// Creates a user.
         public init(name: String, id: UInt32, groups: Set<UInt32>) {
             self.name = name
             self.id = id
@@ -165,7 +164,6 @@ public struct Machine: Sendable {
 
     // MARK: - Programs
 
-    /// The programs that run.
     var programs: RunningPrograms { RunningPrograms(root: root + "/proc") }
 
     /// Returns the programs that have a device open, without those of the kiosk and of this process. Those of other users
@@ -237,20 +235,14 @@ public struct ProgramOutcome: Sendable, Hashable {
     /// The exit code; `nil` if a signal ended it, or it was killed.
     public var status: Int32?
     /// Its standard output, the first part of it.
-    public var output: String
+    public var output = ""
     /// Whether it was killed because it took too long.
-    public var isOverTime: Bool
+    public var isOverTime = false
     /// Why it could not be started (`errno`); `nil` if it was.
     public var startError: Int32?
+}
 
-    /// Creates an outcome.
-    public init(status: Int32?, output: String, isOverTime: Bool = false, startError: Int32? = nil) {
-        self.status = status
-        self.output = output
-        self.isOverTime = isOverTime
-        self.startError = startError
-    }
-
+extension ProgramOutcome {
     /// Runs a program, on the calling thread. What it prints to standard error is dropped.
     ///
     /// - Parameters:
@@ -263,7 +255,7 @@ public struct ProgramOutcome: Sendable, Hashable {
         within limit: Duration,
         merged: Bool = false
     ) {
-        self.init(status: nil, output: "")
+        self.init()
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             startError = errno

@@ -36,77 +36,47 @@ public enum Probe: String, Sendable, CaseIterable {
 
 /// One thing that a probe did, and what came of it. It is written before the call and after it, so that of a call that
 /// hangs the beginning is known.
-public struct ProbeLine: Sendable, Hashable, Codable {
-    /// What was done.
-    public enum Step: String, Sendable, Codable {
-        /// Connecting to pcscd's socket, ``ProbeLine/code`` being 0 or `errno`.
+struct ProbeLine: Sendable, Hashable, Codable {
+    /// What was done; of a call in a library, its name.
+    enum Step: String, Sendable, Codable {
+        /// Connecting to pcscd's socket, ``code`` being 0 or `errno`.
         case connect
-        /// pcscd's protocol version, or in ``ProbeLine/code`` why there is none: `ECONNRESET` if pcscd closed the connection,
+        /// pcscd's protocol version, or in ``code`` why there is none: `ECONNRESET` if pcscd closed the connection,
         /// `ETIMEDOUT` if it was silent.
         case daemonProtocol
         /// libpcsclite's protocol version.
         case clientProtocol
-        /// `SCardEstablishContext`.
-        case context
-        /// `SCardListReaders`.
-        case list
-        /// `SCardGetStatusChange` for one reader.
-        case state
-        /// `SCardConnect` without a card and `SCardControl` for what one reader's driver can do.
-        case features
-        /// `nfc_list_devices`.
-        case devices
-        /// `nfc_open` of a device that libnfc's configuration names, which it lists whether it is there or not;
-        /// ``ProbeLine/code`` is `EBUSY` if another program has its line, and `ENODEV` if nothing answers.
-        case device
+        case context = "SCardEstablishContext"
+        case list = "SCardListReaders"
+        /// For one reader.
+        case state = "SCardGetStatusChange"
+        /// Without a card, for what one reader's driver can do.
+        case features = "SCardConnect or SCardControl"
+        case devices = "nfc_list_devices"
+        /// Of a device that libnfc's configuration names, which it lists whether it is there or not; ``code`` is `EBUSY`
+        /// if another program has its line, and `ENODEV` if nothing answers.
+        case device = "nfc_open"
     }
 
-    /// What was done.
-    public var step: Step
+    var step: Step
     /// Whether it is the step's beginning.
-    public var begins = false
+    var begins = false
     /// What the call returned.
-    public var code: UInt32?
+    var code: UInt32?
     /// The reader's name.
-    public var name: String?
+    var name: String?
     /// The names of readers or devices.
-    public var names: [String]?
+    var names: [String]?
     /// Numbers: a protocol's major and minor version, a reader's state, its vendor and product.
-    public var numbers: [UInt32]?
+    var numbers: [UInt32]?
     /// Whether the driver passes escape commands.
-    public var passesEscape: Bool?
-
-    /// Creates a line.
-    public init(
-        _ step: Step,
-        begins: Bool = false,
-        code: UInt32? = nil,
-        name: String? = nil,
-        names: [String]? = nil,
-        numbers: [UInt32]? = nil,
-        passesEscape: Bool? = nil
-    ) {
-        self.step = step
-        self.begins = begins
-        self.code = code
-        self.name = name
-        self.names = names
-        self.numbers = numbers
-        self.passesEscape = passesEscape
-    }
+    var passesEscape: Bool?
 }
 
 /// How probes are run.
 public struct ProbeRunner: Sendable {
-    /// Runs a probe, on the calling thread, for at most so long.
+    /// Runs a probe, on the calling thread, for at most so long, and returns the lines that it printed.
     let run: @Sendable (Probe, Duration) -> ProgramOutcome
-
-    /// Creates a runner.
-    ///
-    /// - Parameter run: returns the lines that the probe printed. It may block for the time limit.
-    public init(_ run: @escaping @Sendable (Probe, Duration) -> ProgramOutcome) {
-        self.run = run
-    }
 
     /// Runs this program once more, as ``Probe/answerIfAsked()`` expects it.
     public static let ownExecutable = ownExecutable(as: nil)
@@ -131,7 +101,6 @@ public struct ProbeRunner: Sendable {
     }
 }
 
-/// What a probe reported.
 struct ProbeReport: Sendable {
     var lines: [ProbeLine]
     /// What a library logged besides.
@@ -159,7 +128,6 @@ struct ProbeReport: Sendable {
         (self.lines, self.log) = (lines, log)
     }
 
-    /// The result of a step.
     func result(_ step: ProbeLine.Step) -> ProbeLine? { lines.first { $0.step == step && !$0.begins } }
 
     /// The step that did not return.
@@ -199,7 +167,6 @@ final class ProbeResults: Sendable {
 // MARK: - In the other process
 
 extension Probe {
-    /// Makes the calls and reports each.
     fileprivate func answer(_ report: (ProbeLine) -> Void) {
         switch self {
         case .service: PCSCHandshake.answer(report)
@@ -211,23 +178,23 @@ extension Probe {
     private static func askReaders(_ report: (ProbeLine) -> Void) {
         #if PCSC
         let library = PCSCLibrary.system
-        report(ProbeLine(.context, begins: true))
+        report(ProbeLine(step: .context, begins: true))
         let (code, context) = library.establishContext()
-        report(ProbeLine(.context, code: code.rawValue))
+        report(ProbeLine(step: .context, code: code.rawValue))
         guard code.isSuccess else { return }
-        report(ProbeLine(.list, begins: true))
+        report(ProbeLine(step: .list, begins: true))
         let (listed, names) = library.listReaders(context)
-        report(ProbeLine(.list, code: listed.rawValue, names: names))
+        report(ProbeLine(step: .list, code: listed.rawValue, names: names))
         for name in names {
-            report(ProbeLine(.state, begins: true, name: name))
+            report(ProbeLine(step: .state, begins: true, name: name))
             var states = [PCSCLibrary.ReaderState(name: name)]
             let code = library.getStatusChange(context, 0, &states)
-            report(ProbeLine(.state, code: code.rawValue, name: name, numbers: [states[0].event]))
+            report(ProbeLine(step: .state, code: code.rawValue, name: name, numbers: [states[0].event]))
         }
         for name in names {
-            report(ProbeLine(.features, begins: true, name: name))
+            report(ProbeLine(step: .features, begins: true, name: name))
             let (code, handle, _) = library.connect(context, name, .direct, 0)
-            var line = ProbeLine(.features, code: code.rawValue, name: name)
+            var line = ProbeLine(step: .features, code: code.rawValue, name: name)
             if code.isSuccess {
                 let features = PCSCFeatures.read { library.control(handle, $0, []).answer }
                 line.numbers = features.product
@@ -241,22 +208,24 @@ extension Probe {
 
     private static func askNFC(_ report: (ProbeLine) -> Void) {
         #if NFC
-        report(ProbeLine(.devices, begins: true))
+        report(ProbeLine(step: .devices, begins: true))
         // Serial ports are only looked at if the configuration allows it: other devices dislike what libnfc sends.
-        guard let context = NFCLibrary.system.makeContext(false) else { return report(ProbeLine(.devices, code: 1)) }
+        guard let context = NFCLibrary.system.makeContext(false) else {
+            return report(ProbeLine(step: .devices, code: 1))
+        }
         let names = NFCLibrary.system.listDevices(context)
-        report(ProbeLine(.devices, code: 0, names: names))
+        report(ProbeLine(step: .devices, code: 0, names: names))
         // Those that a file or the environment names are listed without a look.
         let named = Set(Machine().nfcConnections.map(\.1))
         for name in names where named.contains(name) {
-            report(ProbeLine(.device, begins: true, name: name))
+            report(ProbeLine(step: .device, begins: true, name: name))
             let code: Int32
             do throws(ReaderError) {
                 code = try NFCLibrary.system.canOpen(name, in: context) ? 0 : ENODEV
             } catch {
                 code = error.kind == .sharingViolation ? EBUSY : error.kind == .accessDenied ? EACCES : ENODEV
             }
-            report(ProbeLine(.device, code: UInt32(code), name: name))
+            report(ProbeLine(step: .device, code: UInt32(code), name: name))
         }
         #endif
     }
@@ -267,28 +236,27 @@ extension Probe {
 /// `CMD_VERSION` of pcsc-lite's `winscard_msg.h`: a header of two 32-bit numbers (length 12, command 0x11), then major,
 /// minor and a code, all in the machine's byte order. pcscd answers with its own major, minor and a code.
 enum PCSCHandshake {
-    /// The socket that libpcsclite connects to.
     static func socket(_ environment: [String: String]) -> String {
         environment["PCSCLITE_CSOCK_NAME"] ?? "/run/pcscd/pcscd.comm"
     }
 
     fileprivate static func answer(_ report: (ProbeLine) -> Void) {
-        report(ProbeLine(.connect, begins: true))
+        report(ProbeLine(step: .connect, begins: true))
         let file = makeSocket()
         defer { close(file) }
         let path = socket(ProcessInfo.processInfo.environment)
         let connected = withAddress(path) { connect(file, $0, $1) }
-        report(ProbeLine(.connect, code: connected == 0 ? 0 : UInt32(errno)))
+        report(ProbeLine(step: .connect, code: connected == 0 ? 0 : UInt32(errno)))
         if connected == 0 {
-            report(ProbeLine(.daemonProtocol, begins: true))
+            report(ProbeLine(step: .daemonProtocol, begins: true))
             // 4:4 is spoken from 1.8.24 to 2.2.3; of others it is refused, with the version that they speak.
             let question: [UInt32] = [12, 0x11, 4, 4, 0]
             _ = question.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
             let (numbers, error) = receive(3, from: file)
-            report(ProbeLine(.daemonProtocol, code: UInt32(error), numbers: numbers.map { Array($0.prefix(2)) }))
+            report(ProbeLine(step: .daemonProtocol, code: UInt32(error), numbers: numbers.map { Array($0.prefix(2)) }))
         }
         #if PCSC
-        report(ProbeLine(.clientProtocol, numbers: clientProtocol()))
+        report(ProbeLine(step: .clientProtocol, numbers: clientProtocol()))
         #endif
     }
 

@@ -3,13 +3,11 @@ struct SystemFile: Sendable {
     var name: String
     var contents: String
 
-    /// The rules for udev.
     static let rules = [
         SystemFile(name: "70-clubkit-readers.rules", bytes: PackageResources._0_clubkit_readers_rules),
         SystemFile(name: "93-clubkit-readers-power.rules", bytes: PackageResources._3_clubkit_readers_power_rules),
     ]
 
-    /// What keeps the kernel's NFC drivers from readers.
     static let blacklist = SystemFile(
         name: "blacklist-clubkit-nfc.conf",
         bytes: PackageResources.blacklist_clubkit_nfc_conf
@@ -28,10 +26,8 @@ struct SystemFile: Sendable {
         return lines(contents).isSubset(of: lines(text))
     }
 
-    /// Where the rule of polkit is written.
     static let polkitPath = "/etc/polkit-1/rules.d/60-clubkit.rules"
 
-    /// A rule of polkit that lets a user use pcscd.
     static func polkit(user: String) -> String {
         """
         // Lets the kiosk use the card readers, also as a service and without anybody at the machine.

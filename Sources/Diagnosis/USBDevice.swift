@@ -1,3 +1,4 @@
+import Foundation
 import ReaderKit
 
 /// A device on the USB bus, as the kernel describes it in `/sys/bus/usb/devices`.
@@ -27,9 +28,8 @@ struct USBDevice: Sendable, Hashable {
     static let smartCard = 0x0B
 
     /// The vendor and product, as `lsusb` prints them.
-    var number: String { "\(Self.hex(vendor)):\(Self.hex(product))" }
+    var number: String { String(format: "%04x:%04x", vendor, product) }
 
-    /// The number and the name, for people.
     var text: String { name.map { "\($0) (\(number))" } ?? number }
 
     /// Whether pcscd's driver for smart card readers serves it, given its number is in the driver's list.
@@ -38,7 +38,6 @@ struct USBDevice: Sendable, Hashable {
     /// Whether it is a reader with a chip that libnfc drives through the device node.
     var isNFCDevice: Bool { Self.nfcDevices.contains(vendor << 16 | product) }
 
-    /// Whether it reads cards.
     var isReader: Bool { vendor == Self.springCard || isSmartCardReader || isNFCDevice }
 
     /// Those of libnfc's own rules for udev.
@@ -46,11 +45,6 @@ struct USBDevice: Sendable, Hashable {
         0x04CC_0531, 0x054C_0193, 0x04CC_2533, 0x04E6_5591, 0x04E6_5594, 0x1FD3_0608, 0x054C_02E1, 0x072F_2200,
         0x072F_90CC,
     ]
-
-    private static func hex(_ number: Int) -> String {
-        let text = String(number, radix: 16)
-        return String(repeating: "0", count: max(0, 4 - text.count)) + text
-    }
 
     /// How a reader of SpringCard or Socket Mobile presents itself to the machine (its register 02C0).
     enum Profile: String, Sendable {
@@ -61,7 +55,6 @@ struct USBDevice: Sendable, Hashable {
         case direct = "Direct"
     }
 
-    /// The profile, by the interfaces.
     var profile: Profile {
         let classes = Set(interfaces.map(\.classCode))
         if classes.contains(Self.smartCard) { return .smartCard }
@@ -81,9 +74,7 @@ extension Machine {
         if names.isEmpty { return nil }
         return names.filter { !$0.contains(":") }.compactMap { name in
             let path = "\(folder)/\(name)"
-            guard let vendor = line(path + "/idVendor").flatMap({ Int($0, radix: 16) }),
-                let product = line(path + "/idProduct").flatMap({ Int($0, radix: 16) })
-            else { return nil }
+            guard let vendor = hex(path + "/idVendor"), let product = hex(path + "/idProduct") else { return nil }
             return USBDevice(
                 folder: path,
                 vendor: vendor,
@@ -91,23 +82,23 @@ extension Machine {
                 name: line(path + "/product"),
                 serial: line(path + "/serial"),
                 interfaces: names.filter { $0.hasPrefix(name + ":") }.compactMap { interface in
-                    line("\(folder)/\(interface)/bInterfaceClass").flatMap { Int($0, radix: 16) }.map {
+                    hex("\(folder)/\(interface)/bInterfaceClass").map {
                         USBDevice.Interface(classCode: $0, driver: linkName("\(folder)/\(interface)/driver"))
                     }
                 },
-                node: "/dev/bus/usb/\(padded(path + "/busnum"))/\(padded(path + "/devnum"))",
+                node: String(
+                    format: "/dev/bus/usb/%03d/%03d",
+                    number(path + "/busnum") ?? 0,
+                    number(path + "/devnum") ?? 0
+                ),
                 powerControl: line(path + "/power/control")
             )
         }
     }
 
-    /// The card readers among them.
     var usbReaders: [USBDevice] { (usbDevices ?? []).filter(\.isReader) }
 
-    private func padded(_ file: String) -> String {
-        let text = line(file) ?? "0"
-        return String(repeating: "0", count: max(0, 3 - text.count)) + text
-    }
+    private func hex(_ path: String) -> Int? { line(path).flatMap { Int($0, radix: 16) } }
 
     /// Whether a rule for udev leaves a reader to another program than pcscd.
     func isIgnored(_ reader: USBDevice) -> Bool { udevProperties(reader.node)["PCSCLITE_IGNORE"] == "1" }

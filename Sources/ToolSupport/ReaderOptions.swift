@@ -1,7 +1,6 @@
 import ArgumentParser
 import ReaderKit
 
-/// Which readers a command uses.
 package struct ReaderOptions: ParsableArguments, Sendable {
     @Option(
         name: .customLong("reader"),
@@ -42,7 +41,6 @@ package struct ReaderOptions: ParsableArguments, Sendable {
     /// Whether some readers were chosen, not just all.
     package var isChoice: Bool { !chosen.isEmpty }
 
-    /// The choice as it was written.
     package var text: String { Self.text(chosen) }
 
     /// The recordings that were chosen in place of readers; `nil` if there are none.
@@ -100,17 +98,14 @@ package struct ReaderOptions: ParsableArguments, Sendable {
         return present
     }
 
-    /// The chosen readers that are not among those.
     package func missing(in readers: [ReaderStatus]) -> [ReaderSelector] {
         chosen.filter { selector in !readers.contains { selector.matches($0.reader) } }
     }
 
-    /// The error for chosen readers that are not there.
     package func absence(of missing: [ReaderSelector]) -> ReaderError {
         ReaderError(.readerUnavailable, attempting: "use the reader \(Self.text(missing))")
     }
 
-    /// Choices as they were written.
     package static func text(_ selectors: [ReaderSelector]) -> String {
         selectors.map { "'\($0)'" }.joined(separator: ", ")
     }

@@ -3,7 +3,6 @@ import Foundation
 import ReaderKit
 import Synchronization
 
-/// How captures are replayed.
 package struct ReplayOptions: ParsableArguments, Sendable {
     @Flag(help: "Answer strictly in the recorded order; anything else is a mismatch that names the line.")
     package var strict = false
@@ -34,10 +33,8 @@ package struct ReplayOptions: ParsableArguments, Sendable {
     /// Seconds between two captures of one replay with ``start``: longer than the club's usual cooldown.
     private static let pause = 31.0
 
-    /// How answers are found.
     package var mode: ReplayMode { strict ? .strict : .byCommand }
 
-    /// A backend that replays these captures.
     package func backend(
         _ captures: [Capture],
         startingAt defaultStart: @escaping @Sendable (Capture) async -> Date
@@ -53,7 +50,6 @@ package struct ReplayOptions: ParsableArguments, Sendable {
         }
     }
 
-    /// The source of event ids.
     package func makeID() -> @Sendable () -> UUID {
         guard let seed else { return { UUID() } }
         return Self.makeID(seed: seed)

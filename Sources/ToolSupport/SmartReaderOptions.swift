@@ -58,7 +58,6 @@ package struct SmartReaderOptions: ParsableArguments, Sendable {
         }
     }
 
-    /// The readers' settings, without their places.
     package var configuration: SmartReaderConfiguration {
         var configuration = SmartReaderConfiguration(format: format)
         for template in templates { configuration.templates[template.number] = template.code }

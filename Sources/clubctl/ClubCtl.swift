@@ -1,7 +1,6 @@
 import ArgumentParser
 import ToolSupport
 
-/// Runs the kiosk and manages its members.
 @main
 struct ClubCtl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

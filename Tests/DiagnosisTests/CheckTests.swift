@@ -59,8 +59,8 @@ import Testing
         let tree = try MachineTree.healthy()
         unlink(tree.root + "/run/pcscd/pcscd.comm")
         unlink(tree.root + "/proc/20/comm")
-        tree.lines[.service] = [ProbeLine(.connect, code: UInt32(ENOENT))]
-        tree.lines[.readers] = [ProbeLine(.context, code: 0x8010_001D)]
+        tree.lines[.service] = [ProbeLine(step: .connect, code: UInt32(ENOENT))]
+        tree.lines[.readers] = [ProbeLine(step: .context, code: 0x8010_001D)]
         #expect(await Self.healthy.run(on: tree.machine).summary == "pcscd does not run: start it.")
 
         let unlisted = try MachineTree.healthy()

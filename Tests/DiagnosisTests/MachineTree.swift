@@ -1,4 +1,4 @@
-import Diagnosis
+@testable import Diagnosis
 import Foundation
 
 /// A folder with the files of a machine, made for one test.
@@ -131,13 +131,16 @@ final class MachineTree {
         try process(20, "pcscd")
         try write("/run/pcscd/pcscd.comm")
         lines[.service] = [
-            ProbeLine(.connect, begins: true), ProbeLine(.connect, code: 0), ProbeLine(.daemonProtocol, begins: true),
-            ProbeLine(.daemonProtocol, numbers: [4, 4]), ProbeLine(.clientProtocol, numbers: [4, 4]),
+            ProbeLine(step: .connect, begins: true), ProbeLine(step: .connect, code: 0),
+            ProbeLine(step: .daemonProtocol, begins: true),
+            ProbeLine(step: .daemonProtocol, numbers: [4, 4]), ProbeLine(step: .clientProtocol, numbers: [4, 4]),
         ]
         lines[.readers] =
-            [ProbeLine(.context, code: 0), ProbeLine(.list, code: 0, names: readers)]
-            + readers.map { ProbeLine(.state, code: 0, name: $0, numbers: [0x10010]) }
-            + readers.map { ProbeLine(.features, code: 0, name: $0, numbers: [0x1C34, 0x6122], passesEscape: true) }
+            [ProbeLine(step: .context, code: 0), ProbeLine(step: .list, code: 0, names: readers)]
+            + readers.map { ProbeLine(step: .state, code: 0, name: $0, numbers: [0x10010]) }
+            + readers.map {
+                ProbeLine(step: .features, code: 0, name: $0, numbers: [0x1C34, 0x6122], passesEscape: true)
+            }
     }
 
     /// The reader of ``daemon(version:features:readers:)``.
@@ -145,8 +148,8 @@ final class MachineTree {
 
     /// pcscd lets nobody in: it closes each connection.
     func refuse() throws {
-        lines[.service]?[3] = ProbeLine(.daemonProtocol, code: UInt32(ECONNRESET))
-        lines[.readers] = [ProbeLine(.context, code: 0x8010_001D)]
+        lines[.service]?[3] = ProbeLine(step: .daemonProtocol, code: UInt32(ECONNRESET))
+        lines[.readers] = [ProbeLine(step: .context, code: 0x8010_001D)]
     }
 
     /// An ACR122U, which a rule for udev leaves to libnfc.
@@ -155,7 +158,7 @@ final class MachineTree {
         unlink(root + "/dev/bus/usb/001/004")
         try link("/dev/bus/usb/001/004", to: "/dev/null")
         try write("/run/udev/data/c1:3", "E:PCSCLITE_IGNORE=1\n")
-        lines[.nfc] = [ProbeLine(.devices, code: 0, names: ["acr122_usb:001:004"])]
+        lines[.nfc] = [ProbeLine(step: .devices, code: 0, names: ["acr122_usb:001:004"])]
     }
 
     /// pcscd's journal with a line.
@@ -201,7 +204,7 @@ final class MachineTree {
         chown(tree.root + club, tree.user.id, 4711)
         chown(tree.root + (club as NSString).deletingLastPathComponent, tree.user.id, 4711)
         try tree.write(club + ".snapshots/club-20260921T120000Z.sqlite", "x")
-        tree.lines[.nfc] = [ProbeLine(.devices, code: 0, names: [])]
+        tree.lines[.nfc] = [ProbeLine(step: .devices, code: 0, names: [])]
         return tree
     }
 

@@ -1,5 +1,5 @@
 import ClubKit
-import Diagnosis
+@testable import Diagnosis
 import Foundation
 import ReaderKit
 
@@ -82,25 +82,25 @@ struct Situation: Sendable {
             unlink($0.root + "/run/pcscd/pcscd.comm")
         },
         Situation("pcsc.service", "a socket that refuses", .broken, "was killed") {
-            $0.lines[.service] = [ProbeLine(.connect, code: UInt32(ECONNREFUSED))]
+            $0.lines[.service] = [ProbeLine(step: .connect, code: UInt32(ECONNREFUSED))]
         },
         Situation("pcsc.service", "a socket that this user may not open", .broken, "may not connect") {
-            $0.lines[.service] = [ProbeLine(.connect, code: UInt32(EACCES))]
+            $0.lines[.service] = [ProbeLine(step: .connect, code: UInt32(EACCES))]
         },
         Situation("pcsc.service", "a pcscd that accepts and is silent", .broken, "does not answer") {
-            $0.lines[.service] = [ProbeLine(.connect, code: 0), ProbeLine(.daemonProtocol, begins: true)]
+            $0.lines[.service] = [ProbeLine(step: .connect, code: 0), ProbeLine(step: .daemonProtocol, begins: true)]
             $0.hanging = [.service]
         },
         Situation("pcsc.service", "a pcscd that does not accept", .broken, "does not accept") {
-            $0.lines[.service] = [ProbeLine(.connect, begins: true)]
+            $0.lines[.service] = [ProbeLine(step: .connect, begins: true)]
             $0.hanging = [.service]
         },
         Situation("pcsc.protocol", "a pcscd of 2.3 and a libpcsclite of 1.9", .broken, "another protocol (4:5)") {
-            $0.lines[.service]?[3] = ProbeLine(.daemonProtocol, numbers: [4, 5])
-            $0.lines[.readers] = [ProbeLine(.context, code: 0x8010_001E)]
+            $0.lines[.service]?[3] = ProbeLine(step: .daemonProtocol, numbers: [4, 5])
+            $0.lines[.readers] = [ProbeLine(step: .context, code: 0x8010_001E)]
         },
         Situation("pcsc.protocol", "another protocol that pcscd takes", .fine, "understand each other") {
-            $0.lines[.service]?[3] = ProbeLine(.daemonProtocol, numbers: [4, 5])
+            $0.lines[.service]?[3] = ProbeLine(step: .daemonProtocol, numbers: [4, 5])
         },
         Situation("pcsc.service", "a probe that cannot be started", .cannotTell, "cannot be asked") {
             $0.lines[.service] = []
@@ -113,7 +113,7 @@ struct Situation: Sendable {
             try $0.refuse()
         },
         Situation("pcsc.access", "a pcscd without polkit that cannot be used", .broken, "SCARD_E_NO_MEMORY") {
-            $0.lines[.readers] = [ProbeLine(.context, code: 0x8010_0006)]
+            $0.lines[.readers] = [ProbeLine(step: .context, code: 0x8010_0006)]
         },
         Situation("pcsc.access", "polkit without a rule for services", .note, "would need a rule") {
             try $0.daemon(features: "Linux serial usb libudev polkit")
@@ -189,7 +189,7 @@ struct Situation: Sendable {
         Situation("driver.escape", "ifdDriverOptions 0x0001 since pcscd started", .note, "before that was allowed") {
             let name = "SpringCard H518 00 00"
             try $0.daemon(readers: [name])
-            $0.lines[.readers]?[3] = ProbeLine(.features, code: 0, name: name, passesEscape: false)
+            $0.lines[.readers]?[3] = ProbeLine(step: .features, code: 0, name: name, passesEscape: false)
         },
         Situation("driver.ignored", "PCSCLITE_IGNORE in udev's database", .broken, "makes pcscd ignore") {
             unlink($0.root + "/dev/bus/usb/001/004")
@@ -216,16 +216,18 @@ struct Situation: Sendable {
         Situation("pcsc.answers", "a reader whose driver hangs", .broken, "SCardConnect or SCardControl did not return")
         {
             $0.lines[.readers] =
-                ($0.lines[.readers] ?? []).dropLast() + [ProbeLine(.features, begins: true, name: "SpringCard 00 00")]
+                ($0.lines[.readers] ?? []).dropLast() + [
+                    ProbeLine(step: .features, begins: true, name: "SpringCard 00 00")
+                ]
             $0.hanging = [.readers]
         },
         Situation("pcsc.answers", "a pcscd that hangs", .broken, "pcscd does not answer: SCardListReaders") {
-            $0.lines[.readers] = [ProbeLine(.context, code: 0), ProbeLine(.list, begins: true)]
+            $0.lines[.readers] = [ProbeLine(step: .context, code: 0), ProbeLine(step: .list, begins: true)]
             $0.hanging = [.readers]
         },
         Situation("pcsc.answers", "a reader that is in use and does not answer", .broken, "in a transaction") {
             $0.lines[.readers]?[2].numbers = [0x122]
-            $0.lines[.readers]?[3] = ProbeLine(.features, begins: true, name: $0.reader)
+            $0.lines[.readers]?[3] = ProbeLine(step: .features, begins: true, name: $0.reader)
             $0.hanging = [.readers]
         },
         Situation("pcsc.answers", "a reader that answers with a fault", .warning, "SCARD_E_READER_UNAVAILABLE") {
@@ -250,7 +252,7 @@ struct Situation: Sendable {
             try $0.process(31, "scdaemon", library: true)
         },
         Situation("pcsc.holder", "a sharing violation of somebody unseen", .broken, "keeps SpringCard") {
-            $0.lines[.readers]?[3] = ProbeLine(.features, code: 0x8010_000B, name: "SpringCard H518 00 00")
+            $0.lines[.readers]?[3] = ProbeLine(step: .features, code: 0x8010_000B, name: "SpringCard H518 00 00")
         },
         Situation("pcsc.holder", "another program that shares", .note, "uses PC/SC too") {
             try $0.process(31, "opensc-tool", library: true)
@@ -286,13 +288,15 @@ struct Situation: Sendable {
         Situation("nfc.devices", "a device that is named and does not answer", .broken, "nothing answers there") {
             let name = "pn532_uart:/dev/ttyUSB0"
             $0.lines[.nfc] = [
-                ProbeLine(.devices, code: 0, names: [name]), ProbeLine(.device, code: UInt32(ENODEV), name: name),
+                ProbeLine(step: .devices, code: 0, names: [name]),
+                ProbeLine(step: .device, code: UInt32(ENODEV), name: name),
             ]
         },
         Situation("nfc.devices", "a device that the kiosk has", .fine, "Another program has pn532_uart") {
             let name = "pn532_uart:/dev/ttyUSB0"
             $0.lines[.nfc] = [
-                ProbeLine(.devices, code: 0, names: [name]), ProbeLine(.device, code: UInt32(EBUSY), name: name),
+                ProbeLine(step: .devices, code: 0, names: [name]),
+                ProbeLine(step: .device, code: UInt32(EBUSY), name: name),
             ]
         },
         Situation("nfc.devices", "an ACR122U that nothing serves", .broken, "does not find S550 (072f:2200)") {

@@ -1,7 +1,6 @@
 import Foundation
 
 extension Diagnosis {
-    /// pcscd's driver for smart card readers, libccid.
     static let driverChecks: [Check] = [
         Check(
             id: "driver.installed",
@@ -126,9 +125,7 @@ extension Diagnosis {
         },
     ]
 
-    static let restart = [
-        RepairStep.apply(["systemctl", "try-restart", "pcscd.service"])
-    ]
+    static let restart = [RepairStep.apply(["systemctl", "try-restart", "pcscd.service"])]
 }
 
 /// A driver of pcscd, by its Info.plist.
@@ -139,7 +136,6 @@ struct DriverList: Sendable {
     var numbers: Set<Int>
     /// `ifdDriverOptions`.
     var options: Int?
-    /// Whether it is libccid's.
     var isCCID: Bool
 
     init(path: String, text: String) {
@@ -195,11 +191,7 @@ struct DriverList: Sendable {
                 range: place.upperBound..<text.endIndex
             )
         else { return nil }
-        let new = String(options | 1, radix: 16, uppercase: true)
-        return text.replacingCharacters(
-            in: value,
-            with: "0x" + String(repeating: "0", count: max(0, 4 - new.count)) + new
-        )
+        return text.replacingCharacters(in: value, with: String(format: "0x%04X", options | 1))
     }
 }
 
@@ -219,7 +211,6 @@ extension Machine {
         }
     }
 
-    /// What udev's rules gave a device, from its database.
     func udevProperties(_ node: String) -> [String: String] {
         guard let status = status(node), status.st_mode & S_IFMT == S_IFCHR else { return [:] }
         // As `gnu_dev_major` and `gnu_dev_minor`, macros that Swift does not see.
@@ -228,9 +219,7 @@ extension Machine {
         let lines = (text("/run/udev/data/c\(major):\(minor)") ?? "").split(separator: "\n")
         return lines.reduce(into: [:]) { properties, line in
             guard line.hasPrefix("E:"), let equals = line.firstIndex(of: "=") else { return }
-            properties[String(line[line.index(line.startIndex, offsetBy: 2)..<equals])] = String(
-                line[line.index(after: equals)...]
-            )
+            properties[String(line[..<equals].dropFirst(2))] = String(line[equals...].dropFirst())
         }
     }
 }

@@ -1,7 +1,6 @@
 import Foundation
 
 extension Diagnosis {
-    /// Serial lines of readers in Smart Reader mode.
     static let lineChecks: [Check] = [
         Check(
             id: "line.access",

@@ -1,7 +1,6 @@
 import Foundation
 
 extension Diagnosis {
-    /// The machine itself.
     static let machineChecks: [Check] = [
         Check(
             id: "clock.set",
@@ -86,9 +85,7 @@ extension Diagnosis {
 /// What systemd reports of the service that sets the clock.
 private struct TimeService {
     var isSynchronised: Bool
-    /// Whether it is switched on.
     var isOn: Bool
-    /// Whether it is installed.
     var isThere: Bool
 
     init?(_ machine: Machine) {
@@ -114,7 +111,6 @@ private struct TimeService {
 }
 
 extension Machine {
-    /// Whether a container's marks are there.
     package var isContainer: Bool {
         ["/run/systemd/container", "/run/.containerenv", "/.dockerenv"].contains(where: exists)
     }

@@ -1,7 +1,6 @@
 import Foundation
 
 extension Diagnosis {
-    /// libnfc, its configuration and what it finds.
     static let nfcChecks: [Check] = [
         Check(
             id: "nfc.configuration",
@@ -133,7 +132,6 @@ extension Diagnosis {
 }
 
 extension Machine {
-    /// The devices that libnfc finds.
     var nfcDevices: [String] { probes[.nfc]?.result(.devices)?.names ?? [] }
 
     /// The devices that libnfc is told to use: where that stands, and the connection string.

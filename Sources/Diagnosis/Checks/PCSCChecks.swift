@@ -212,7 +212,6 @@ extension Diagnosis {
         },
     ]
 
-    /// What pcscd reports of readers.
     static let pcscReaderChecks: [Check] = [
         Check(
             id: "pcsc.answers",
@@ -230,7 +229,7 @@ extension Diagnosis {
             if let failure = report.failure { return .cannotTell(failure) }
             if let hanging = report.hangs {
                 let reader = hanging.name.map { "The reader \($0)" } ?? "pcscd"
-                let call = hanging.step.call
+                let call = hanging.step.rawValue
                 let unplug = Remedy.instruction(
                     "Unplug the reader, wait some seconds, and connect it directly to the machine, without a hub."
                 )
@@ -259,7 +258,7 @@ extension Diagnosis {
                 return .warning(
                     "The reader \(name) does not answer as it should: \(PCSCCode(rawValue: code).name).",
                     evidence: faults.map {
-                        "\($0.name ?? ""): \($0.step.call): \(PCSCCode(rawValue: $0.code ?? 0).name)"
+                        "\($0.name ?? ""): \($0.step.rawValue): \(PCSCCode(rawValue: $0.code ?? 0).name)"
                     },
                     remedy: [.instruction("Unplug the reader, wait some seconds, and plug it in again.")]
                 )
@@ -475,7 +474,6 @@ struct LogTrouble: Sendable {
 }
 
 extension ProbeLine {
-    /// Whether another program has the reader for itself.
     fileprivate var isHeld: Bool {
         // SCARD_STATE_EXCLUSIVE
         if step == .state, let state = numbers?.first, state & 0x80 != 0 { return true }
@@ -483,42 +481,21 @@ extension ProbeLine {
     }
 }
 
-extension ProbeLine.Step {
-    /// The C call.
-    fileprivate var call: String {
-        switch self {
-        case .connect: "connect"
-        case .daemonProtocol, .clientProtocol: "the handshake"
-        case .context: "SCardEstablishContext"
-        case .list: "SCardListReaders"
-        case .state: "SCardGetStatusChange"
-        case .features: "SCardConnect or SCardControl"
-        case .devices: "nfc_list_devices"
-        case .device: "nfc_open"
-        }
-    }
-}
-
 extension String {
-    /// Whether a reader of that name is made by a program.
     var isVirtualReader: Bool { hasPrefix("Virtual PCD") }
 }
 
 extension Machine {
-    /// The readers that pcscd lists.
     var servedReaders: [String] { probes[.readers]?.result(.list)?.names ?? [] }
 
-    /// Whether systemd runs the machine.
     var hasSystemd: Bool { exists("/run/systemd/system") }
 
-    /// How pcscd is started anew.
     var restartDaemon: [Remedy] {
         hasSystemd
             ? [.command("sudo systemctl restart pcscd.socket pcscd.service")]
             : [.command("sudo pkill -KILL -x pcscd"), .command("sudo pcscd")]
     }
 
-    /// What pcscd prints of itself.
     private var daemonText: String? {
         probes.daemonText.withLock { text in
             if let text { return text }
@@ -534,12 +511,10 @@ extension Machine {
             .map { String($0).trimmingCharacters(in: CharacterSet(charactersIn: ".")) }
     }
 
-    /// The line with the features that it was built with.
     var daemonFeatures: String? {
         daemonText?.split(separator: "\n").first { $0.hasPrefix("Enabled features:") }.map(String.init)
     }
 
-    /// A rule of polkit about pcsc-lite.
     var polkitRule: String? {
         Self.polkitFolders.flatMap { folder in names(in: folder).map { "\(folder)/\($0)" } }
             .first { text($0)?.contains("org.debian.pcsc-lite.") == true }

@@ -2,7 +2,6 @@ import CardCore
 import Foundation
 
 extension Diagnosis {
-    /// What the USB bus shows.
     static let usbChecks: [Check] = [
         Check(
             id: "usb.reader",
@@ -262,7 +261,6 @@ extension Diagnosis {
 }
 
 extension Machine {
-    /// The user that a process runs as.
     func user(of pid: Int32) -> User? {
         guard let text = text("/proc/\(pid)/status") else { return nil }
         let lines = text.split(separator: "\n").map { $0.split(whereSeparator: \.isWhitespace) }

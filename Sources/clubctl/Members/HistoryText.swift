@@ -8,17 +8,15 @@ extension FormerValue {
     /// Until when it was the value. What is not known comes first.
     var end: Date { until ?? Date(timeIntervalSince1970: 0) }
 
-    /// A line for people.
     var text: String {
-        let time = until.map { LocalTime.text($0.timeIntervalSince1970) } ?? "(not known when)   "
-        let said = saidAt.map { " \(LocalTime.text($0.timeIntervalSince1970))" } ?? ""
+        let time = until.map { LocalTime.text($0) } ?? "(not known when)   "
+        let said = saidAt.map { " \(LocalTime.text($0))" } ?? ""
         let who = device.map { "device \($0.uuidString)" } ?? "a file"
         return "\(time)  was            \(FieldValue.label(name)) \(value.words), said\(said) by \(who)"
     }
 }
 
 extension FieldValue {
-    /// What people call a value of a member.
     static func label(_ name: String) -> String {
         switch name {
         case "username": "name"
@@ -40,7 +38,6 @@ extension FieldValue {
         }
     }
 
-    /// The same inside of another value.
     private var part: String {
         switch self {
         case .array(let values) where values.count > 1: "(\(words))"
@@ -51,9 +48,8 @@ extension FieldValue {
 }
 
 extension Visit {
-    /// A line for people.
     var text: String {
-        var text = "\(LocalTime.text(at.timeIntervalSince1970))  visit          "
+        var text = "\(LocalTime.text(at))  visit          "
         text += source == .manual ? "by hand" : reader
         if let reason { text += ": \(reason)" }
         if let actor { text += " (\(actor))" }
@@ -66,7 +62,6 @@ extension Visit {
 }
 
 extension AuditEntry {
-    /// Why it was done.
     var reason: String? {
         if case .string(let text) = detail["reason"] { text } else { nil }
     }
@@ -80,7 +75,6 @@ extension AuditEntry {
         return values
     }
 
-    /// The end of the membership that was set.
     private var expiry: Date? {
         guard case .int(let time) = detail["expires"] else { return nil }
         return Date(timeIntervalSince1970: Double(time) / 1_000_000)
@@ -88,7 +82,7 @@ extension AuditEntry {
 
     /// A line for people, of a member or with the name of the member.
     func text(naming: Bool) -> String {
-        var text = "\(LocalTime.text(at.timeIntervalSince1970))  \(action.words.padded(to: 13))  "
+        var text = "\(LocalTime.text(at))  \(action.words.padded(to: 13))  "
         if naming, let subject { text += "\(subject)  " }
         let told = told
         text += told.joined(separator: ", ")
@@ -97,7 +91,6 @@ extension AuditEntry {
         return text.onOneLine.trimmedEnd
     }
 
-    /// The particulars in words.
     private var told: [String] {
         let values = particulars
         if action == .replacedCard, let old = values["old"], let new = values["new"] {
@@ -108,10 +101,10 @@ extension AuditEntry {
 
     private func told(_ name: String, _ value: FieldValue) -> String? {
         switch (name, value) {
-        case ("expires", _): return expiry.map { LocalTime.text($0.timeIntervalSince1970) } ?? "no end"
+        case ("expires", _): return expiry.map { LocalTime.text($0) } ?? "no end"
         case ("before", .string(let text)):
             let time = ISO8601.date(text)
-            return "before \(time.map { LocalTime.text($0.timeIntervalSince1970) } ?? text)"
+            return "before \(time.map { LocalTime.text($0) } ?? text)"
         // That somebody is blocked or not is said by what was done.
         case ("blocked", .null), ("blocked", .string("")): return nil
         case ("tags", .array([])): return "none"
@@ -126,7 +119,6 @@ extension AuditEntry {
         }
     }
 
-    /// What a joining took over, in words.
     private static func parts(_ value: FieldValue) -> String {
         guard case .array(let names) = value else { return value.words }
         return names.map { JoinReport.Part(rawValue: $0.words)?.words ?? $0.words }.joined(separator: ", ")

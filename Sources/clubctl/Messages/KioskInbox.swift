@@ -14,7 +14,6 @@ actor KioskInbox: MessageInbox {
         self.inbox = inbox
     }
 
-    /// Whether no message is being processed.
     var isIdle: Bool { inHand == nil }
 
     /// Lets no further message begin, and waits for the end of the one that has.

@@ -13,13 +13,15 @@ final class MessageConnection {
     private let file: Int32
     private var pending: [UInt8] = []
 
-    /// Connects.
-    ///
-    /// - Throws: ``ToolFailure`` with exit code 69 if nobody listens there.
     init(_ path: String) throws {
         self.path = path
         let made = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard made >= 0 else { throw Self.failure("connect to \(path)", errno, ToolExit.inputOutput) }
+        guard made >= 0 else {
+            throw ToolFailure(
+                "could not connect to \(path): \(String(cString: strerror(errno)))",
+                exit: ToolExit.inputOutput
+            )
+        }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let name = Array(path.utf8)
@@ -50,8 +52,6 @@ final class MessageConnection {
     deinit { close(file) }
 
     /// Sends a message, and waits for what becomes of it.
-    ///
-    /// - Throws: ``Refusal``; ``ToolFailure`` with exit code 74; `CancellationError` when the tool is to end.
     func route(_ payload: FieldValue, _ cancellation: CardOnReader.Cancellation) throws -> RoutingResult {
         var line: [UInt8] = []
         JSONText.append(payload, to: &line)
@@ -99,11 +99,6 @@ final class MessageConnection {
         }
     }
 
-    private static func failure(_ attempt: String, _ code: Int32, _ exit: ExitCode) -> ToolFailure {
-        ToolFailure("could not \(attempt): \(String(cString: strerror(code)))", exit: exit)
-    }
-
-    /// The kiosk did not take a message.
     struct Refusal: ExitCoded, Decodable, CustomStringConvertible {
         struct Fault: Decodable {
             var code: String

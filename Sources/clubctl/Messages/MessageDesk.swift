@@ -31,11 +31,7 @@ final class MessageDesk: Sendable {
 
     private let state = Mutex(State())
 
-    /// A desk that takes nothing before ``open()``.
-    ///
-    /// - Parameters:
-    ///   - options: with where the programs are.
-    ///   - isReplay: whether no messages are taken from outside.
+    /// - Parameter options: with where the programs are.
     init(_ club: Club, _ output: Output, _ options: MessageOptions, scenarios: ScenarioFile?, isReplay: Bool) {
         self.club = club
         self.output = output
@@ -56,8 +52,6 @@ final class MessageDesk: Sendable {
     }
 
     /// Begins to take messages, also what is left of earlier runs; a replay takes those of its cards alone.
-    ///
-    /// - Throws: ``ClubError`` where the socket or the directory cannot be used.
     func open() async throws {
         for program in options.programs where Self.ownNames.contains(program.type) {
             output.message(
@@ -163,7 +157,7 @@ final class MessageDesk: Sendable {
     }
 
     private func tell(_ error: ClubError) {
-        if output.isJSON { try? output.result(ClubEvent.error(error, at: Date()), text: "") }
+        try? output.json(ClubEvent.error(error, at: Date()))
         output.message("\(error)")
     }
 
@@ -229,7 +223,6 @@ extension RoutingResult {
 
 /// What the kiosk itself does at a message. Never at one of a card, which anybody can write.
 extension MessageDesk {
-    /// The types of messages, for help texts.
     static let ownTypes = """
         announcement ({"message":"…"}: shown, with --json on standard error), trigger ({"event":"purchase",\
         "userId":"…"}, or "group" in place of "userId", or neither for the kiosk; "eventId", a UUID, records it once: \
@@ -237,7 +230,6 @@ extension MessageDesk {
         idle: in maintenance taps are read and not counted)
         """
 
-    /// Their names.
     static let ownNames: Set = ["announcement", "trigger", "block", "unblock", "scenarios", "state"]
 
     /// Everything but cards. What the application says itself has other ways.
@@ -343,7 +335,6 @@ extension MessageDesk {
         return .newData
     }
 
-    /// What a state of the kiosk means, for people.
     static func words(_ state: KioskState) -> String {
         switch state {
         case .serving: "The kiosk serves: taps are counted."

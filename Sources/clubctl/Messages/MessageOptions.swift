@@ -76,12 +76,9 @@ struct MessageOptions: ParsableArguments, Sendable {
         }
     }
 
-    /// Whether messages come from outside.
     var hasSources: Bool { listen != nil || folder != nil }
 
     /// The programs, with where they are.
-    ///
-    /// - Throws: ``ToolFailure`` with exit code 66 if there is none.
     func located() throws -> MessageOptions {
         var options = self
         options.programs = try programs.map { try $0.located() }
@@ -89,7 +86,6 @@ struct MessageOptions: ParsableArguments, Sendable {
     }
 }
 
-/// A program that processes messages of a type.
 struct MessageProgram: ExpressibleByArgument, Sendable, Hashable {
     var type: String
     var path: String
@@ -103,7 +99,6 @@ struct MessageProgram: ExpressibleByArgument, Sendable, Hashable {
         else { return nil }
     }
 
-    /// What a person calls it.
     var name: String { URL(fileURLWithPath: path).lastPathComponent }
 
     /// With the whole path: a name alone is looked for as a shell does.

@@ -5,16 +5,12 @@ import ToolSupport
 
 /// Messages as a person wrote them: an object of JSON on each line.
 struct MessageText {
-    /// Where a payload has its type.
     static let typeKey = "messageType"
 
-    /// What people call the text.
     var name: String
     var source: MessageSource
 
     /// All messages of a text; empty lines are passed over.
-    ///
-    /// - Throws: ``Fault`` with all lines that are none.
     func messages(_ bytes: [UInt8]) throws -> [Message] {
         var messages: [Message] = []
         var faults: [String] = []
@@ -30,9 +26,6 @@ struct MessageText {
         return messages
     }
 
-    /// The message of a line.
-    ///
-    /// - Throws: ``Fault``.
     func message(_ bytes: [UInt8], line: Int) throws -> Message {
         var message: Message
         do throws(MessageError) {
@@ -48,14 +41,10 @@ struct MessageText {
         return message
     }
 
-    /// Lines that are no messages.
     struct Fault: ExitCoded, CustomStringConvertible {
-        /// One for each, with the place.
         var lines: [String]
-
-        var exitCode: ExitCode { ToolExit.malformed }
-
-        var errorCode: String { "malformed" }
+        let exitCode = ToolExit.malformed
+        let errorCode = "malformed"
 
         var description: String {
             lines.prefix(100).joined(separator: "\n")

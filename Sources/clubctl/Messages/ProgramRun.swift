@@ -7,16 +7,13 @@ import ToolSupport
 /// The program is the first of a process group of its own, so that Control-C at the kiosk leaves it alone, and it is
 /// ended together with what it started. What it writes to standard output is thrown away: the kiosk's own stays whole.
 struct ProgramRun {
-    /// How a program ended.
     enum End: Sendable, Equatable {
         case exited(Int32)
-        /// By a signal.
         case signalled(Int32)
     }
 
     /// How long a program may take to end when it is asked to.
     private static let grace = Duration.seconds(2)
-    /// How much of the end of standard error is kept.
     private static let kept = 4096
 
     var path: String
@@ -25,16 +22,18 @@ struct ProgramRun {
     var environment: [String: String]
 
     /// Runs it to its end, which a cancellation brings about.
-    ///
-    /// - Throws: ``ToolFailure`` if it could not be started.
     func run(_ cancellation: CardOnReader.Cancellation) throws -> (end: End, lastLine: String?) {
         let (stdin, stderr, exit) = (try Self.pipe(), try Self.pipe(), try Self.pipe())
-        let process: pid_t
-        do {
-            process = try spawn(stdin.read, stderr.write)
-        } catch {
+        let (process, error) = ChildProcess.start(
+            path,
+            isGroup: true,
+            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+            input: .file(stdin.read),
+            errors: .file(stderr.write)
+        )
+        guard error == 0 else {
             for file in [stdin.read, stdin.write, stderr.read, stderr.write, exit.read, exit.write] { close(file) }
-            throw error
+            throw Self.failure(error)
         }
         close(stdin.read)
         close(stderr.write)
@@ -58,31 +57,16 @@ struct ProgramRun {
     // MARK: - Starting
 
     private static func pipe() throws -> (read: Int32, write: Int32) {
-        var ends: [Int32] = [-1, -1]
-        guard Glibc.pipe(&ends) == 0 else { throw failure(errno) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        return (ends[0], ends[1])
+        guard let ends = makePipe() else { throw failure(errno) }
+        return ends
     }
 
     private static func failure(_ code: Int32) -> ToolFailure {
         ToolFailure("could not start the program: \(String(cString: strerror(code)))", exit: ToolExit.failure)
     }
 
-    private func spawn(_ stdin: Int32, _ stderr: Int32) throws -> pid_t {
-        let (process, error) = ChildProcess.start(
-            path,
-            isGroup: true,
-            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
-            input: .file(stdin),
-            errors: .file(stderr)
-        )
-        guard error == 0 else { throw Self.failure(error) }
-        return process
-    }
-
     // MARK: - Waiting
 
-    /// What goes on with a program that runs.
     private struct Conversation {
         var input: ArraySlice<UInt8>
         /// -1 once it is closed, as the others.
@@ -120,9 +104,7 @@ struct ProgramRun {
             return (code == 0 ? .exited(status >> 8 & 0xFF) : .signalled(code), lastLine)
         }
 
-        /// Waits for something to do.
-        ///
-        /// - Returns: whether the program has ended.
+        /// Waits for something to do, and returns whether the program has ended.
         private func wait(_ cancellation: CardOnReader.Cancellation) -> Bool {
             // Descriptors below 0 are passed over.
             var files = [

@@ -25,7 +25,6 @@ final class Deliveries: Sendable {
         }
     }
 
-    /// Shows what earlier runs left behind.
     func tellLeftOver() async throws {
         for result in try await club.takeUndeliveredExecutions() { try tell(result) }
     }
@@ -81,14 +80,13 @@ final class Deliveries: Sendable {
             // Somebody was quicker: it was redeemed or refunded at the desk, or the member was erased.
             if error.kind == .alreadySettled || error.kind == .noSuchExecution { return }
             // It stays to be delivered, and is shown again at the next start.
-            if output.isJSON { try? output.result(ClubEvent.error(error, at: Date()), text: "") }
+            try? output.json(ClubEvent.error(error, at: Date()))
             output.message("\(error)")
         }
     }
 }
 
 extension ScenarioResult {
-    /// Who gets what, on one line for people.
     fileprivate var words: String {
         let what = message ?? title ?? execution.scenario
         let text =

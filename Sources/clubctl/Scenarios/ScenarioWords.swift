@@ -3,18 +3,13 @@ import ClubKit
 import Foundation
 import ToolSupport
 
-/// The rules of a scenario in words, for lists.
 struct ScenarioWords {
     private let scenario: Scenario
 
-    init(_ scenario: Scenario) {
-        self.scenario = scenario
-    }
+    init(_ scenario: Scenario) { self.scenario = scenario }
 
-    /// One text for each rule; all of them have to hold.
     var rules: [String] { scenario.allRules.map { words($0) } }
 
-    /// Whose events are counted.
     var audience: String {
         switch scenario.audience {
         case .members: "each member"
@@ -85,13 +80,7 @@ struct ScenarioWords {
 
     /// In the scenario's own time zone, which its days and hours are those of.
     private func time(_ date: Date) -> String {
-        let style = Date.ISO8601FormatStyle(
-            dateSeparator: .dash,
-            dateTimeSeparator: .space,
-            timeSeparator: .colon,
-            timeZone: scenario.timeZone
-        )
-        return date.formatted(style.year().month().day().time(includingFractionalSeconds: false))
+        LocalTime.text(date.timeIntervalSince1970, in: scenario.timeZone)
     }
 
     private static func times(_ count: Int) -> String {
@@ -124,14 +113,10 @@ struct ScenarioWords {
     }
 }
 
-/// A file of scenarios that a person named.
 struct ScenarioFile: Sendable {
     var path: String
 
     /// Reads and checks the file. It blocks while it reads.
-    ///
-    /// - Throws: ``ScenarioFileError`` with all that is wrong; ``ToolFailure`` with exit code 66 if there is no such
-    ///   file, 74 if it cannot be read.
     func load() throws -> ScenarioConfiguration {
         guard access(path, R_OK) == 0 else {
             let code = errno
@@ -155,25 +140,19 @@ struct ScenarioFile: Sendable {
     }
 }
 
-/// A file of scenarios cannot be used.
 struct ScenarioFileError: ExitCoded, CustomStringConvertible {
     var error: ScenarioConfigurationError
+    let exitCode = ToolExit.malformed
+    let errorCode = "malformedConfiguration"
 
-    var exitCode: ExitCode { ToolExit.malformed }
-
-    var errorCode: String { "malformedConfiguration" }
-
-    /// How many findings there are, and a line for each.
     var description: String {
         let count = Count.text(error.findings.count, "fault")
         return "\(error.path) cannot be used; it has \(count):\n\(error)"
     }
 
-    /// The findings without the file's name, in one text.
     var findings: String { error.findings.map(\.description).joined(separator: " ") }
 }
 
-/// The file that a command needs.
 struct ScenarioFileOptions: ParsableArguments, Sendable {
     @Option(
         name: .customLong("scenarios"),

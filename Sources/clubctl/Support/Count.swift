@@ -1,11 +1,9 @@
-/// Numbers of things in words.
 enum Count {
     /// `1 visit`, `12 345 visits`.
     static func text(_ number: Int, _ noun: String, _ nouns: String? = nil) -> String {
         "\(grouped(number)) \(number == 1 ? noun : nouns ?? noun + "s")"
     }
 
-    /// A number in groups of three digits.
     static func grouped(_ number: Int) -> String {
         let digits = String(number.magnitude)
         guard digits.count > 4 else { return String(number) }
@@ -19,16 +17,5 @@ enum Count {
 }
 
 extension String {
-    /// With spaces behind it, up to that many characters.
-    func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: max(0, width - count))
-    }
-
-    /// With spaces before it, up to that many characters.
-    func padded(onTheLeftTo width: Int) -> String {
-        String(repeating: " ", count: max(0, width - count)) + self
-    }
-
-    /// On one line, as tables need it.
     var onOneLine: String { String(map { $0.isNewline ? " " : $0 }) }
 }

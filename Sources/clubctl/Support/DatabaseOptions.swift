@@ -4,7 +4,6 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// Where the club's members are.
 struct DatabaseOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
@@ -20,7 +19,6 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         database.map { .file(path: $0) } ?? .standard()
     }
 
-    /// The path, for people.
     var path: String {
         if case .file(let path) = location { path } else { "memory" }
     }
@@ -34,7 +32,6 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         return path
     }
 
-    /// Whether there is no file yet.
     private var isMissing: Bool {
         if case .file(let path) = location { !FileManager.default.fileExists(atPath: path) } else { false }
     }
@@ -145,7 +142,31 @@ extension TransferError: ExitCoded {
     package var errorCode: String { cause?.kind.rawValue ?? kind.rawValue }
 }
 
-/// Who does something, and why: for the audit log.
+struct ClubOptions: ParsableArguments, Sendable {
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+}
+
+protocol DatabaseCommand: ReportingCommand {
+    var options: ClubOptions { get }
+}
+
+extension DatabaseCommand {
+    var output: OutputOptions { options.output }
+    var database: DatabaseOptions { options.database }
+}
+
+/// A command that works with a club that is open on a database which must exist already.
+protocol ClubCommand: DatabaseCommand {
+    func perform(_ club: Club, _ out: Output) async throws
+}
+
+extension ClubCommand {
+    func perform(_ out: Output) async throws {
+        try await database.withClub { try await perform($0, out) }
+    }
+}
+
 struct ActionOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
@@ -161,7 +182,6 @@ struct ActionOptions: ParsableArguments, Sendable {
 
     var context: ActionContext { ActionContext(actor: by ?? Self.user, reason: reason) }
 
-    /// The context, where there must be a reason.
     func contextWithReason() throws -> ActionContext {
         guard let reason, !reason.allSatisfy(\.isWhitespace) else {
             throw ValidationError("Say why: --reason 'TEXT'. It is kept with the change.")
@@ -169,20 +189,14 @@ struct ActionOptions: ParsableArguments, Sendable {
         return context
     }
 
-    private static var user: String? {
-        guard let entry = getpwuid(getuid()), let name = entry.pointee.pw_name else { return nil }
-        return String(cString: name)
-    }
+    private static var user: String? { getpwuid(getuid())?.pointee.pw_name.map { String(cString: $0) } }
 }
 
-/// A question before what cannot be taken back.
 struct ConfirmationOptions: ParsableArguments, Sendable {
     @Flag(name: .shortAndLong, help: "Do it without asking. Without a terminal to ask on, it is necessary.")
     var yes = false
 
     /// Asks whether to go on.
-    ///
-    /// - Throws: `ValidationError` if there is nobody to ask, exit code 1 if the answer is no.
     func ask(_ question: String, _ out: Output) async throws {
         guard !yes else { return }
         guard Terminal.canAsk else {
@@ -197,7 +211,6 @@ struct ConfirmationOptions: ParsableArguments, Sendable {
     }
 }
 
-/// How many lines of a list are shown.
 struct LimitOption: ParsableArguments {
     @Option(help: "How many of the latest at most.")
     var limit = 1000
@@ -207,15 +220,25 @@ struct LimitOption: ParsableArguments {
     }
 }
 
-/// There is no member with that userId or card.
 struct MissingMember: ExitCoded, CustomStringConvertible {
     var key: String
-
-    var exitCode: ExitCode { ToolExit.failure }
-
-    var errorCode: String { ClubError.Kind.noSuchMember.rawValue }
+    let exitCode = ToolExit.failure
+    let errorCode = ClubError.Kind.noSuchMember.rawValue
 
     var description: String {
         "there is no member with the userId or card '\(key)'; 'clubctl members search' finds members."
+    }
+}
+
+extension Club {
+    func known(_ key: String) async throws -> Member {
+        guard let member = try await member(withUserID: key) else { throw MissingMember(key: key) }
+        return member
+    }
+
+    /// The same, also of one who was deleted and of whom something is held.
+    func held(_ key: String) async throws -> Member {
+        guard let member = try await heldMember(withUserID: key) else { throw MissingMember(key: key) }
+        return member
     }
 }

@@ -36,7 +36,6 @@ final class ProgressBar: Sendable {
         }
     }
 
-    /// Takes the bar away.
     func end() {
         guard isShown else { return }
         state.withLock { state in
@@ -71,7 +70,6 @@ final class ProgressBar: Sendable {
 }
 
 extension ProgressBar {
-    /// Shows how far a file is.
     func show(_ progress: TransferProgress) {
         show(progress.fraction, Count.text(progress.rows, "row"))
     }

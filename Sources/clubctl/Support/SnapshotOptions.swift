@@ -3,7 +3,6 @@ import ClubKit
 import Foundation
 import ToolSupport
 
-/// Where the snapshots of the database are.
 struct SnapshotFolderOption: ParsableArguments, Sendable {
     @Option(
         name: .customLong("snapshot-folder"),
@@ -23,7 +22,6 @@ struct SnapshotFolderOption: ParsableArguments, Sendable {
     }
 }
 
-/// The snapshots that a kiosk makes.
 struct SnapshotOptions: ParsableArguments, Sendable {
     @Option(
         name: .customLong("snapshots"),
@@ -67,7 +65,7 @@ struct SnapshotOptions: ParsableArguments, Sendable {
                 } catch {
                     guard error.kind != .cancelled, !Task.isCancelled else { return }
                     output.message("Warning: \(error)")
-                    if output.isJSON { try? output.result(ClubEvent.error(error, at: now), text: "") }
+                    try? output.json(ClubEvent.error(error, at: now))
                 }
             }
         }

@@ -23,15 +23,12 @@ struct APDUShell {
         forgotten at the end.
         """
 
-    /// What a line asks for.
     private enum Request {
         case nothing, help, reset, quit
         case send(CardCommand)
     }
 
     /// Runs until the end of the input.
-    ///
-    /// - Throws: `ReaderError` when the card or the reader is gone; exit code 130 for Ctrl-C.
     func run() throws {
         var history = CommandHistory()
         let editor = LineEditor(history: history.lines, session.card.cancellation)

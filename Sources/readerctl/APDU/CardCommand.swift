@@ -7,16 +7,7 @@ enum CardCommand {
     case apdu(APDUShorthand)
     case frame(RawFrame)
 
-    /// Why a text is not a frame.
-    struct FrameError: Error, CustomStringConvertible {
-        var column: Int
-        var message: String
-        var description: String { "could not read the frame: \(message) (column \(column))" }
-    }
-
     /// Reads a command.
-    ///
-    /// - Throws: `APDUShorthand.Failure`, or exit code 65 for a frame.
     init(_ text: some StringProtocol, raw: Bool) throws {
         if raw {
             self = .frame(try Self.frame(text))
@@ -43,14 +34,15 @@ enum CardCommand {
     private static func frame(_ text: some StringProtocol) throws -> RawFrame {
         let slash = text.firstIndex(of: "/")
         let digits = text[..<(slash ?? text.endIndex)]
+        func fail(_ message: String, at column: Int? = nil) -> ToolFailure {
+            let place = column ?? digits.count + 1
+            return ToolFailure("could not read the frame: \(message) (column \(place))", exit: ToolExit.malformed)
+        }
         let bytes: [UInt8]
         do {
             bytes = try Hex.decode(digits)
         } catch {
-            throw ToolFailure("\(FrameError(column: error.offset + 1, message: "\(error)"))", exit: ToolExit.malformed)
-        }
-        func fail(_ message: String) -> ToolFailure {
-            ToolFailure("\(FrameError(column: digits.count + 1, message: message))", exit: ToolExit.malformed)
+            throw fail("\(error)", at: error.offset + 1)
         }
         guard !bytes.isEmpty else { throw fail("there are no bytes") }
         guard let slash else { return RawFrame(bytes) }

@@ -4,7 +4,6 @@ import ReaderKit
 /// The commands of earlier sessions, in `$XDG_STATE_HOME/clubkit/apdu-history` with mode 0600: one a line, without
 /// those that may hold a key, a password or a PIN.
 struct CommandHistory {
-    /// How many commands are kept.
     static let longest = 1000
 
     /// The commands, the oldest first.
@@ -34,7 +33,6 @@ struct CommandHistory {
     /// Keeps a line, unless it is the last one again or may hold a secret.
     ///
     /// - Parameter command: what the line means, or `nil` for one that is no command to the card.
-    /// - Throws: an error of Foundation, if the file cannot be written.
     mutating func add(_ line: String, _ command: CardCommand?) throws {
         // A remark may hold anything.
         let line = line.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces)

@@ -28,12 +28,8 @@ final class LineEditor {
         add_history(line)
     }
 
-    /// Lets a person type a line.
-    ///
-    /// Ctrl-C drops what was typed; on a line on which nothing was typed it ends the tool.
-    ///
-    /// - Returns: the line, or `nil` at the end of the input (Ctrl-D).
-    /// - Throws: exit code 130 for Ctrl-C, `CancellationError` when the tool is to end.
+    /// Lets a person type a line; `nil` at the end of the input (Ctrl-D). Ctrl-C drops what was typed; on a line on which
+    /// nothing was typed it ends the tool, with exit code 130.
     func line(_ prompt: String) throws -> String? {
         let restore = signals.take()
         defer { restore() }
@@ -56,7 +52,6 @@ final class LineEditor {
         }
     }
 
-    /// What came of a line.
     private enum Typed {
         case nothing
         case line(String)
@@ -92,13 +87,9 @@ final class LineEditor {
 private final class Interrupts {
     /// What a signal handler may do is little: it writes a byte here.
     private static let ends: (read: Int32, write: Int32) = {
-        var ends: [Int32] = [-1, -1]
-        _ = pipe(&ends)
-        for end in ends where end >= 0 {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        return (ends[0], ends[1])
+        let ends = makePipe() ?? (-1, -1)
+        for end in [ends.read, ends.write] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+        return ends
     }()
 
     var descriptor: Int32 { Self.ends.read }

@@ -4,8 +4,7 @@ import Diagnosis
 import Foundation
 import ToolSupport
 
-/// `readerctl doctor`
-struct Doctor: ToolCommand {
+struct Doctor: ReportingCommand {
     static let configuration = CommandConfiguration(
         abstract: "Finds out what is wrong with a kiosk, and how to mend it.",
         discussion: """
@@ -99,18 +98,16 @@ struct Doctor: ToolCommand {
         }
     }
 
-    func perform() async throws {
+    func perform(_ out: Output) async throws {
         let examination = try Examination(self)
-        if documentation { return try output.output.text(examination.diagnosis.documentation) }
-        try await output.output.tellingErrors { try await examination.run() }
+        if documentation { return try out.text(examination.diagnosis.documentation) }
+        try await examination.run()
     }
 }
 
-/// What ``Doctor`` does.
 private struct Examination {
     let command: Doctor
     let diagnosis: Diagnosis
-    /// Who runs the kiosk.
     private let user: Machine.User
     private let out: Output
 
@@ -229,9 +226,7 @@ private struct Examination {
 
     // MARK: - Mending
 
-    /// Takes the steps that the person agrees to.
-    ///
-    /// - Returns: whether any was taken.
+    /// Takes the steps that the person agrees to, and returns whether any was taken.
     private func mend(_ report: DiagnosticReport) async throws -> Bool {
         let results = report.results.filter { result in
             !result.finding.repair.isEmpty
@@ -300,7 +295,6 @@ private struct Examination {
 }
 
 extension Machine {
-    /// What is plugged in.
     fileprivate var connected: [String] { names(in: "/sys/bus/usb/devices") + names(in: "/dev/clubkit") }
 }
 

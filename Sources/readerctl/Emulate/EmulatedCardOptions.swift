@@ -9,7 +9,6 @@ struct EmulatedCard: Sendable {
     var make: @Sendable () -> any SimulatedCard
 }
 
-/// Which card is presented.
 struct EmulatedCardOptions: ParsableArguments, Sendable {
     @Argument(help: "A capture, or a dump of a card's memory.", completion: .file())
     var file: String?
@@ -30,14 +29,11 @@ struct EmulatedCardOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("The identifier of the new card in hexadecimal.", valueName: "hex"))
     var uid: String?
 
-    /// Whether no card is chosen.
     var isEmpty: Bool {
         [file, card, capture, image, ndefURI, ndefText, ndefHex, uid].allSatisfy { $0 == nil }
     }
 
     /// The cards, in the order in which they are presented.
-    ///
-    /// - Throws: `ValidationError` if they are not well chosen; ``ToolFailure`` or the libraries' errors for files.
     func cards() async throws -> [EmulatedCard] {
         let sources = [file, capture, image].compactMap { $0 }
         guard sources.count <= 1, sources.isEmpty == (card != nil) || (capture == nil && card != nil) else {

@@ -3,9 +3,7 @@ import ReaderKit
 import ReaderKitTesting
 import ToolSupport
 
-/// Which phone is presented.
 struct EmulatedPhoneOptions: ParsableArguments, Sendable {
-    /// Whose wallet a phone has.
     enum Wallet: String, ExpressibleByArgument, CaseIterable, Sendable {
         case apple, google
     }
@@ -23,8 +21,6 @@ struct EmulatedPhoneOptions: ParsableArguments, Sendable {
     var locked = false
 
     /// The phone; `nil` if none is wanted.
-    ///
-    /// - Throws: `ValidationError` if options are missing; ``PassConfigurationError``.
     func card() async throws -> EmulatedCard? {
         guard let phone else {
             guard passes == nil, message == nil, !locked else {
@@ -37,7 +33,7 @@ struct EmulatedPhoneOptions: ParsableArguments, Sendable {
                 "--phone needs --passes, for whose keys its pass is made, and --message, whom it names."
             )
         }
-        let site = try PassConfiguration(path: passes).site(folder: PassOptions.folder(of: passes))
+        let site = try PassConfiguration(path: passes).site(besides: passes)
         // Another phone at each start.
         let seed = UInt64.random(in: 0...UInt64.max)
         switch phone {

@@ -4,7 +4,6 @@ import ReaderKit
 import ReaderKitTesting
 import ToolSupport
 
-/// How a card is presented.
 enum EmulationWay: String, ExpressibleByArgument, CaseIterable, Encodable, Sendable, CustomStringConvertible {
     case pcscd, pn532
     case smartReader = "smart-reader"
@@ -20,7 +19,6 @@ enum EmulationWay: String, ExpressibleByArgument, CaseIterable, Encodable, Senda
     }
 }
 
-/// Where a card is presented.
 struct EmulationOptions: ParsableArguments, Sendable {
     @Option(help: "The way by which programs reach the card.")
     var via: EmulationWay = .pcscd
@@ -61,7 +59,6 @@ struct EmulationOptions: ParsableArguments, Sendable {
         }
     }
 
-    /// Where the card is presented, without it yet.
     func stage() throws(ReaderError) -> any EmulationStage {
         switch via {
         case .pcscd: VirtualReaderStage(slot: slot ?? 1)
@@ -71,7 +68,6 @@ struct EmulationOptions: ParsableArguments, Sendable {
     }
 }
 
-/// How often, and how long each time.
 struct EmulationTapOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("Take the card away after so long, and present it again.", valueName: "seconds"))
     var present: Double?

@@ -28,8 +28,6 @@ protocol EmulationStage: Sendable {
     func remove()
 
     /// Waits until the card that was presented first can be reached.
-    ///
-    /// - Throws: ``ReaderError`` if it cannot be.
     func untilReachable() async throws
 
     /// Throws when nobody can reach the card any more.

@@ -2,11 +2,7 @@ import ReaderKit
 import ToolSupport
 
 /// What `ndef read`, `write`, `format`, `lock` and `repair` print of a tag.
-///
-/// JSON keys: event (read, written, formatted, locked, repaired, unchanged), reader, uid where it is known, enforced for
-/// a Type 4 tag that was locked, and those of `TagState`.
 struct TagLine: Encodable, Sendable {
-    /// What happened to the tag.
     enum Event: String, Encodable, Sendable {
         case read, written, formatted, locked, repaired, unchanged
     }
@@ -25,26 +21,14 @@ struct TagLine: Encodable, Sendable {
         state = TagState(content)
     }
 
-    private enum CodingKeys: CodingKey {
-        case event, reader, uid, enforced
-    }
-
     func encode(to encoder: any Encoder) throws {
-        try state.encode(to: encoder)
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(event, forKey: .event)
-        try container.encode(reader, forKey: .reader)
-        try container.encodeIfPresent(uid, forKey: .uid)
-        try container.encodeIfPresent(enforced, forKey: .enforced)
+        let more: JSONObject = ["event": event, "reader": reader, "uid": uid, "enforced": enforced]
+        try JSONObject(state, more).encode(to: encoder)
     }
 }
 
 /// What is on a tag.
-///
-/// JSON keys: type, state (absent, empty, message), capacity, used, version, readAccess, writeAccess, interrupted, ndef,
-/// records, error; what is not known is absent.
 struct TagState: Encodable, Sendable {
-    /// Whether there is a message.
     enum State: String, Encodable, Sendable {
         case absent, empty, message
     }
@@ -97,7 +81,6 @@ struct TagState: Encodable, Sendable {
         return text
     }
 
-    /// All of it for people.
     var text: String {
         var lines = [summary]
         if state == .absent, type != nil {

@@ -3,7 +3,6 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// Keys and passwords for a tag.
 struct TagAccessOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
@@ -34,7 +33,6 @@ struct TagAccessOptions: ParsableArguments, Sendable {
         if password == "-", key == "-" { throw ValidationError("Only one of --password and --key can be asked for.") }
     }
 
-    /// What they come to.
     func access(_ output: Output) async throws -> TagAccess {
         var access = TagAccess(side: keyB ? .b : .a)
         if let password { access.password = try await Self.secret(password, [4], "password", output) }
@@ -67,7 +65,6 @@ struct TagAccessOptions: ParsableArguments, Sendable {
     }
 }
 
-/// What opens a tag.
 struct TagAccess: Sendable {
     var password: [UInt8]?
     /// A key of six bytes.
@@ -79,7 +76,6 @@ struct TagAccess: Sendable {
     /// Opens the card as a tag of its kind.
     ///
     /// - Parameter usesCardKey: whether ``cardKey`` is of use for what shall be done with the tag.
-    /// - Throws: exit code 1 for a card that is no tag or that has no use for the key or password; `TagError`.
     func open(_ card: CardOnReader, usesCardKey: Bool = false) throws -> any NDEFTag {
         guard let tag = try TagReader.open(over: card.channel, limits: .maximum) else {
             throw ToolFailure(
@@ -117,7 +113,6 @@ struct TagAccess: Sendable {
     }
 }
 
-/// Asks for something that must not be seen.
 enum SecretPrompt {
     /// A line from standard input, not echoed where that is a terminal.
     static func ask(_ prompt: String) async throws -> String {

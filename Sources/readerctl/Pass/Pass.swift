@@ -2,7 +2,6 @@ import ArgumentParser
 import ReaderKit
 import ToolSupport
 
-/// `readerctl pass`
 struct PassCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pass",
@@ -23,7 +22,6 @@ struct PassCommands: AsyncParsableCommand {
     )
 }
 
-/// Where a command puts a key that it made.
 struct NewKeyOptions: ParsableArguments, Sendable {
     @Option(
         name: [.customShort("o"), .customLong("output")],
@@ -35,7 +33,6 @@ struct NewKeyOptions: ParsableArguments, Sendable {
     @Flag(help: "Replace a file that is there. Passes that were made for its key cannot be read any more.")
     var force = false
 
-    /// Writes the key.
     func write(_ text: String) throws {
         try WholeFile.write(Array(text.utf8), to: path, overwrite: force, keepingMode: false)
     }
