@@ -119,24 +119,15 @@ public struct AppleVASMessage: Sendable, Hashable {
     /// What tells the cryptogram from every other (``AppleVASCryptogram/digest``).
     public var digest: [UInt8]
 
-    /// Seconds from 1970 to the beginning of 2001, from which phones count.
-    private static let epoch: TimeInterval = 978_307_200
-
-    /// A message.
-    public init(text: String, at: Date, digest: [UInt8]) {
-        self.text = text
-        self.at = at
-        self.digest = digest
-    }
-
     /// Reads the plain text: seconds since 2001 in four bytes, then the message in UTF-8.
     ///
     /// - Throws: ``AppleVASError/malformed(_:)``.
     init(_ plain: [UInt8], digest: [UInt8]) throws(AppleVASError) {
         guard plain.count >= 4 else { throw .malformed(.message) }
-        let seconds = plain[..<4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         guard let text = String(validating: plain[4...], as: UTF8.self) else { throw .malformed(.message) }
-        self.init(text: text, at: Date(timeIntervalSince1970: Self.epoch + TimeInterval(seconds)), digest: digest)
+        self.text = text
+        at = Date(timeIntervalSinceReferenceDate: TimeInterval(plain.number(at: 0, count: 4)))
+        self.digest = digest
     }
 }
 

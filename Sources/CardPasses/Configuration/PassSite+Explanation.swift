@@ -26,7 +26,7 @@ extension PassSite {
                 case .preSigned: "with a signature made in advance"
                 }
             add("smartTap", "collector \(smartTap.credential.collectorID), key \(smartTap.credential.version), \(how)")
-            let kinds = smartTapKinds.map(\.name).joined(separator: ", ")
+            let kinds = smartTapKinds.map(\.rawValue).joined(separator: ", ")
             let issuers = smartTapIssuers.map { $0.sorted().map(String.init).joined(separator: ", ") }
             add(
                 "smartTap.memberKinds",

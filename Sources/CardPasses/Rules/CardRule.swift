@@ -178,12 +178,10 @@ extension CardRule {
 
 extension CardRule.URI {
     fileprivate func read(_ uri: String) -> CardRule.Reading? {
-        guard let address = URLComponents(string: uri),
-            let rest = WebPlace(host: host, path: path ?? "").rest(of: address)
-        else { return nil }
-        let id: String? =
+        guard let rest = WebPlace(host: host, path: path ?? "").rest(of: uri) else { return nil }
+        let id =
             if let parameter {
-                address.queryItems?.first { $0.name == parameter }?.value
+                URLComponents(string: uri)?.queryItems?.first { $0.name == parameter }?.value
             } else {
                 String(rest.prefix { $0 != "/" })
             }
@@ -234,9 +232,10 @@ struct WebPlace {
     /// What follows the path in an address of the place, without a `/` before it.
     ///
     /// - Returns: `nil` for an address elsewhere.
-    func rest(of address: URLComponents) -> Substring? {
-        guard let scheme = address.scheme?.lowercased(), ["https", "http"].contains(scheme),
-            address.host?.lowercased() == host.lowercased(), address.path.hasPrefix(path)
+    func rest(of url: String) -> Substring? {
+        guard let address = URLComponents(string: url), let scheme = address.scheme?.lowercased(),
+            ["https", "http"].contains(scheme), address.host?.lowercased() == host.lowercased(),
+            address.path.hasPrefix(path)
         else { return nil }
         let rest = address.path.dropFirst(path.count)
         if path.hasSuffix("/") || rest.isEmpty { return rest }

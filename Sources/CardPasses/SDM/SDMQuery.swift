@@ -53,28 +53,13 @@ struct SDMQuery {
         return start..<start + (part.digits ?? lengths[part] ?? 0)
     }
 
-    /// The bytes of a part.
-    func bytes(_ part: SDMLayout.Part) throws(SDMError) -> [UInt8] {
-        let place = try place(of: part)
-        guard let bytes = Self.digits(String(decoding: bytes[place], as: UTF8.self)) else {
-            throw .malformed(layout.name(of: part))
-        }
+    /// The bytes of a part, which has so many where a count is given: digits with nothing between them.
+    func bytes(_ part: SDMLayout.Part, count: Int? = nil) throws(SDMError) -> [UInt8] {
+        let text = String(decoding: bytes[try place(of: part)], as: UTF8.self)
+        guard text.utf8.allSatisfy({ $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "-") && $0 > 0x20 }),
+            let bytes = try? Hex.decode(text), bytes.count == count ?? bytes.count
+        else { throw .malformed(layout.name(of: part)) }
         return bytes
-    }
-
-    /// The bytes of a part that has so many.
-    func bytes(_ part: SDMLayout.Part, count: Int) throws(SDMError) -> [UInt8] {
-        let bytes = try bytes(part)
-        guard bytes.count == count else { throw .malformed(layout.name(of: part)) }
-        return bytes
-    }
-
-    /// The bytes of digits with nothing between them, as a tag writes them.
-    private static func digits(_ text: String) -> [UInt8]? {
-        guard text.utf8.allSatisfy({ $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "-") && $0 > 0x20 }) else {
-            return nil
-        }
-        return try? Hex.decode(text)
     }
 }
 
@@ -85,10 +70,7 @@ struct SDMMeta: Hashable {
     /// Three bytes, the least significant first; empty if the tag does not tell it.
     var counterBytes: [UInt8] = []
 
-    init(uid: [UInt8] = [], counterBytes: [UInt8] = []) {
-        self.uid = uid
-        self.counterBytes = counterBytes
-    }
+    init() {}
 
     /// Reads decrypted PICC data, 16 bytes.
     ///

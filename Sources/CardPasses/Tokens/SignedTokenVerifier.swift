@@ -162,11 +162,9 @@ public struct SignedTokenVerifier: Sendable {
     /// No token on a card is longer, in bytes.
     static let longest = 8192
 
-    /// Checks a token.
+    /// Checks a token at the moment of the tap.
     ///
-    /// - Parameters:
-    ///   - now: the moment of the tap.
-    ///   - card: the identifier of the card that it is on, if that is known.
+    /// - Parameter card: the identifier of the card that it is on, if that is known.
     /// - Throws: ``SignedTokenError``.
     public func verify(_ token: String, at now: Date, on card: CardUID? = nil) throws(SignedTokenError) -> SignedToken {
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -245,11 +243,6 @@ public struct SignedTokenVerifier: Sendable {
     }
 }
 
-extension SignedTokenVerifier: CustomStringConvertible {
-    /// Whose tokens, and how many keys.
-    public var description: String { "signed tokens of \(issuer ?? "any issuer"), keys: \(keys.count)" }
-}
-
 /// What a signed token says, once its signature and its times are right.
 public struct SignedToken: Sendable, Hashable {
     /// What names the member.
@@ -260,13 +253,6 @@ public struct SignedToken: Sendable, Hashable {
 
     /// When it ends, if it does.
     public var expires: Date?
-
-    /// A token.
-    public init(id: String, name: String? = nil, expires: Date? = nil) {
-        self.id = id
-        self.name = name
-        self.expires = expires
-    }
 }
 
 extension SignedToken: Redacted {
@@ -277,7 +263,7 @@ extension SignedToken: Redacted {
 /// A signed token is not accepted.
 ///
 /// It never holds anything of the token.
-public enum SignedTokenError: Error, Sendable, Hashable {
+public enum SignedTokenError: PassFault {
     /// It is no token: not three parts of Base64url, or no JSON in them.
     case malformed
     /// It is signed in another way than with EdDSA or ES256, or asks for extensions that are not known.
@@ -304,43 +290,33 @@ public enum SignedTokenError: Error, Sendable, Hashable {
     case noVerifier
 
     /// What was attempted and what happened.
-    public var message: String {
-        switch self {
-        case .malformed: "could not accept the card's token: it is malformed"
-        case .unsupported: "could not accept the card's token: it is signed in a way that is not accepted here"
-        case .unknownKey: "could not accept the card's token: it was signed with a key that is not known here"
-        case .forged: "could not accept the card's token: its signature is wrong"
-        case .expired: "could not accept the card's token: its time is over"
-        case .notYetValid: "could not accept the card's token: its time has not begun"
-        case .endless: "could not accept the card's token: it has no end"
-        case .wrongIssuer: "could not accept the card's token: somebody else issued it"
-        case .wrongAudience: "could not accept the card's token: it is for another place"
-        case .wrongCard: "could not accept the card's token: it was made for another card"
-        case .nobody: "could not accept the card's token: it names nobody"
-        case .noVerifier: "could not accept the card's token: there is no key to check it with"
-        }
-    }
+    public var message: String { "could not accept the card's token: " + texts.fact }
 
     /// What a person can do about it.
-    public var hint: String {
-        switch self {
-        case .malformed, .endless, .nobody: "Write the card anew."
-        case .noVerifier: "Name the issuer's public keys in the configuration."
-        case .unsupported: "Sign tokens with EdDSA or ES256."
-        case .unknownKey: "Add the issuer's public key to the configuration, or write the card anew."
-        case .forged: "Check the keys in the configuration; if they are right, the card was not written by the issuer."
-        case .expired: "Renew the membership and write the card anew."
-        case .notYetValid: "Come back when it has; check the clock of the reader's computer."
-        case .wrongIssuer, .wrongAudience: "Check issuer and audience in the configuration; use a card of this place."
-        case .wrongCard: "It is a copy: use the card that it was written to."
+    public var hint: String { texts.hint }
+
+    private var texts: (fact: String, hint: String) {
+        let anew = "Write the card anew."
+        let place = "Check issuer and audience in the configuration; use a card of this place."
+        let forged = "Check the keys in the configuration; if they are right, the card was not written by the issuer."
+        let key = "Add the issuer's public key to the configuration, or write the card anew."
+        return switch self {
+        case .malformed: ("it is malformed", anew)
+        case .unsupported: ("it is signed in a way that is not accepted here", "Sign tokens with EdDSA or ES256.")
+        case .unknownKey: ("it was signed with a key that is not known here", key)
+        case .forged: ("its signature is wrong", forged)
+        case .expired: ("its time is over", "Renew the membership and write the card anew.")
+        case .notYetValid:
+            ("its time has not begun", "Come back when it has; check the clock of the reader's computer.")
+        case .endless: ("it has no end", anew)
+        case .wrongIssuer: ("somebody else issued it", place)
+        case .wrongAudience: ("it is for another place", place)
+        case .wrongCard: ("it was made for another card", "It is a copy: use the card that it was written to.")
+        case .nobody: ("it names nobody", anew)
+        case .noVerifier:
+            ("there is no key to check it with", "Name the issuer's public keys in the configuration.")
         }
     }
 
-    /// Whether it is a matter of time alone.
     package var isOfTime: Bool { self == .expired || self == .notYetValid }
-}
-
-extension SignedTokenError: CustomStringConvertible {
-    /// One line: what was attempted, what happened, what to do.
-    public var description: String { "\(message). \(hint)" }
 }

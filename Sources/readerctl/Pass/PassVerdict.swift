@@ -76,7 +76,7 @@ struct WalletLine: Encodable, Sendable {
         case .google(let finding):
             kind = "google"
             status = finding.status?.meaning
-            objects = finding.objects.map(\.kind.name)
+            objects = finding.objects.map(\.kind.rawValue)
         case .other(let label): kind = ["ApplePay": "apple", "AndroidPay": "google"][label] ?? label
         case .absent, .malformed: return nil
         }
