@@ -59,8 +59,7 @@ public struct AppleVASReader: Sendable {
         do throws(AppleVASError) {
             outcome.application = try AppleVASApplication(template)
         } catch {
-            outcome.error = error
-            return outcome
+            return Outcome(error: error)
         }
         for (index, merchant) in merchants.enumerated() {
             let request = AppleVASRequest(

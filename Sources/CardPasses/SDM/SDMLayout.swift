@@ -81,7 +81,6 @@ extension SDMLayout {
     enum Part: CaseIterable {
         case piccData, uid, counter, fileData, mac
 
-        /// The number of digits, where it is always the same.
         var digits: Int? { [.uid: 14, .counter: 6, .mac: 16][self] }
     }
 

@@ -25,7 +25,6 @@ struct SDMQuery {
         self.places = places
     }
 
-    /// Where the value of a parameter stands.
     func place(of name: String) -> Range<Int>? { places[name] }
 
     /// Where a part of the layout stands: in a parameter of its own, or in its place among those that share one.
@@ -92,7 +91,6 @@ struct SDMMeta: Hashable {
         counterBytes.isEmpty ? nil : counterBytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// Identifier and counter, one behind the other.
     var encoded: [UInt8] { uid + counterBytes }
 
     /// The counter, filled up with zeros: where the encryption of file data begins.

@@ -15,7 +15,6 @@ struct SDMSession {
     /// The number of bytes of encrypted PICC data in LRP mode that are no data, but chosen anew at each tap.
     static let randomLength = 8
 
-    /// The length of the counter of file data in LRP mode.
     private static let dataCounterLength = 6
 
     /// The keys of a tap, from the tag's key (SDMFileRead).

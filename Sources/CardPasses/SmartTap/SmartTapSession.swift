@@ -21,12 +21,9 @@ struct SmartTapSession {
     private static let version: [UInt8] = [0x00, 0x01]
     private static let accepted: UInt8 = 0x01
 
-    /// A tap.
+    /// A tap with the phone's number, 32 bytes.
     ///
-    /// - Parameters:
-    ///   - phoneNonce: the phone's number, 32 bytes.
-    ///   - sequence: the number of the first command.
-    ///   - signing: signs in place of the key, for a tap that is to be made again.
+    /// - Parameter signing: signs in place of the key, for a tap that is to be made again.
     init(
         _ key: SmartTapKey,
         phoneNonce: [UInt8],
@@ -42,9 +39,7 @@ struct SmartTapSession {
         isLive = true
     }
 
-    /// A tap with a signature that was made in advance.
-    ///
-    /// - Parameter entropy: of which the number of the session alone is used.
+    /// A tap with a signature that was made in advance; of the entropy the number of the session alone is used.
     init(_ made: SmartTapPreSignature, entropy: SmartTapEntropy) {
         (collector, keyVersion) = (made.collectorID.bigEndianBytes, made.version.bigEndianBytes)
         self.entropy = SmartTapEntropy(session: entropy.session, nonce: made.nonce, key: made.key)
@@ -83,7 +78,6 @@ struct SmartTapSession {
         return try Self.command(0x50, "srq", SmartTapRecords.bytes(records))
     }
 
-    /// GET MORE DATA: `90 C0 00 00 00`.
     static let getMore = CommandAPDU(trusted: 0x90, Instruction.getResponse, 0x00, 0x00, [], 256)
 
     private static func command(_ ins: UInt8, _ name: String, _ message: [UInt8]) throws(APDUError) -> CommandAPDU {
@@ -98,7 +92,6 @@ struct SmartTapSession {
 
     // MARK: Answers
 
-    /// Takes the answer to ``negotiate()``.
     mutating func take(negotiation data: [UInt8]) throws(SmartTapError) {
         let records = try open(data, "nrs")
         guard let bytes = records.first(named: "dpk")?.payload,
@@ -118,7 +111,13 @@ struct SmartTapSession {
         let isEncrypted = flags & 0x01 != 0
         var bytes = Array(bundle.dropFirst())
         if isEncrypted { bytes = try decrypt(bytes) }
-        if flags & 0x02 != 0 { bytes = try Self.inflate(bytes) }
+        if flags & 0x02 != 0 {
+            do throws(Inflation.Failure) {
+                bytes = try Inflation.inflate(bytes, limit: SmartTapLimits.data)
+            } catch {
+                throw error == .tooLong ? .tooLong : .malformed(.compression)
+            }
+        }
         let values = try SmartTapRecords.read(bytes)
         return (try SmartTapObject.read(values), isEncrypted)
     }
@@ -165,11 +164,4 @@ struct SmartTapSession {
         return Array(plain)
     }
 
-    private static func inflate(_ bytes: [UInt8]) throws(SmartTapError) -> [UInt8] {
-        do {
-            return try Inflation.inflate(bytes, limit: SmartTapLimits.data)
-        } catch {
-            throw error == .tooLong ? .tooLong : .malformed(.compression)
-        }
-    }
 }
