@@ -16,13 +16,7 @@ struct LogLine {
             throw CaptureError(file: file, line: 1, column: 1, code: .fileTooLong, message: message)
         }
         var lines: [LogLine] = []
-        var rest = text[...]
-        if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
-        while !rest.isEmpty {
-            let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
-            var line = rest[..<end]
-            rest = end < rest.endIndex ? rest[(end + 1)...] : rest[end...]
-            if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
+        for line in LineSequence(text) {
             let number = lines.count + 1
             guard line.count <= CaptureLimits.lineLength else {
                 let message = "the line has \(line.count) bytes, \(CaptureLimits.lineLength) are allowed"

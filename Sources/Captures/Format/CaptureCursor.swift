@@ -6,7 +6,7 @@ struct CaptureCursor {
     let line: Int
     private let bytes: [UInt8]
     private(set) var position: Int
-    private let end: Int
+    private var end: Int
 
     /// A cursor at the first character of a line that is not white space.
     init(_ bytes: [UInt8], line: Int, file: String?) {
@@ -20,15 +20,9 @@ struct CaptureCursor {
 
     /// A copy of which the line ends where a comment begins: at the first `#`.
     func withoutComment() -> CaptureCursor {
-        CaptureCursor(self, end: bytes[position..<end].firstIndex(of: UInt8(ascii: "#")) ?? end)
-    }
-
-    private init(_ other: CaptureCursor, end: Int) {
-        file = other.file
-        line = other.line
-        bytes = other.bytes
-        position = other.position
-        self.end = end
+        var cursor = self
+        cursor.end = rest.firstIndex(of: UInt8(ascii: "#")) ?? end
+        return cursor
     }
 
     // MARK: Characters
@@ -36,10 +30,8 @@ struct CaptureCursor {
     /// The byte at this place, or `nil` at the end.
     var current: UInt8? { position < end ? bytes[position] : nil }
 
-    /// Whether nothing is left.
     var isAtEnd: Bool { position >= end }
 
-    /// All that is left.
     var rest: ArraySlice<UInt8> { bytes[position..<end] }
 
     mutating func skipSpaces() {
@@ -72,9 +64,9 @@ struct CaptureCursor {
         skipSpaces()
     }
 
-    static func isSpace(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
-    }
+    static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+
+    static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     // MARK: Values
 
@@ -146,5 +138,24 @@ struct CaptureCursor {
     static func text(_ bytes: some Collection<UInt8>) -> String {
         let text = String(decoding: bytes, as: UTF8.self)
         return text.count > 40 ? text.prefix(40) + "…" : text
+    }
+}
+
+/// The lines of a text, without a byte order mark, which some editors write, and without their ends, which may be CRLF.
+struct LineSequence: Sequence, IteratorProtocol {
+    private var rest: ArraySlice<UInt8>
+    /// The number of the line that came last, from 1.
+    private(set) var number = 0
+
+    init(_ text: [UInt8]) {
+        rest = text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text[...]
+    }
+
+    mutating func next() -> ArraySlice<UInt8>? {
+        guard !rest.isEmpty else { return nil }
+        number += 1
+        let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+        rest = rest[line.endIndex...].dropFirst()
+        return line.last == UInt8(ascii: "\r") ? line.dropLast() : line
     }
 }

@@ -30,7 +30,7 @@ package enum CaptureTime {
     private static func number(_ digits: some Collection<UInt8>) -> Int64? {
         var value: Int64 = 0
         for digit in digits {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            guard CaptureCursor.isDigit(digit) else { return nil }
             value = value * 10 + Int64(digit - UInt8(ascii: "0"))
         }
         return value
