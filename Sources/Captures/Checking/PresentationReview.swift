@@ -19,7 +19,8 @@ struct PresentationReview {
     }
 
     private mutating func warn(_ code: CaptureWarning.Code, line: Int? = nil, _ message: String) {
-        warnings.append(.init(code, line: line ?? presentation.sourceLine, presentation: number, message))
+        let line = line ?? presentation.sourceLine
+        warnings.append(CaptureWarning(code: code, line: line, presentation: number, message: message))
     }
 
     mutating func look() {
@@ -40,17 +41,17 @@ struct PresentationReview {
 
     private mutating func lookAtATR() {
         guard let bytes = presentation.facts.atr else { return }
-        let atr: ATR
         do throws(ATRError) {
-            atr = try ATR(bytes)
-        } catch {
-            return warn(.malformedATR, "\(error)")
-        }
-        for case .wrongTCK(let expected, let actual) in atr.warnings {
-            warn(.wrongTCK, "the ATR's check byte is \([actual].hex), and should be \([expected].hex)")
-        }
-        if let told = presentation.facts.technology, let technology = atr.technology, told != technology {
+            let atr = try ATR(bytes)
+            for case .wrongTCK(let expected, let actual) in atr.warnings {
+                warn(.wrongTCK, "the ATR's check byte is \([actual].hex), and should be \([expected].hex)")
+            }
+            guard let told = presentation.facts.technology, let technology = atr.technology, told != technology else {
+                return
+            }
             warn(.differentTechnology, "the ATR is one of \(technology.rawValue), and the card one of \(told.rawValue)")
+        } catch {
+            warn(.malformedATR, "\(error)")
         }
     }
 
@@ -70,10 +71,8 @@ struct PresentationReview {
                 (name: "BCC1", told: bytes[8], right: CardUID.checkByte(of: bytes[4..<8])),
             ]
             for check in checks where check.told != check.right {
-                warn(
-                    .wrongBCC,
-                    "\(check.name) in pages 0 to 2 is \([check.told].hex), and should be \([check.right].hex)"
-                )
+                let (told, right) = ([check.told].hex, [check.right].hex)
+                warn(.wrongBCC, "\(check.name) in pages 0 to 2 is \(told), and should be \(right)")
             }
         }
         // In either order: some readers give those of ISO 15693 backwards.

@@ -68,23 +68,13 @@ public struct CaptureConversion: Sendable {
         self.lines = lines.count
         skippedLines = max(0, lines.count { !$0.isBlank } - builder.usedLines)
         guard !capture.presentations.isEmpty else {
-            throw CaptureError(
-                file: file,
-                line: 1,
-                column: 1,
-                code: .notACapture,
-                message: "no card and no command was found in it, read as \(format.title)"
-            )
+            let message = "no card and no command was found in it, read as \(format.title)"
+            throw CaptureError(file: file, line: 1, column: 1, code: .notACapture, message: message)
         }
         let length = capture.text().utf8.count
         guard length <= CaptureLimits.fileLength else {
-            throw CaptureError(
-                file: file,
-                line: 1,
-                column: 1,
-                code: .fileTooLong,
-                message: "the capture would have \(length) bytes, \(CaptureLimits.fileLength) are allowed"
-            )
+            let message = "the capture would have \(length) bytes, \(CaptureLimits.fileLength) are allowed"
+            throw CaptureError(file: file, line: 1, column: 1, code: .fileTooLong, message: message)
         }
     }
 
@@ -99,8 +89,7 @@ public struct CaptureConversion: Sendable {
     /// What a text looks like, by the lines of its beginning.
     private static func format(of lines: [LogLine]) -> Format {
         for line in lines.prefix(2000) {
-            if line.contains("libnfc.") { return .libnfc }
-            if LibNFCLog.isBareFrame(line) { return .libnfc }
+            if line.contains("libnfc.") || LibNFCLog.isBareFrame(line) { return .libnfc }
             if PCSCDLog.isOne(line) { return .pcscd }
         }
         return .transcript
@@ -109,11 +98,5 @@ public struct CaptureConversion: Sendable {
 
 extension CaptureConversion.Format {
     /// The name for people.
-    public var title: String {
-        switch self {
-        case .pcscd: "a pcscd log"
-        case .libnfc: "a libnfc log"
-        case .transcript: "a transcript"
-        }
-    }
+    public var title: String { self == .transcript ? "a transcript" : "a \(rawValue) log" }
 }

@@ -70,6 +70,16 @@ struct LogLine {
         return String(decoding: bytes[start..<end], as: UTF8.self).trimmed
     }
 
+    /// What stands behind the first occurrence of a text.
+    func text(behind text: StaticString, to end: Int? = nil) -> String? {
+        self.end(of: text).map { self.text(from: $0, to: end) }
+    }
+
+    /// The first place from there on that is no white space.
+    func skippingSpaces(_ start: Int) -> Int {
+        bytes[min(start, bytes.count)...].firstIndex { !CaptureCursor.isSpace($0) } ?? bytes.count
+    }
+
     /// A cursor for the bytes from a place on.
     func cursor(at start: Int) -> CaptureCursor {
         var cursor = CaptureCursor(bytes, line: number, file: file)
