@@ -44,13 +44,8 @@ struct ExchangeWalk {
     ) -> ExplainedExchange {
         guard !wrapping.carrier.isEmpty else { return inner }
         func field(_ bytes: [UInt8], _ offset: Int, _ message: ExplainedExchange.Message) -> ExplainedField {
-            ExplainedField(
-                "carried",
-                at: offset,
-                bytes,
-                meaning: message.title,
-                fields: message.fields.map { $0.moved(by: offset) }
-            )
+            let fields = message.fields.map { $0.moved(by: offset) }
+            return ExplainedField("carried", at: offset, bytes, meaning: message.title, fields: fields)
         }
         let command = ExplainedExchange.Message(
             "\(wrapping.carrier): \(inner.command.title)",
@@ -217,20 +212,4 @@ struct ConversationState: Sendable {
 
     /// The link was broken: what was selected is not any more.
     mutating func forgetSelection() { selection = .none }
-}
-
-/// Where the keys and passwords of a conversation stand, those left out that everybody knows.
-struct KeySpans {
-    private let spans: [Int: [RedactionConversation.Span]]
-
-    init(_ presentation: Capture.Presentation) {
-        let keys = RedactionConversation(presentation).spans.filter {
-            $0.kind == .key && !$0.isPublic(in: presentation)
-        }
-        spans = Dictionary(grouping: keys, by: \.exchange)
-    }
-
-    func ranges(_ index: Int, isCommand: Bool) -> [Range<Int>] {
-        (spans[index] ?? []).filter { $0.isCommand == isCommand }.map(\.range)
-    }
 }

@@ -4,40 +4,31 @@ import CardTags
 
 /// What a reader knew of a card before anything was asked, explained.
 enum FactText {
-    /// What a card line is.
     static func title(_ facts: CardFacts) -> String {
         let card = CardIdentifier.identify(facts: facts)
         let technology = card.technology.map { ", \($0.rawValue)" } ?? ""
         return "a card comes: \(card.product.name) (\(card.certainty.rawValue))\(technology)"
     }
 
-    /// What an answer to reset is.
     static func atr(_ bytes: [UInt8]) -> ExplainedExchange.Message {
         let atr: ATR
         do throws(ATRError) {
             atr = try ATR(bytes)
         } catch {
-            let fault = ExplainedField("not read", length: bytes.count, meaning: error.message)
+            let fault = ExplainedField(name: "not read", length: bytes.count, meaning: error.message)
             return .init("answer to reset: malformed", [fault])
         }
         var fields: [ExplainedField] = []
         let historical = atr.historicalBytes
         let end = atr.bytes.count - (atr.tck == nil ? 0 : 1)
         if !historical.isEmpty {
-            fields.append(
-                ExplainedField(
-                    "historical bytes",
-                    at: end - historical.count,
-                    historical,
-                    text: ExplanationText.ascii(historical),
-                    meaning: atr.storageCard.map { "the reader names the card \($0.displayName)" }
-                )
-            )
+            let (place, text) = (end - historical.count, ExplanationText.ascii(historical))
+            let meaning = atr.storageCard.map { "the reader names the card \($0.displayName)" }
+            fields.append(ExplainedField("historical bytes", at: place, historical, text: text, meaning: meaning))
         }
         if let tck = atr.tck {
-            fields.append(
-                ExplainedField("check byte", at: end, [tck], meaning: atr.isTCKValid == true ? "right" : "wrong")
-            )
+            let meaning = atr.isTCKValid == true ? "right" : "wrong"
+            fields.append(ExplainedField("check byte", at: end, [tck], meaning: meaning))
         }
         let phone =
             atr.isContactless && historical.isEmpty
@@ -45,7 +36,6 @@ enum FactText {
         return .init("answer to reset: \(atr.cardName)\(phone)", fields)
     }
 
-    /// What a named value is.
     static func value(_ value: CardFacts.Value, _ facts: CardFacts) -> String {
         let bytes = value.bytes
         switch value.name {

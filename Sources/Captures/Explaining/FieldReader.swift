@@ -32,14 +32,8 @@ struct FieldReader {
         guard left > 0 else { return nil }
         let part = Array(bytes[place..<min(place + count, bytes.count)])
         let isWhole = part.count == count
-        fields.append(
-            ExplainedField(
-                name,
-                at: offset,
-                part,
-                meaning: isWhole ? meaning(part) : "cut off: it has \(ExplanationText.count(count))"
-            )
-        )
+        let meaning = isWhole ? meaning(part) : "cut off: it has \(ExplanationText.count(count))"
+        fields.append(ExplainedField(name, at: offset, part, meaning: meaning))
         place += part.count
         return isWhole ? part : nil
     }

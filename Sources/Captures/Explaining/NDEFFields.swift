@@ -29,7 +29,7 @@ enum NDEFFields {
                 let said = explain(record, item.isChunked ? nil : start + item.payloadStart)
                 fields.append(
                     ExplainedField(
-                        name(record),
+                        name: name(record),
                         offset: start + item.start,
                         length: item.isChunked
                             ? item.payloadCount : item.payloadStart + item.payloadCount - item.start,
@@ -45,7 +45,7 @@ enum NDEFFields {
         if let fault, !bytes.isEmpty {
             fields.append(
                 ExplainedField(
-                    fault.isTolerable ? "behind the message" : "not read",
+                    name: fault.isTolerable ? "behind the message" : "not read",
                     offset: start + min(fault.offset, bytes.count),
                     length: max(0, bytes.count - fault.offset),
                     meaning: fault.message
@@ -105,14 +105,9 @@ enum NDEFFields {
         )
     }
 
-    /// A message that was put together, with its records.
-    static func message(_ bytes: [UInt8], at offset: Int?, joined: Bool) -> ExplainedField {
-        ExplainedField(
-            "NDEF message",
-            at: joined ? nil : offset,
-            bytes,
-            isJoined: joined,
-            fields: records(bytes, at: joined ? 0 : offset ?? 0)
-        )
+    /// A message with its records; one that was put together stands nowhere.
+    static func message(_ bytes: [UInt8], at offset: Int?) -> ExplainedField {
+        let fields = records(bytes, at: offset ?? 0)
+        return ExplainedField("NDEF message", at: offset, bytes, isJoined: offset == nil, fields: fields)
     }
 }

@@ -26,14 +26,10 @@ struct SmartTapExplainer: ExchangeExplainer {
             )
         case Instruction.getData:
             parts = nil
-            let collector = SmartTapFields.collector(in: records)
-            let services = SmartTapFields.services(in: records)
+            let whose = SmartTapFields.collector(in: records).map { " of \($0)" } ?? ""
+            let services = ExplanationText.list(SmartTapFields.services(in: records), none: "passes")
             return ExplainedExchange(
-                command(
-                    "GET SMART TAP DATA: asks for \(ExplanationText.list(services, none: "passes"))"
-                        + (collector.map { " of \($0)" } ?? ""),
-                    apdu
-                ),
+                command("GET SMART TAP DATA: asks for \(services)\(whose)", apdu),
                 dataAnswer(apdu)
             )
         case Instruction.getMore:
@@ -55,14 +51,8 @@ struct SmartTapExplainer: ExchangeExplainer {
 
     /// Whether the data are Smart Tap's although nothing of it was selected.
     private static func isMeant(_ apdu: RecordedExchange.Parts) -> Bool {
-        let name: String
-        switch apdu.ins {
-        case Instruction.negotiate: name = "ngr"
-        case Instruction.getData: name = "srq"
-        case Instruction.push: name = "spr"
-        default: return false
-        }
-        return SmartTapFields.leniently(apdu.data).first(named: name) != nil
+        let names = [Instruction.negotiate: "ngr", Instruction.getData: "srq", Instruction.push: "spr"]
+        return names[apdu.ins].flatMap { SmartTapFields.leniently(apdu.data).first(named: $0) } != nil
     }
 
     private func command(_ title: String, _ apdu: RecordedExchange.Parts) -> ExplainedExchange.Message {
@@ -115,16 +105,11 @@ struct SmartTapExplainer: ExchangeExplainer {
         guard let answer = SmartTapFields.leniently(data).first(named: "srs"),
             let flags = SmartTapFields.leniently(answer.payload).first(named: "reb")?.payload.first
         else { return "the phone gives nothing that can be read" }
-        return flags & 0x01 == 0
-            ? "the phone gives a bundle that is not encrypted"
-            : "the phone gives a bundle that is encrypted for this tap"
+        return "the phone gives a bundle that is " + (flags & 0x01 == 0 ? "not encrypted" : "encrypted for this tap")
     }
 
-    private func answer(
-        _ apdu: RecordedExchange.Parts,
-        _ data: [UInt8],
-        _ success: String
-    ) -> ExplainedExchange.Message {
+    private func answer(_ apdu: RecordedExchange.Parts, _ data: [UInt8], _ success: String) -> ExplainedExchange.Message
+    {
         guard let status = apdu.status else { return .init(StatusText.title(apdu, "")) }
         let meaning = Self.meaning(of: status)
         return .init(
@@ -150,35 +135,21 @@ struct SmartTapExplainer: ExchangeExplainer {
     // MARK: Tags of the answer to SELECT
 
     static let selection = TagDictionary([
-        0xC0: .init("version of the wallet") { value, _ in
-            .init(meaning: ExplanationText.number(value).map { "\($0)" })
-        },
-        0xC1: .init("what the phone is ready for") { value, _ in
-            .init(meaning: value.first.map(modes))
-        },
+        0xC0: .meaning("version of the wallet") { ExplanationText.number($0).map { "\($0)" } },
+        0xC1: .meaning("what the phone is ready for") { value in value.first.map { ExplanationText.bits($0, modes) } },
         0xC2: .init("nonce of the phone", "to be signed by the terminal"),
         0xC3: .init("ephemeral key of the phone", "a compressed point, for this tap"),
         0x73: .init("details of the application"),
         0xDF6D: .init("oldest version"),
-        0xDF4D: .init("newest version") { value, _ in .init(meaning: value == [0x00, 0x01] ? "Smart Tap 2.1" : nil) },
-        0xDF62: .init("what the application can do") { value, _ in
-            .init(
-                meaning: value.first.map {
-                    ExplanationText.bits($0, [(0x01, "its SELECT may be left out"), (0x02, "passes")])
-                }
-            )
+        0xDF4D: .meaning("newest version") { $0 == [0x00, 0x01] ? "Smart Tap 2.1" : nil },
+        0xDF62: .meaning("what the application can do") { value in
+            value.first.map { ExplanationText.bits($0, [0x01: "its SELECT may be left out", 0x02: "passes"]) }
         },
         0xDF6E: .init("nonce of the phone", "to be signed by the terminal"),
         0xDF6B: .init("ephemeral key of the phone", "a compressed point, for this tap"),
     ]).adding(SelectionExplainer.template)
 
-    private static func modes(_ byte: UInt8) -> String {
-        ExplanationText.bits(
-            byte,
-            [
-                (0x04, "passes are asked for"), (0x08, "passes are on"), (0x40, "payment is asked for"),
-                (0x80, "payment is on"),
-            ]
-        )
-    }
+    private static let modes: KeyValuePairs<UInt8, String> = [
+        0x04: "passes are asked for", 0x08: "passes are on", 0x40: "payment is asked for", 0x80: "payment is on",
+    ]
 }

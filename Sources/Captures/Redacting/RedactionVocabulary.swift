@@ -27,7 +27,7 @@ final class RedactionVocabulary {
 
     /// Words that mean something by themselves: the parts of an address behind which, and the names under which, an id
     /// stands.
-    static let structural = NDEFPassReader.idSegments.union(
+    private static let structural = NDEFPassReader.idSegments.union(
         (NDEFPassReader.idNames + NDEFPassReader.nameNames).map { $0.lowercased() }
     )
 
@@ -112,7 +112,7 @@ final class RedactionVocabulary {
         var candidate = original
         for attempt in 0..<96 {
             candidate = make(&random)
-            guard !used.contains(candidate), !isStructural(candidate) else { continue }
+            guard !used.contains(candidate), !Self.isStructural(candidate) else { continue }
             // In a long payload such a run is there by chance.
             let hasRun = candidate.count <= 1024 && Self.runs(of: candidate).contains { runs.contains($0) }
             if !hasRun, attempt >= 64 || originals[candidate] == nil { return candidate }
@@ -130,8 +130,8 @@ final class RedactionVocabulary {
         }
     }
 
-    private func isStructural(_ word: [UInt8]) -> Bool {
-        word.count <= 8 && Self.structural.contains(String(decoding: word, as: UTF8.self).lowercased())
+    static func isStructural(_ word: [UInt8]) -> Bool {
+        word.count <= 8 && structural.contains(String(decoding: word, as: UTF8.self).lowercased())
     }
 
     private static func string(_ original: [UInt8], keeping: Set<Int>, _ random: inout RedactionRandom) -> [UInt8] {
