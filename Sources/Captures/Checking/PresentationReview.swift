@@ -1,7 +1,6 @@
 import CardCore
 import CardTags
 
-/// What a reviewer would ask about one presentation.
 struct PresentationReview {
     let presentation: Capture.Presentation
     let number: Int

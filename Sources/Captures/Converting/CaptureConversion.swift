@@ -86,7 +86,6 @@ public struct CaptureConversion: Sendable {
         return words.count == 2 && words[0] == "capture" && Int(words[1]) != nil ? first : nil
     }
 
-    /// What a text looks like, by the lines of its beginning.
     private static func format(of lines: [LogLine]) -> Format {
         for line in lines.prefix(2000) {
             if line.contains("libnfc.") || LibNFCLog.isBareFrame(line) { return .libnfc }

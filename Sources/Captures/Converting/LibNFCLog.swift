@@ -27,7 +27,6 @@ enum LibNFCLog {
         builder = reading.builder
     }
 
-    /// A card that the reader selected.
     private struct Target {
         var facts: CardFacts
         var isISODEP: Bool
@@ -38,7 +37,6 @@ enum LibNFCLog {
         /// The command under way, and the line that it stands on.
         var command: [UInt8]?
         var commandLine = 0
-        /// What came since.
         var received: [UInt8] = []
         var target: Target?
         /// How many bits of the last byte of a raw frame are sent; 0 for all.
@@ -68,7 +66,6 @@ enum LibNFCLog {
             return false
         }
 
-        /// Looks at the answer to the command under way.
         mutating func finishCommand() {
             guard let command, let code = command.first else { return }
             let answer = PN53xFrame.payload(received, direction: 0xD5)

@@ -80,17 +80,15 @@ struct LogLine {
         bytes[min(start, bytes.count)...].firstIndex { !CaptureCursor.isSpace($0) } ?? bytes.count
     }
 
-    /// A cursor for the bytes from a place on.
     func cursor(at start: Int) -> CaptureCursor {
         var cursor = CaptureCursor(bytes, line: number, file: file)
         cursor.advance(max(0, start - cursor.position))
         return cursor
     }
 
-    /// The hexadecimal bytes from a place on, up to the end or one of `stops`.
-    func hex(from start: Int, stops: [UInt8] = []) throws(CaptureError) -> [UInt8] {
+    func hex(from start: Int) throws(CaptureError) -> [UInt8] {
         var cursor = cursor(at: start)
-        return try cursor.hex(stops: stops)
+        return try cursor.hex()
     }
 
     func error(_ code: CaptureError.Code, at place: Int, _ message: String) -> CaptureError {

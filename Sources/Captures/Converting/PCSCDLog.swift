@@ -15,7 +15,6 @@ import CardTags
 /// distinguished; without, what is said goes to the reader that was connected last. Where the log names a single
 /// reader, all is said to that one.
 enum PCSCDLog {
-    /// Whether a line has the form of this log.
     static func isOne(_ line: LogLine) -> Bool {
         guard let message = Message(line) else { return false }
         return ["APDU:", "SW:", "Card ATR:"].contains { message.word.hasPrefix($0) } || message.word.contains(".c:")
@@ -34,7 +33,6 @@ enum PCSCDLog {
         builder = reading.builder
     }
 
-    /// The reader that a line names.
     private static func readerName(_ line: LogLine) -> String? {
         line.text(behind: "Card inserted into ") ?? line.text(behind: "Card Removed From ") ?? connecting(line)
     }
@@ -43,11 +41,9 @@ enum PCSCDLog {
         line.text(behind: "Attempting Connect to ", to: line.end(of: " using protocol").map { $0 - 15 })
     }
 
-    /// A line taken apart.
     private struct Message {
         var delta: Int
         var thread: String
-        /// Where the message begins.
         var start: Int
         /// Its first 40 bytes.
         var word: String
@@ -79,7 +75,6 @@ enum PCSCDLog {
         var builder: ConversionBuilder
         var now: Duration = .zero
         var hasBegun = false
-        /// The reader to which each thread is connected.
         var connected: [String: String] = [:]
         /// The reader into which each thread saw a card inserted.
         var inserted: [String: String] = [:]

@@ -164,7 +164,6 @@ enum TranscriptLog {
             return builder.soleReader != nil
         }
 
-        /// Ends the exchange under way.
         mutating func flush() throws(CaptureError) {
             guard let command else { return }
             let (answer, status) = (self.answer, self.status)

@@ -60,7 +60,6 @@ struct AppleVASExplainer: ExchangeExplainer {
 
     // MARK: Tags
 
-    /// Of the answer to SELECT.
     static let selection = TagDictionary([
         0x9F21: .meaning("version of VAS") {
             $0.count == 2 ? "\($0[0]).\($0[1])" : "should have 2 bytes, has \($0.count)"
@@ -71,7 +70,6 @@ struct AppleVASExplainer: ExchangeExplainer {
         },
     ]).adding(SelectionExplainer.template)
 
-    /// Of the command.
     static let request = TagDictionary([
         0x9F22: .meaning("version of VAS") { $0 == [0x01, 0x00] ? "1.0" : "1.0 is known, which is 0100" },
         0x9F25: .meaning("merchant id") { value in
@@ -89,7 +87,6 @@ struct AppleVASExplainer: ExchangeExplainer {
         0x9F29: .ascii("address to get a pass at"),
     ])
 
-    /// Of the answer.
     static let answer = TagDictionary([
         0x70: .init("answer"),
         0x9F2A: .meaning("mobile token") {

@@ -4,8 +4,6 @@ import CardTags
 /// What pages and blocks of a tag's memory hold.
 enum BlockFields {
     /// What is read from a block on, or written to it, as fields; the message is the last, once all of it is known.
-    ///
-    /// - Parameter offset: where the content begins in its command or answer.
     static func make(
         _ content: [UInt8],
         fromBlock block: Int,

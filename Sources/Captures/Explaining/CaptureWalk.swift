@@ -9,7 +9,6 @@ struct CaptureWalk {
     private var found: [ExplainedLine] = []
     /// The number of the presentation under way.
     private var number: Int?
-    /// The name of the reader under way.
     private var reader: String?
 
     init(_ capture: Capture, _ text: [UInt8]) {
@@ -146,7 +145,6 @@ struct CaptureLineNumbers {
     private var removals: [Int?: [Int]] = [:]
     private(set) var reports: [Int] = []
 
-    /// Looks through the text of a capture that was read from it.
     init(_ text: [UInt8]) {
         var lines = LineSequence(text)
         while let line = lines.next() {

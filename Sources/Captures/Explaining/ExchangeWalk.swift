@@ -7,7 +7,6 @@ struct ExchangeWalk {
     private var state: ConversationState
     private var explainers: [any ExchangeExplainer]
 
-    /// The conversation with a card of which that is known.
     init(_ facts: CardFacts) {
         state = ConversationState(facts)
         // The first that knows something of an exchange is the one that is heard.
@@ -17,10 +16,10 @@ struct ExchangeWalk {
         ]
     }
 
-    /// What there is to say of the next exchange.
     mutating func explain(_ exchange: Capture.Exchange) -> ExplainedExchange {
         let explained = explain(RecordedExchange(exchange), depth: 0)
-        if case .fault = exchange.answer { state.forgetSelection() }
+        // Where the link was broken, what was selected is not any more.
+        if case .fault = exchange.answer { state.selection = .none }
         return explained
     }
 
@@ -36,7 +35,6 @@ struct ExchangeWalk {
         return ExplainedExchange(.init("not known here"), .init("not known here"))
     }
 
-    /// What is said of a command that carries another one.
     private static func outer(
         _ exchange: RecordedExchange,
         _ wrapping: FrameWrapping,
@@ -164,24 +162,19 @@ struct ConversationState: Sendable {
         case none
         /// A wallet, under the name `OSE.VAS.01`.
         case wallet(Wallet)
-        /// Google's Smart Tap.
         case smartTap
-        /// The NDEF application of a Type 4 tag.
         case ndef
         /// Any other application, by its name.
         case application([UInt8])
     }
 
-    /// Whose wallet it is.
     enum Wallet: Sendable, Hashable {
         case apple, google, unknown
     }
 
     var selection = Selection.none
     let technology: Technology?
-    /// What the reader took the card for.
     let tagType: TagType?
-    /// The memory of a tag as far as it was read or written.
     var memory: ObservedMemory?
 
     init(_ facts: CardFacts) {
@@ -194,7 +187,6 @@ struct ConversationState: Sendable {
     /// Whether Smart Tap's commands are Smart Tap's, and not another application's with the same class.
     var isSmartTap: Bool { selection == .smartTap || selection == .wallet(.google) }
 
-    /// Notes what an exchange has changed.
     mutating func note(_ exchange: RecordedExchange) {
         guard let apdu = exchange.apdu, let name = apdu.selectedName, apdu.isSuccess else { return }
         switch KnownApplication(named: name)?.kind {
@@ -202,14 +194,11 @@ struct ConversationState: Sendable {
             switch WalletSelection(ResponseAPDU(data: apdu.body, statusWord: .success)) {
             case .apple: selection = .wallet(.apple)
             case .google: selection = .wallet(.google)
-            case .absent, .unknown, .malformed: selection = .wallet(.unknown)
+            default: selection = .wallet(.unknown)
             }
         case .smartTap: selection = .smartTap
         case .ndef: selection = .ndef
         default: selection = .application(name)
         }
     }
-
-    /// The link was broken: what was selected is not any more.
-    mutating func forgetSelection() { selection = .none }
 }

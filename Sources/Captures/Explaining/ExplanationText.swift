@@ -1,6 +1,5 @@
 import CardCore
 
-/// How explanations look to people.
 enum ExplanationText {
     /// The most characters of a value that are shown, unless more are asked for.
     static let longestValue = 64
@@ -35,12 +34,10 @@ enum ExplanationText {
     /// `1 byte`, `2 bytes`.
     static func count(_ number: Int, _ noun: String = "byte") -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
-    /// A list for a sentence, or that there is nothing in it.
     static func list(_ items: [String], none: String = "nothing") -> String {
         items.isEmpty ? none : items.joined(separator: ", ")
     }
 
-    /// What the bits of a byte mean.
     static func bits(_ byte: UInt8, _ names: KeyValuePairs<UInt8, String>, none: String = "nothing") -> String {
         let known = names.reduce(UInt8(0)) { $0 | $1.key }
         var items = names.filter { byte & $0.key != 0 }.map(\.value)

@@ -2,7 +2,6 @@ import CardCore
 import CardPasses
 import CardTags
 
-/// What a reader knew of a card before anything was asked, explained.
 enum FactText {
     static func title(_ facts: CardFacts) -> String {
         let card = CardIdentifier.identify(facts: facts)

@@ -13,10 +13,6 @@ struct FieldReader {
 
     var left: Int { bytes.count - place }
 
-    /// The next byte, which stays.
-    var next: UInt8? { place < bytes.count ? bytes[place] : nil }
-
-    /// Where the next byte stands in the message.
     var offset: Int { start + place }
 
     /// Takes a field of so many bytes.

@@ -12,7 +12,6 @@ struct FileExplainer: ExchangeExplainer {
         var prefix = 0
         var isTold = false
 
-        /// No byte beyond is kept.
         static let end = 1 << 20
 
         mutating func note(_ content: [UInt8], at offset: Int) {
@@ -243,7 +242,6 @@ struct FileExplainer: ExchangeExplainer {
         return BERTLV.decodePrefix(file.part(7..<min(file.prefix, 256))).objects
     }
 
-    /// What a file is called, as far as the capability container or the standard tells.
     private static func name(of id: [UInt8], container file: File?) -> String? {
         if let name = FileNames.meaning(of: id) { return name }
         let control = controls(in: file).first { $0.value?.prefix(2).elementsEqual(id) == true }
@@ -290,17 +288,13 @@ struct StandardExplainer: ExchangeExplainer {
     }
 }
 
-/// Applications that are known by their names.
 struct KnownApplication: Sendable, Hashable {
-    /// What kind of application it is.
     enum Kind: Sendable, Hashable {
         case wallet, smartTap, ndef, payment, identityDocument, other
     }
 
     let kind: Kind
-    /// What to call it in a title.
     let name: String
-    /// What selecting it is for.
     let purpose: String
 
     private init(_ kind: Kind, _ name: String, _ purpose: String) {
@@ -309,7 +303,6 @@ struct KnownApplication: Sendable, Hashable {
         self.purpose = purpose
     }
 
-    /// The application with that name; `nil` for one that is not known.
     init?(named name: [UInt8]) {
         if let known = Self.known[name] {
             self = known

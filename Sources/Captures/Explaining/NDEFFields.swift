@@ -7,8 +7,6 @@ enum NDEFFields {
     typealias Explanation = (_ record: NDEFRecord, _ payload: Int?) -> TagDictionary.Content
 
     /// The fields of a message's records, and what is wrong with it.
-    ///
-    /// - Parameter start: where the message begins in the command or answer.
     static func records(
         _ bytes: [UInt8],
         at start: Int,
@@ -64,7 +62,6 @@ enum NDEFFields {
         "record " + (record.type.isEmpty ? record.tnf.name : record.typeName)
     }
 
-    /// What a record of a tag says.
     static func content(_ record: NDEFRecord, at payload: Int?, depth: Int) -> TagDictionary.Content {
         let nested = depth < NDEFLimits.default.nesting ? self.nested(record, at: payload, depth: depth + 1) : []
         switch record.content {
@@ -93,7 +90,6 @@ enum NDEFFields {
         }
     }
 
-    /// The message in the payload of a Smart Poster or a handover.
     private static func nested(_ record: NDEFRecord, at payload: Int?, depth: Int) -> [ExplainedField] {
         guard record.nestedRecords != nil, let payload else { return [] }
         // A handover has its version first.

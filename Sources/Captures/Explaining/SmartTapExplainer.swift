@@ -100,7 +100,6 @@ struct SmartTapExplainer: ExchangeExplainer {
         return message
     }
 
-    /// What the bundle of an answer is.
     private static func given(_ data: [UInt8]) -> String {
         guard let answer = SmartTapFields.leniently(data).first(named: "srs"),
             let flags = SmartTapFields.leniently(answer.payload).first(named: "reb")?.payload.first
@@ -118,7 +117,6 @@ struct SmartTapExplainer: ExchangeExplainer {
         )
     }
 
-    /// What a status word means: the first byte decides, the second says more.
     static func meaning(of status: StatusWord) -> String {
         let meaning = SmartTapStatus(status).meaning
         return details[status.rawValue].map { "\(meaning) (\($0))" } ?? meaning

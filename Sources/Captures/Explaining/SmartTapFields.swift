@@ -11,7 +11,6 @@ enum SmartTapFields {
     /// text.
     private static let longestInflated = 4096
 
-    /// The fields of a message.
     static func message(_ bytes: [UInt8], at start: Int, depth: Int = 1) -> [ExplainedField] {
         guard !bytes.isEmpty, depth <= depthLimit else { return [] }
         return NDEFFields.records(bytes, at: start, name: name) { content($0, at: $1, depth: depth) }
@@ -37,7 +36,6 @@ enum SmartTapFields {
         return nil
     }
 
-    /// The kinds of passes that a request asks for.
     static func services(in records: [NDEFRecord]) -> [String] {
         guard let request = records.first(named: "srq"),
             let list = leniently(Array(request.payload.dropFirst(2))).first(named: "slr")

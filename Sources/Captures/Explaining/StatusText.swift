@@ -1,6 +1,5 @@
 import CardCore
 
-/// Status words in titles and fields.
 enum StatusText {
     /// `status 9000: done`, with what it means here where somebody knows better than the standard.
     static func title(
@@ -31,7 +30,6 @@ extension RecordedExchange.Parts {
         return [ExplainedField(name, at: dataOffset, data, text: text, meaning: meaning)] + faults
     }
 
-    /// What is wrong with the command's lengths.
     var faults: [ExplainedField] {
         guard let error else { return [] }
         return [ExplainedField(name: "lengths", length: 0, meaning: error.message)]

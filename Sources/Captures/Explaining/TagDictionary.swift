@@ -2,7 +2,6 @@ import CardCore
 
 /// What the tags of BER-TLV data objects mean to one protocol.
 struct TagDictionary: Sendable {
-    /// One tag.
     struct Entry: Sendable {
         let name: String
         /// What to say of the bytes of a primitive object, which begin at that place of the message.
@@ -29,7 +28,6 @@ struct TagDictionary: Sendable {
         }
     }
 
-    /// What is said of a value.
     struct Content: Sendable {
         var text: String?
         var meaning: String?
@@ -55,8 +53,6 @@ struct TLVFields {
     private let start: Int
 
     /// The fields of some data objects. Behind the first byte that is none of a data object, the rest is one field.
-    ///
-    /// - Parameter start: where the bytes begin in their message.
     static func make(_ bytes: [UInt8], at start: Int, _ dictionary: TagDictionary) -> [ExplainedField] {
         TLVFields(dictionary: dictionary, bytes: bytes, start: start).objects(0..<bytes.count, depth: 1)
     }

@@ -59,7 +59,6 @@ public struct Capture: Sendable, Hashable {
             self.value = value
         }
 
-        /// The reader that it names, if it names one.
         fileprivate var reader: Reader? {
             let words = key.lowercased().split(separator: " ")
             guard words.first == "reader", words.count <= 2 else { return nil }

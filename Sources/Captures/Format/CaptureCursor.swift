@@ -27,7 +27,6 @@ struct CaptureCursor {
 
     // MARK: Characters
 
-    /// The byte at this place, or `nil` at the end.
     var current: UInt8? { position < end ? bytes[position] : nil }
 
     var isAtEnd: Bool { position >= end }
@@ -70,7 +69,6 @@ struct CaptureCursor {
 
     // MARK: Values
 
-    /// A time: seconds with up to nine decimals.
     mutating func time(_ what: String) throws(CaptureError) -> Duration {
         let word = peekWord()
         guard !word.isEmpty else { throw error(.invalidTime, "\(what) has no time") }
@@ -91,7 +89,6 @@ struct CaptureCursor {
         }
     }
 
-    /// Two hexadecimal digits.
     mutating func hexByte(stops: [UInt8] = []) throws(CaptureError) -> UInt8 {
         guard let high = current.flatMap(Self.digit) else { throw invalidHex() }
         guard position + 1 < end, !Self.isSpace(bytes[position + 1]), !stops.contains(bytes[position + 1]) else {
@@ -129,7 +126,6 @@ struct CaptureCursor {
         return CaptureError(file: file, line: line, column: column, code: code, message: message)
     }
 
-    /// Refuses what is left on the line.
     func expectEnd() throws(CaptureError) {
         guard isAtEnd else { throw error(.trailingText, "'\(Self.text(rest))' is not expected here") }
     }

@@ -93,7 +93,7 @@ public struct CaptureError: Error, Sendable, Hashable {
         case .unsupportedVersion: "Use a newer version of this program."
         case .invalidHeader, .duplicateHeader: "Write one 'key: value' a line, 'started' as 2026-01-31T09:00:00Z."
         case .headerAfterCard: "Move the line above the first card."
-        case .unknownStatement: "Put a '#' before a comment."
+        case .unknownStatement, .trailingText: "Put a '#' before a comment."
         case .unknownReader: "Name each reader in the header as 'reader N: NAME' and each card as 'card N at T'."
         case .invalidTime: "Write seconds since the start, such as 1.250."
         case .timeBackwards: "Put the lines into the order of their times."
@@ -109,16 +109,13 @@ public struct CaptureError: Error, Sendable, Hashable {
         case .missingAnswer: "Add the answer ('<'), or the fault in its place ('! timeout')."
         case .unexpectedAnswer: "Write one answer after each command."
         case .answerKind: "Answer '>' and 'control' with '<', and '>>' with '<<'."
-        case .trailingText: "Put a '#' before a comment."
         }
     }
 }
 
 extension CaptureError: CustomStringConvertible {
     /// `FILE:LINE:COLUMN: message`, as compilers write it. ``hint`` describes what to do.
-    public var description: String {
-        "\(file ?? "capture"):\(line):\(column): \(message)"
-    }
+    public var description: String { "\(file ?? "capture"):\(line):\(column): \(message)" }
 }
 
 /// Limits that hold for capture files, which may come from anybody.
@@ -143,9 +140,6 @@ public enum CaptureLimits {
 
     /// The shortest answer to a command APDU, in bytes: its status word.
     public static let shortestAnswer = 2
-
-    /// The latest time, in seconds since the start: ten digits.
-    public static let latestSecond = 9_999_999_999
 
     /// The largest number of a reader.
     public static let readerNumber = 999

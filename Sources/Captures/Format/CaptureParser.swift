@@ -9,9 +9,7 @@ struct CaptureParser {
     /// Whether a card or a line came, so that the header is over.
     var isInBody = false
     var readers: Set<Int?> = []
-    /// The presentation to which the next exchange belongs.
     var current: Int?
-    /// The open presentation of each reader.
     var open: [Int?: Int] = [:]
     /// The last time of a card or a line, and the last removal of each reader.
     var latest: Duration = .zero
@@ -47,7 +45,6 @@ struct CaptureParser {
         CaptureError(file: file, line: line, column: column, code: code, message: message)
     }
 
-    /// Refuses lines that are too long or not UTF-8.
     private func check(_ line: ArraySlice<UInt8>, number: Int) throws(CaptureError) {
         guard line.count <= CaptureLimits.lineLength else {
             let message = "the line has \(line.count) bytes, \(CaptureLimits.lineLength) are allowed"
@@ -246,7 +243,6 @@ extension CaptureParser {
     }
 }
 
-/// Commands, answers and faults.
 extension CaptureParser {
     private mutating func command(_ line: inout CaptureCursor) throws(CaptureError) {
         try finishCommand()
@@ -330,7 +326,6 @@ extension CaptureParser {
         throw line.error(.unexpectedAnswer, message)
     }
 
-    /// Ends an exchange with its answer and the time of it.
     private mutating func finish(_ answer: Capture.Exchange.Answer, _ line: inout CaptureCursor) throws(CaptureError) {
         line.skipSpaces()
         var at: Duration?

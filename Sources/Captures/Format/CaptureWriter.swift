@@ -10,7 +10,6 @@ public final class CaptureWriter: Sendable {
     /// The file.
     public let path: String
 
-    /// The descriptor, or -1 once closed.
     private let descriptor: Mutex<Int32>
 
     /// Creates the file.

@@ -28,9 +28,7 @@ struct RedactionConversation {
     var memory = RedactionMemory()
     /// Identifiers that the facts, the reader or the card told.
     var identifiers: [[UInt8]] = []
-    /// Exchanges that tell the card's identifier.
     var telling: Set<Int> = []
-    /// Exchanges that hold data that are not understood.
     var unexamined: Set<Int> = []
 
     var technology: Technology?
@@ -55,7 +53,6 @@ struct RedactionConversation {
     /// A native DESFire or Type 2 command that goes on with `AF`.
     var chain: (command: UInt8, part: Int)?
     var isPass = false
-    /// Which commands are secret, in their order.
     var secrets = APDUSecrets()
 
     init(_ presentation: Capture.Presentation) {
@@ -93,7 +90,6 @@ struct RedactionConversation {
         }
     }
 
-    /// What is under way is a command APDU.
     mutating func takeAPDU() { take(RecordedExchange(.apdu, command, answer)) }
 
     /// A frame that is a part of a command, and its answer, which is a part of an answer: as if they stood alone.
@@ -205,7 +201,6 @@ struct RedactionConversation {
 
     // MARK: Storage cards
 
-    /// Pages or blocks that were read or written, from one on.
     mutating func takeStorage(_ block: Int, _ range: Range<Int>, isCommand: Bool) {
         guard !isClassic else { return takeBlocks(block, range, isCommand: isCommand) }
         let space: RedactionMemory.Space = technology == .iso15693 ? .type5 : .pages(sector: 0)
@@ -213,7 +208,6 @@ struct RedactionConversation {
         if isCommand, space == .pages(sector: 0) { findPassword(page: block, range) }
     }
 
-    /// Blocks of a Classic in a row.
     mutating func takeBlocks(_ block: Int, _ range: Range<Int>, isCommand: Bool) {
         for place in stride(from: range.lowerBound, to: range.upperBound, by: 16) {
             let part = place..<min(place + 16, range.upperBound)
@@ -287,7 +281,6 @@ struct RedactionConversation {
 
 // Files of ISO 7816 applications, and the answers of passes.
 extension RedactionConversation {
-    /// A part of a file, of which more may follow.
     private mutating func read(_ place: (space: RedactionMemory.Space, address: Int)?, _ body: Range<Int>) {
         guard let (space, address) = place else { return unexamine(body) }
         touch(space, address, body, isCommand: false)

@@ -5,12 +5,10 @@ import CardPasses
 final class RedactionIdentifiers {
     private let originals: [[UInt8]]
     private let vocabulary: RedactionVocabulary
-    /// Byte strings and their stand-ins.
     private var patterns = RedactionPatterns(prefixLength: 4)
     /// Identifiers of one or two different bytes, which might stand anywhere by chance, and their patterns.
     private let plain: [[UInt8]]
     private var plainPatterns = RedactionPatterns(prefixLength: 4)
-    /// The identifiers in hexadecimal with their stand-ins.
     private(set) var texts = RedactionPatterns(prefixLength: 8)
 
     init(_ identifiers: [[UInt8]], _ vocabulary: RedactionVocabulary) {
@@ -107,8 +105,7 @@ final class RedactionIdentifiers {
 
     // MARK: Headers
 
-    /// Replaces identifiers in hexadecimal, with or without separators, or in decimal, and words that were replaced in
-    /// the cards' texts.
+    /// Replaces identifiers in hexadecimal or decimal, and words that were replaced in the cards' texts.
     func replace(in text: String, _ vocabulary: RedactionVocabulary) -> String {
         var bytes = Array(text.utf8)
         replaceHex(in: &bytes)

@@ -41,10 +41,8 @@ struct RedactionMemory {
 
     var spaces: [Space] { Array(states.keys) }
 
-    /// The last state of a memory.
     func image(_ space: Space) -> [Int: UInt8] { states[space]?.last ?? [:] }
 
-    /// Notes a touch, and begins a new state if it changes a value.
     mutating func note(_ touch: Touch, _ bytes: ArraySlice<UInt8>) {
         let (space, address) = (touch.space, touch.address)
         guard !bytes.isEmpty, address >= 0, address < 1 << 24 else { return }
@@ -225,9 +223,7 @@ extension RedactionMemory {
     /// Exchanges that show data of which nothing is known and that stay as they are: neither zeros nor a part of a
     /// message, of what frames messages, or of a tag's configuration.
     ///
-    /// - Parameters:
-    ///   - replacements: for each state of a memory, the addresses whose bytes are replaced.
-    ///   - isReplaced: whether a byte is replaced by something else: exchange, command or answer, and its offset.
+    /// - Parameter isReplaced: whether a byte is replaced by something that is no part of the memory.
     func unexamined(
         _ replacements: [Space: [[Int: UInt8]]],
         isReplaced: (_ exchange: Int, _ isCommand: Bool, _ offset: Int) -> Bool

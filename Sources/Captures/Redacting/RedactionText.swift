@@ -48,9 +48,7 @@ struct RedactionText {
         return units
     }
 
-    /// Replaces the words of a part of a text.
-    ///
-    /// - Parameter keep: whether a word stays as it is.
+    /// Replaces the words of a part of a text, but those to keep.
     private func words(
         in bytes: inout [UInt8],
         _ range: Range<Int>,
@@ -99,7 +97,6 @@ struct RedactionText {
         }
     }
 
-    /// A word, or the hexadecimal identifier of a card.
     private func word(_ original: [UInt8]) -> [UInt8] {
         let upper = original.map { (0x61...0x66).contains($0) ? $0 - 0x20 : $0 }
         var result: [UInt8] = []
@@ -147,7 +144,6 @@ struct RedactionText {
         return bytes
     }
 
-    /// A text in UTF-16: each letter and digit is replaced as in UTF-8.
     func utf16(_ original: [UInt8]) -> [UInt8] {
         var bytes = original
         // With a byte order mark FF FE, low byte first.
@@ -179,9 +175,8 @@ struct RedactionText {
         return bytes
     }
 
-    /// An address: its scheme and host stay, and the words by which a member's id is found.
-    ///
-    /// - Parameter prefix: what stands before it without being written, as in a URI record.
+    /// An address, behind a prefix that is not written: its scheme and host stay, and the words by which a member's id is
+    /// found.
     func uri(_ original: [UInt8], prefix: [UInt8] = []) -> [UInt8] {
         var bytes = prefix + original
         var place = 0
