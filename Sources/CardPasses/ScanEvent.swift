@@ -71,13 +71,10 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
             case cardRemoved
             /// The link to the card or its reader failed before all of it was read.
             case readFailed
-            /// The phone is locked.
             case phoneLocked
-            /// The phone wants its owner to choose or to confirm.
             case phoneNeedsOwner
             /// The tag's memory is inconsistent, as after a torn write.
             case tagCorrupt
-            /// The NDEF message on the tag is malformed.
             case ndefMalformed
             /// A membership text that is not well formed.
             case invalidPass
@@ -89,7 +86,6 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
             case passExpired
             /// What is there can be copied, and the place wants proof.
             case passNotTrusted
-            /// The phone has no pass of this place.
             case noPass
             /// The message on the tag cannot be read without a key or a password.
             case tagProtected

@@ -153,19 +153,14 @@ public struct CaptureWarning: Sendable, Hashable, Codable {
     public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
         /// There is no `source`: nobody knows whether a real card is in it.
         case noSource
-        /// There is no `license`: nobody knows whether it may be passed on.
         case noLicense
-        /// There is no `reader`.
         case noReader
-        /// Nothing is presented.
         case empty
         /// An answer to an APDU does not end in a status word (`61xx` to `6Fxx`, `9xxx`).
         case noStatusWord
-        /// It is not told that a card left.
         case notRemoved
         /// A time is before one that stands above it. Only a capture made in a program can have it.
         case timeBackwards
-        /// The ATR is malformed.
         case malformedATR
         /// The check byte of the ATR is wrong.
         case wrongTCK
@@ -185,7 +180,6 @@ public struct CaptureWarning: Sendable, Hashable, Codable {
         case authentication
         /// What a pass on somebody's phone answered.
         case passPayload
-        /// There is no file of expected taps beside the capture.
         case noExpectation
         /// The file of expected taps has a line that is no JSON object.
         case malformedExpectation

@@ -13,8 +13,6 @@ public struct CaptureComparison: Sendable {
     /// Compares two captures.
     ///
     /// - Parameters:
-    ///   - left: the first capture.
-    ///   - right: the second one.
     ///   - comparingTimes: whether times count, those of cards, answers, removals and Smart Reader lines.
     ///   - comparingHeaders: whether header lines count, in any order.
     public init(
@@ -211,11 +209,9 @@ public struct CaptureDifference: Sendable, Hashable, Codable {
 
     /// What can differ.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-        /// A header line.
         case header
         /// A whole presentation is in one capture only.
         case presentation
-        /// The reader of a presentation.
         case reader
         /// A fact of the card, or its technology.
         case fact
@@ -223,13 +219,10 @@ public struct CaptureDifference: Sendable, Hashable, Codable {
         case connectFault
         /// A command with its answer is in one capture only.
         case exchange
-        /// The answer to the same command.
         case answer
         /// Whether it is told that the card left.
         case removal
-        /// A time.
         case time
-        /// A line of a reader in Smart Reader mode.
         case line
     }
 }

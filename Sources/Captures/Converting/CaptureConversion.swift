@@ -27,11 +27,8 @@ public struct CaptureConversion: Sendable {
 
     /// The forms of logs.
     public enum Format: String, Sendable, Hashable, CaseIterable, Codable {
-        /// pcscd's log of APDUs.
         case pcscd
-        /// libnfc's debug log.
         case libnfc
-        /// Commands and answers behind marks such as `>` and `<`.
         case transcript
     }
 
@@ -40,7 +37,6 @@ public struct CaptureConversion: Sendable {
     /// - Parameters:
     ///   - text: the log. It need not be UTF-8; line ends may be CRLF.
     ///   - format: its form, or `nil` to find out.
-    ///   - file: its name for messages.
     ///   - reader: the name of the reader where the log has none.
     ///   - atr: the ATR of cards of which the log tells none.
     /// - Throws: ``CaptureError`` with the place of the first malformed byte; of code

@@ -195,10 +195,8 @@ public struct ConversationExplanation: Sendable, Hashable {
 
     /// Explains a capture.
     ///
-    /// - Parameters:
-    ///   - capture: what was recorded.
-    ///   - text: the text that it was read from, which reports where the answers stand; without it only those lines
-    ///     have numbers of which the capture knows them.
+    /// - Parameter text: what it was read from, which shows where the answers stand; without it only those lines have
+    ///   numbers of which the capture knows them.
     public init(of capture: Capture, text: [UInt8] = []) {
         var walk = CaptureWalk(capture, text)
         lines = walk.lines()

@@ -24,7 +24,7 @@ struct ExchangeWalk {
     }
 
     private mutating func explain(_ exchange: RecordedExchange, depth: Int) -> ExplainedExchange {
-        if depth < RecordedExchange.depthLimit, let wrapping = FrameWrapping(exchange, state) {
+        if depth < RecordedExchange.depthLimit, let wrapping = FrameWrapping.find(in: exchange, state) {
             let inner = explain(wrapping.inner, depth: depth + 1)
             return Self.outer(exchange, wrapping, inner)
         }
@@ -72,37 +72,30 @@ struct FrameWrapping {
     let carrier: String
 
     /// The wrappings of ``FrameEncapsulation``, ISO-DEP blocks, and APDUs in raw frames; `nil` for all else.
-    init?(_ exchange: RecordedExchange, _ state: ConversationState) {
+    static func find(in exchange: RecordedExchange, _ state: ConversationState) -> FrameWrapping? {
         switch exchange.carrier {
-        case .apdu:
-            guard let apdu = exchange.apdu, apdu.cla == 0xFF, let found = Self.withinCommand(apdu, exchange) else {
-                return nil
-            }
-            self = found
-        case .frame:
-            guard let found = Self.withinFrame(exchange, state) else { return nil }
-            self = found
+        case .apdu: return exchange.apdu.flatMap { $0.cla == 0xFF ? withinCommand($0) : nil }
+        case .frame: return withinFrame(exchange, state)
         case .control:
             guard exchange.command.first == 0xFF, exchange.command.count >= CaptureLimits.shortestCommand else {
                 return nil
             }
-            self.init(RecordedExchange(.apdu, exchange.command, exchange.answer), 0, 0, "escape")
+            let inner = RecordedExchange(.apdu, exchange.command, exchange.answer)
+            return FrameWrapping(inner: inner, commandOffset: 0, answerOffset: 0, carrier: "escape")
         }
     }
 
-    private init(_ inner: RecordedExchange, _ commandOffset: Int, _ answerOffset: Int, _ carrier: String) {
-        self.inner = inner
-        self.commandOffset = commandOffset
-        self.answerOffset = answerOffset
-        self.carrier = carrier
-    }
-
-    private static func withinCommand(_ apdu: RecordedExchange.Parts, _ exchange: RecordedExchange) -> FrameWrapping? {
+    private static func withinCommand(_ apdu: RecordedExchange.Parts) -> FrameWrapping? {
         if let (carrier, skip, answerSkip) = apdu.carriedFrame {
             guard apdu.data.count > skip else { return nil }
             let isAnswered = apdu.isSuccess && apdu.body.count > answerSkip
             let inner = bits(Array(apdu.data[skip...]), isAnswered ? Array(apdu.body[answerSkip...]) : nil)
-            return FrameWrapping(inner, apdu.dataOffset + skip, answerSkip, carrier)
+            return FrameWrapping(
+                inner: inner,
+                commandOffset: apdu.dataOffset + skip,
+                answerOffset: answerSkip,
+                carrier: carrier
+            )
         }
         guard apdu.ins == 0xC2, apdu.parameter == 0x0001 else { return nil }
         let sent = TLVFields.make(apdu.data, at: 0, ReaderExplainer.sessionTags)
@@ -110,10 +103,10 @@ struct FrameWrapping {
         guard let (content, offset) = object("95", sent) ?? object("93", sent) else { return nil }
         let answer = object("97", came)
         return FrameWrapping(
-            bits(content, answer?.content),
-            apdu.dataOffset + offset,
-            answer?.offset ?? 0,
-            "reader: carries a frame (transparent session)"
+            inner: bits(content, answer?.content),
+            commandOffset: apdu.dataOffset + offset,
+            answerOffset: answer?.offset ?? 0,
+            carrier: "reader: carries a frame (transparent session)"
         )
     }
 
@@ -136,21 +129,16 @@ struct FrameWrapping {
             let first = exchange.command.first
         else { return nil }
         // An information block: 02 or 03, with a card identifier 0A or 0B and one byte more.
-        let skip: Int? =
-            switch first {
-            case 0x00, 0x80, 0x90, 0xFF: 0
-            case 0x02, 0x03: 1
-            case 0x0A, 0x0B: 2
-            default: nil
-            }
-        guard let skip, exchange.command.count > skip + 3 else { return nil }
+        let skips: [UInt8: Int] = [0x00: 0, 0x80: 0, 0x90: 0, 0xFF: 0, 0x02: 1, 0x03: 1, 0x0A: 2, 0x0B: 2]
+        guard let skip = skips[first], exchange.command.count > skip + 3 else { return nil }
         let command = Array(exchange.command[skip...])
         guard (try? APDULayout(command)) != nil else { return nil }
         if let answer = exchange.answer {
             guard answer.count >= skip + 2, (0x61..<0xA0).contains(answer[answer.count - 2]) else { return nil }
         }
         let inner = RecordedExchange(.apdu, command, exchange.answer.map { Array($0[skip...]) })
-        return FrameWrapping(inner, skip, skip, skip == 0 ? "" : "ISO-DEP block")
+        let carrier = skip == 0 ? "" : "ISO-DEP block"
+        return FrameWrapping(inner: inner, commandOffset: skip, answerOffset: skip, carrier: carrier)
     }
 }
 

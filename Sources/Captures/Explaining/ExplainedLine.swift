@@ -31,25 +31,18 @@ public struct ExplainedLine: Sendable, Hashable {
 
     /// The kinds of lines.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-        /// A card came.
         case card
         /// What the reader knew of the card.
         case fact
-        /// A command APDU.
         case command
-        /// The answer to a command APDU.
         case answer
-        /// A raw frame.
         case frame
-        /// The answer to a raw frame.
         case frameAnswer
         /// An escape command to the reader itself.
         case control
-        /// The answer to an escape command.
         case controlAnswer
         /// A fault in place of an answer, or of the whole conversation.
         case fault
-        /// The card went.
         case removal
         /// A line of a reader in Smart Reader mode.
         case report

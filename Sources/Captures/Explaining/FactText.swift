@@ -45,20 +45,20 @@ enum FactText {
         case "pupi":
             let uid = CardUID(bytes, technology: .iso14443b)
             return "identifier (PUPI), \(ReaderExplainer.text(of: uid.kind))"
-        case "atqa": return "answer to request (ATQA)"
         case "sak":
             let product = bytes.first.flatMap { CardTables.iso14443a(sak: $0, atqa: facts["atqa"])?.product.name }
             return "select acknowledge (SAK)" + (product.map { ": \($0)" } ?? "")
         case "ats":
             let historical = ATSBytes.historicalBytes(of: bytes)
             return "answer to select (ATS)" + (historical.isEmpty ? ", without historical bytes" : "")
-        case "appdata": return "application data of type B"
-        case "protinfo": return "protocol information of type B"
-        case "cid": return "card identifier of type B"
-        case "pmm": return "parameters of the card (PMm)"
         case "syscode": return "system code" + (bytes == [0x12, 0xFC] ? ": NDEF" : "")
-        case "dsfid": return "data storage format"
-        default: return "\(value.name): not known here"
+        default: return names[value.name] ?? "\(value.name): not known here"
         }
     }
+
+    private static let names = [
+        "atqa": "answer to request (ATQA)", "appdata": "application data of type B",
+        "protinfo": "protocol information of type B", "cid": "card identifier of type B",
+        "pmm": "parameters of the card (PMm)", "dsfid": "data storage format",
+    ]
 }

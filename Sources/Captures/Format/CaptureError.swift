@@ -23,47 +23,33 @@ public struct CaptureError: Error, Sendable, Hashable {
         case fileTooLong
         /// The line is over ``CaptureLimits/lineLength``.
         case lineTooLong
-        /// The text is not UTF-8.
         case invalidUTF8
         /// The first line is not `capture 1`.
         case notACapture
-        /// The format is of a version that this package does not know.
         case unsupportedVersion
         /// A header line is not `key: value`, or its value cannot be used.
         case invalidHeader
-        /// A header line that may stand only once stands twice.
         case duplicateHeader
-        /// A header line stands after the first card.
         case headerAfterCard
-        /// A line is none of those that the format knows.
         case unknownStatement
         /// A number of a reader is missing, malformed or not in the header.
         case unknownReader
-        /// A time is missing or malformed.
         case invalidTime
         /// A time is before one that stands above it.
         case timeBackwards
-        /// A fact of a card has a name that the format does not know.
         case unknownFact
-        /// A fact of a card stands twice.
         case duplicateFact
-        /// Bytes are missing.
         case missingBytes
-        /// The number of hexadecimal digits is odd.
         case oddHex
-        /// A character is not a hexadecimal digit.
         case invalidHex
         /// The number of bits of a raw frame is not 1 to 8, or its last byte holds more.
         case invalidBits
         /// A command, an answer or an ATR is too short or too long.
         case wrongLength
-        /// The code of an escape command is not a 32-bit number.
         case invalidControlCode
-        /// A fault has a name that the format does not know.
         case unknownFault
         /// Something that belongs to a card stands where there is none.
         case noCard
-        /// A command has no answer.
         case missingAnswer
         /// An answer has no command, or is the second one to it.
         case unexpectedAnswer

@@ -14,9 +14,7 @@ public final class CaptureWriter: Sendable {
 
     /// Creates the file.
     ///
-    /// - Parameters:
-    ///   - path: the file.
-    ///   - overwrite: whether a file of that name is replaced. It keeps its content until ``replace(with:)``.
+    /// - Parameter overwrite: whether a file of that name is replaced. It keeps its content until ``replace(with:)``.
     /// - Throws: ``CaptureFileError/Kind/exists`` or ``CaptureFileError/Kind/notWritable``.
     public init(creating path: String, overwrite: Bool = false) throws(CaptureFileError) {
         self.path = path

@@ -116,16 +116,9 @@ struct RedactionConversation {
         for (isCommand, range) in [(true, command), (false, answer)] where !range.isEmpty {
             let start = range.lowerBound + (isCommand ? shift.command : shift.answer)
             let range = start..<(start + range.count)
-            spans.append(
-                Span(
-                    exchange: index,
-                    isCommand: isCommand,
-                    range: range,
-                    kind: kind,
-                    isMessage: isMessage,
-                    isOwn: isOwn
-                )
-            )
+            var span = Span(exchange: index, isCommand: isCommand, range: range, kind: kind)
+            (span.isMessage, span.isOwn) = (isMessage, isOwn)
+            spans.append(span)
         }
     }
 
@@ -371,14 +364,12 @@ extension RedactionConversation {
         case 0x02, 0x25, 0x26, 0x27, 0x28, 0x29, 0x2A, 0x2C, 0x3C, 0x22: break
         case 0x2B, 0x3B:
             if !isError, let answered { tell(answered) }
-        case 0x20, 0x23, 0x30, 0x33:
-            guard let (block, count, _) = Self.blocks(Array(command[parameters]), code) else {
-                return unexamine(parameters, data)
-            }
-            takeVicinityBlocks(block, count, hasSecurity: flags & 0x40 != 0, data)
-        case 0x21, 0x24, 0x31, 0x34:
+        case 0x20, 0x23, 0x30, 0x33, 0x21, 0x24, 0x31, 0x34:
             guard let (block, count, length) = Self.blocks(Array(command[parameters]), code) else {
                 return unexamine(parameters, data)
+            }
+            guard [0x01, 0x04].contains(code & 0x0F) else {
+                return takeVicinityBlocks(block, count, hasSecurity: flags & 0x40 != 0, data)
             }
             let written = parameters.dropFirst(length)
             let size = written.count / count

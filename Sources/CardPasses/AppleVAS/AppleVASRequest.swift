@@ -27,14 +27,7 @@ public struct AppleVASRequest: Sendable, Hashable {
 
     /// How passes and payment go together (the low bits of tag 9F26).
     public enum Mode: UInt8, Sendable, Hashable, CaseIterable {
-        /// A pass or a payment.
-        case passOrPayment = 0
-        /// Passes and a payment.
-        case passAndPayment = 1
-        /// Passes only.
-        case passOnly = 2
-        /// A payment only.
-        case paymentOnly = 3
+        case passOrPayment, passAndPayment, passOnly, paymentOnly
     }
 
     /// A question.

@@ -20,19 +20,12 @@ public struct PassFinding: Sendable, Hashable, Codable {
 
     /// What can be found.
     public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The reader does not tell phones that passes are wanted.
         case readerDoesNotAnnotate
-        /// It is not known whether the reader tells phones that passes are wanted.
         case readerUnknown
-        /// It looks like a phone, and no wallet answers.
         case walletAbsent
-        /// The phone is locked.
         case phoneLocked
-        /// The phone wants its owner to choose or to confirm.
         case phoneNeedsOwner
-        /// The phone does not accept the terminal's key.
         case keyNotAccepted
-        /// There is no pass of the kind that was asked for.
         case noPass
         /// There are passes, of kinds or issuers that name no member here.
         case otherPasses
@@ -147,15 +140,9 @@ extension PassFinding: CustomStringConvertible {
     /// What explains why passes are not read, or will not be: first of the reader, then of the phone. Each stands once.
     ///
     /// - Parameters:
-    ///   - reader: the reader.
     ///   - polled: which technologies the reader looks for, where that is known.
-    ///   - wantsSmartTap: whether passes of Google Wallet are wanted.
     ///   - facts: what the reader knew of the card; `nil` without one.
-    ///   - uid: the card's identifier, where it was read.
     ///   - walletAnswer: what answered to ``WalletSelection/command``, where it was sent.
-    ///   - appleVAS: what came of asking for passes of Apple Wallet.
-    ///   - smartTap: what came of asking for passes of Google Wallet.
-    ///   - problems: those of the tap.
     public static func findings(
         reader: ReaderInfo,
         polled: Set<Technology>? = nil,

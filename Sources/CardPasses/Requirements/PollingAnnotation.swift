@@ -74,7 +74,6 @@ extension PollingAnnotation {
         case supported
         /// It does not: a phone offers no pass to it by itself.
         case notSupported
-        /// Nothing is known.
         case unknown
 
         /// What that is, in words.

@@ -24,28 +24,10 @@ public struct SmartTapObject: Sendable, Hashable {
     /// The language of the phone, as in BCP 47; of a customer only.
     public var language: String?
 
-    /// The kinds of objects; the raw value is the name by which configurations and events know it.
+    /// The kinds of objects; the raw value is the name by which configurations and events know it. A `privateLabel` is a
+    /// closed loop card, a `flight` a boarding pass, a `transit` a ticket of public transport.
     public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
-        /// Who the customer is.
-        case customer
-        /// A loyalty card.
-        case loyalty
-        /// An offer.
-        case offer
-        /// A gift card.
-        case giftCard
-        /// A closed loop card.
-        case privateLabel
-        /// A ticket to an event.
-        case eventTicket
-        /// A boarding pass.
-        case flight
-        /// A ticket of public transport.
-        case transit
-        /// A generic pass.
-        case generic
-        /// A generic private pass.
-        case genericPrivate
+        case customer, loyalty, offer, giftCard, privateLabel, eventTicket, flight, transit, generic, genericPrivate
 
         /// The name by which Smart Tap knows it.
         package var code: String { Self.codes[self] ?? "" }

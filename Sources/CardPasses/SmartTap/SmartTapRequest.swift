@@ -11,37 +11,12 @@ public struct SmartTapRequest: Sendable, Hashable {
     /// Where the terminal stands, as the collector knows it.
     public var location: [UInt8]?
 
-    /// A kind of object.
+    /// A kind of object: one of ``SmartTapObject/Kind``, several of them, what a wallet keeps in the cloud, or marketing.
     public enum Service: UInt8, Sendable, Hashable, CaseIterable {
-        /// All that there is.
-        case all = 0x00
-        /// All but what is for payment.
-        case allExceptPayment = 0x01
-        /// What is for payment.
-        case payment = 0x02
-        /// Loyalty cards.
-        case loyalty = 0x03
-        /// Offers.
-        case offer = 0x04
-        /// Gift cards.
-        case giftCard = 0x05
-        /// Closed loop cards.
-        case privateLabel = 0x06
-        /// Tickets to events.
-        case eventTicket = 0x07
-        /// Boarding passes.
-        case flight = 0x08
-        /// Tickets of public transport.
-        case transit = 0x09
-        /// What a wallet keeps in the cloud.
+        case all, allExceptPayment, payment
+        case loyalty, offer, giftCard, privateLabel, eventTicket, flight, transit
         case cloudWallet = 0x10
-        /// Marketing.
-        case mobileMarketing = 0x11
-        /// Generic passes.
-        case generic = 0x12
-        /// Generic private passes.
-        case genericPrivate = 0x13
-        /// Who the customer is.
+        case mobileMarketing, generic, genericPrivate
         case customer = 0x40
     }
 

@@ -59,14 +59,10 @@ public struct SignedTokenVerifier: Sendable {
 
     /// What is wrong with a key.
     public enum KeyFault: String, Error, Sendable, Hashable, CaseIterable {
-        /// It is neither a JSON Web Key Set nor a public key in PEM.
         case malformed = "neither a set of JSON Web Keys nor a public key in PEM"
-        /// No key of the set is an Ed25519 or P-256 key for signatures.
         case unsupported = "without a key that can be used: Ed25519 and P-256 keys for signatures are"
-        /// The private half of a key is there too.
         case isPrivate =
             "a private key: a reader needs the public half only, and others could issue tokens with this one"
-        /// The set has no key.
         case empty = "an empty set of keys"
     }
 
@@ -268,25 +264,16 @@ public enum SignedTokenError: PassFault {
     case malformed
     /// It is signed in another way than with EdDSA or ES256, or asks for extensions that are not known.
     case unsupported
-    /// It names a key that is not here.
     case unknownKey
-    /// The signature is none of the keys here.
     case forged
-    /// Its time is over.
     case expired
-    /// Its time has not begun.
     case notYetValid
     /// It has no end, and has to have one here.
     case endless
-    /// It was issued by somebody else.
     case wrongIssuer
-    /// It was issued for somebody else.
     case wrongAudience
-    /// It was issued for another card than the one that it is on.
     case wrongCard
-    /// It names nobody.
     case nobody
-    /// There is no key to check it with.
     case noVerifier
 
     /// What was attempted and what happened.
