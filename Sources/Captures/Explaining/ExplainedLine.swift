@@ -92,12 +92,9 @@ struct ExplainedExchange: Sendable {
     }
 }
 
-/// What one protocol, or one part of it, has to say of commands and their answers. It keeps what it has to remember of
-/// those before.
+/// What one protocol, or one part of it, has to say of commands and their answers, with what it remembers of those before.
 protocol ExchangeExplainer: Sendable {
-    /// What is said of an exchange, or `nil` if it is none of this protocol's.
-    ///
-    /// - Parameter state: what is known of the card so far; what the exchange itself changes in it is noted afterwards.
+    /// What is said of an exchange, or `nil` if it is none of this protocol's. What it selects is noted afterwards.
     mutating func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange?
 }
 

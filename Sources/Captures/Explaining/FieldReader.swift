@@ -15,9 +15,7 @@ struct FieldReader {
 
     var offset: Int { start + place }
 
-    /// Takes a field of so many bytes.
-    ///
-    /// - Returns: its bytes, or `nil` if not all of them are there.
+    /// Takes a field of so many bytes; `nil` if not all of them are there.
     @discardableResult
     mutating func take(
         _ name: String,

@@ -202,9 +202,7 @@ public struct Capture: Sendable, Hashable {
 extension Capture {
     /// Reads the text of a capture.
     ///
-    /// - Parameters:
-    ///   - text: UTF-8; line ends may be CRLF, and a byte order mark may stand before it.
-    ///   - file: the name for messages.
+    /// - Parameter text: UTF-8; line ends may be CRLF, and a byte order mark may stand before it.
     /// - Throws: ``CaptureError`` with the place of the first fault.
     public init(parsing text: some Sequence<UInt8>, file: String? = nil) throws(CaptureError) {
         var parser = CaptureParser(file: file)

@@ -42,13 +42,10 @@ public struct AppleVASCryptogram: Sendable, Hashable {
         digest = Array(SHA256.hash(data: bytes))
     }
 
-    /// Opens it.
+    /// Opens it with the reader's keys for the kind of pass that was asked for; of keys with the same identifier each.
     ///
-    /// - Parameters:
-    ///   - merchant: the kind of pass that was asked for, with the reader's keys. Of keys with the same identifier each
-    ///     is tried.
-    ///   - allowsVariant: whether a second way of making the key is tried too, which some readers know of and no phone is
-    ///     known to use.
+    /// - Parameter allowsVariant: whether a second way of making the key is tried too, which some readers know of and no
+    ///   phone is known to use.
     /// - Throws: ``AppleVASError/noKey(_:)``, ``AppleVASError/notDecrypted`` or ``AppleVASError/malformed(_:)``.
     public func open(
         for merchant: AppleVASMerchant,

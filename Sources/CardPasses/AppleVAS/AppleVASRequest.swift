@@ -113,8 +113,6 @@ public struct AppleVASMessage: Sendable, Hashable {
     public var digest: [UInt8]
 
     /// Reads the plain text: seconds since 2001 in four bytes, then the message in UTF-8.
-    ///
-    /// - Throws: ``AppleVASError/malformed(_:)``.
     init(_ plain: [UInt8], digest: [UInt8]) throws(AppleVASError) {
         guard plain.count >= 4 else { throw .malformed(.message) }
         guard let text = String(validating: plain[4...], as: UTF8.self) else { throw .malformed(.message) }
@@ -145,8 +143,6 @@ public enum AppleVASAnswer: Sendable, Hashable {
     case refused(StatusWord)
 
     /// Reads the answer to GET VAS DATA.
-    ///
-    /// - Throws: ``AppleVASError/malformed(_:)``.
     public init(_ response: ResponseAPDU) throws(AppleVASError) {
         switch response.statusWord {
         // "No data", and not the beginning of more of them.

@@ -130,8 +130,6 @@ extension PassConfiguration {
     }
 
     /// Reads a configuration.
-    ///
-    /// - Throws: ``PassConfigurationError/Fault``.
     public init(json data: Data) throws(PassConfigurationError.Fault) {
         guard let object = try? JSONSerialization.jsonObject(with: data) else {
             throw PassConfigurationError.Fault(place: "", what: "this is no JSON")
@@ -294,9 +292,7 @@ extension PassConfiguration.SigningTags {
 extension PassConfiguration {
     /// What the place reads and accepts, with the keys.
     ///
-    /// - Parameters:
-    ///   - folder: where relative paths begin: the folder of the file.
-    ///   - memory: what was presented before.
+    /// - Parameter folder: where relative paths begin: the folder of the file.
     /// - Throws: ``PassConfigurationError`` for a key that cannot be read, is none, or can be read by others.
     public func site(
         folder: String,

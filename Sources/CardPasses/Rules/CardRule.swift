@@ -150,9 +150,7 @@ extension CardRule {
         case nobody(String)
     }
 
-    /// Reads a record.
-    ///
-    /// - Returns: `nil` if the rule is for other records.
+    /// Reads a record; `nil` if the rule is for other records.
     package func read(_ record: NDEFRecord) -> Reading? {
         let found: Reading? =
             switch (self, record.content) {
@@ -229,9 +227,7 @@ struct WebPlace {
     /// Whole segments: `/t` is the beginning of `/t` and `/t/7`, not of `/tags`.
     var path: String
 
-    /// What follows the path in an address of the place, without a `/` before it.
-    ///
-    /// - Returns: `nil` for an address elsewhere.
+    /// What follows the path in an address of the place, without a `/` before it; `nil` for an address elsewhere.
     func rest(of url: String) -> Substring? {
         guard let address = URLComponents(string: url), let scheme = address.scheme?.lowercased(),
             ["https", "http"].contains(scheme), address.host?.lowercased() == host.lowercased(),

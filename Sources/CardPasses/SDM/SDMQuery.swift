@@ -71,9 +71,7 @@ struct SDMMeta: Hashable {
 
     init() {}
 
-    /// Reads decrypted PICC data, 16 bytes.
-    ///
-    /// - Returns: `nil` for what no tag writes; another key makes such bytes.
+    /// Reads decrypted PICC data, 16 bytes; `nil` for what no tag writes, such as another key makes.
     init?(piccData plain: [UInt8]) {
         // Bit 7: an identifier follows; bit 6: a counter; the low four bits: how long the identifier is.
         guard let tag = plain.first, tag & 0xC0 != 0 else { return nil }

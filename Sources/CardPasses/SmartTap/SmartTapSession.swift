@@ -100,9 +100,7 @@ struct SmartTapSession {
         phoneKey = key
     }
 
-    /// Takes the answer to ``getData(_:)``, all its parts together.
-    ///
-    /// - Returns: what the phone gives, and whether it was proven to come from this tap.
+    /// Takes the answer to ``getData(_:)``, all its parts together, and reports whether it was proven to be of this tap.
     mutating func take(data: [UInt8]) throws(SmartTapError) -> (objects: [SmartTapObject], isProven: Bool) {
         let records = try open(data, "srs")
         guard let bundle = records.first(named: "reb")?.payload, let flags = bundle.first else {

@@ -69,7 +69,6 @@ public struct SignedTokenVerifier: Sendable {
     /// A verifier with the public keys of an issuer; several while one takes the place of another.
     ///
     /// - Parameter keys: each a JSON Web Key Set (RFC 7517), or one public key in PEM.
-    /// - Throws: ``KeyFault``.
     public init(
         keys: [String],
         issuer: String? = nil,
@@ -161,7 +160,6 @@ public struct SignedTokenVerifier: Sendable {
     /// Checks a token at the moment of the tap.
     ///
     /// - Parameter card: the identifier of the card that it is on, if that is known.
-    /// - Throws: ``SignedTokenError``.
     public func verify(_ token: String, at now: Date, on card: CardUID? = nil) throws(SignedTokenError) -> SignedToken {
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard token.utf8.count <= Self.longest, parts.count == 3,
