@@ -63,7 +63,7 @@ public struct AppleVASReader: Sendable {
         }
         for (index, merchant) in merchants.enumerated() {
             let request = AppleVASRequest(
-                .pass(merchantID: merchant.merchantID),
+                merchantID: merchant.merchantID,
                 mode: mode,
                 hasMore: index + 1 < merchants.count
             )

@@ -8,9 +8,6 @@ public struct SmartTapRequest: Sendable, Hashable {
     /// What the terminal can do and is there for (record `pcr`), or `nil` to say nothing. Then data are not compressed.
     public var capabilities: Capabilities?
 
-    /// Where the terminal stands, as the collector knows it.
-    public var location: [UInt8]?
-
     /// A kind of object: one of ``SmartTapObject/Kind``, several of them, what a wallet keeps in the cloud, or marketing.
     public enum Service: UInt8, Sendable, Hashable, CaseIterable {
         case all, allExceptPayment, payment
@@ -54,12 +51,10 @@ public struct SmartTapRequest: Sendable, Hashable {
     /// A question for passes of all kinds.
     public init(
         services: [Service] = [.all],
-        capabilities: Capabilities? = Capabilities(),
-        location: [UInt8]? = nil
+        capabilities: Capabilities? = Capabilities()
     ) {
         self.services = services.isEmpty ? [.all] : services
         self.capabilities = capabilities
-        self.location = location
     }
 }
 

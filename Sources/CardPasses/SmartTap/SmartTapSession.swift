@@ -66,8 +66,7 @@ struct SmartTapSession {
 
     /// GET SMART TAP DATA: `90 50 00 00 Lc srq 00`.
     func getData(_ request: SmartTapRequest) throws(APDUError) -> CommandAPDU {
-        var merchant = [SmartTapRecords.record("cld", [0x04] + collector)]
-        if let location = request.location { merchant.append(SmartTapRecords.record("lid", [0x04] + location)) }
+        let merchant = [SmartTapRecords.record("cld", [0x04] + collector)]
         let services = request.services.map { SmartTapRecords.record("str", [$0.rawValue]) }
         var records = [
             SmartTapRecords.record("ses", sessionBytes),
