@@ -66,10 +66,7 @@ enum PCSCDLog {
         }
     }
 
-    private struct Pending {
-        var request: Capture.Exchange.Request
-        var line: Int
-    }
+    private typealias Pending = (request: Capture.Exchange.Request, line: Int)
 
     private struct Reading {
         var builder: ConversionBuilder
@@ -113,7 +110,7 @@ enum PCSCDLog {
                     throw line.error(.wrongLength, at: place, message)
                 }
                 abandon(thread)
-                pending[thread] = Pending(request: .apdu(bytes), line: line.number)
+                pending[thread] = (.apdu(bytes), line.number)
             } else if let place = begins("SW:") {
                 let bytes = try line.hex(from: place)
                 guard let sent = pending.removeValue(forKey: thread), case .apdu = sent.request else {
@@ -128,7 +125,7 @@ enum PCSCDLog {
                 guard let code = codes[thread], builder.isOpen(reader(thread)),
                     bytes.count <= CaptureLimits.longestCommand
                 else { return false }
-                pending[thread] = Pending(request: .control(code: code, data: bytes), line: line.number)
+                pending[thread] = (.control(code: code, data: bytes), line.number)
             } else if let place = begins("Control RxBuffer:") {
                 let bytes = try line.hex(from: place)
                 guard let sent = pending.removeValue(forKey: thread), case .control = sent.request else { return false }

@@ -6,25 +6,18 @@ struct SmartTapExplainer: ExchangeExplainer {
     /// The data of an answer that comes in parts, so far, and how many parts that is.
     private var parts: (data: [UInt8], count: Int)?
 
-    private enum Instruction {
-        static let getData: UInt8 = 0x50
-        static let push: UInt8 = 0x52
-        static let negotiate: UInt8 = 0x53
-        static let getMore: UInt8 = 0xC0
-    }
-
     mutating func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         guard let apdu = exchange.apdu, apdu.cla == 0x90, state.isSmartTap || Self.isMeant(apdu) else { return nil }
         let records = SmartTapFields.leniently(apdu.data)
         switch apdu.ins {
-        case Instruction.negotiate:
+        case 0x53:
             parts = nil
             let collector = SmartTapFields.collector(in: records)
             return ExplainedExchange(
                 command("NEGOTIATE SECURE SESSION: \(collector ?? "a terminal") shows its signature", apdu),
                 negotiated(apdu)
             )
-        case Instruction.getData:
+        case 0x50:
             parts = nil
             let whose = SmartTapFields.collector(in: records).map { " of \($0)" } ?? ""
             let services = ExplanationText.list(SmartTapFields.services(in: records), none: "passes")
@@ -32,9 +25,9 @@ struct SmartTapExplainer: ExchangeExplainer {
                 command("GET SMART TAP DATA: asks for \(services)\(whose)", apdu),
                 dataAnswer(apdu)
             )
-        case Instruction.getMore:
+        case 0xC0:
             return ExplainedExchange(command("GET MORE DATA: fetches the next part", apdu), dataAnswer(apdu))
-        case Instruction.push:
+        case 0x52:
             return ExplainedExchange(
                 command("PUSH SMART TAP DATA: tells the phone what became of its passes", apdu),
                 answer(apdu, apdu.body, "the phone took it")
@@ -51,7 +44,7 @@ struct SmartTapExplainer: ExchangeExplainer {
 
     /// Whether the data are Smart Tap's although nothing of it was selected.
     private static func isMeant(_ apdu: RecordedExchange.Parts) -> Bool {
-        let names = [Instruction.negotiate: "ngr", Instruction.getData: "srq", Instruction.push: "spr"]
+        let names: [UInt8: String] = [0x53: "ngr", 0x50: "srq", 0x52: "spr"]
         return names[apdu.ins].flatMap { SmartTapFields.leniently(apdu.data).first(named: $0) } != nil
     }
 
