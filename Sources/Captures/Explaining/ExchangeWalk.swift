@@ -166,8 +166,7 @@ struct ConversationState: Sendable {
     var memory: ObservedMemory?
 
     init(_ facts: CardFacts) {
-        let atr = facts.atr.flatMap { try? ATR($0) }
-        technology = facts.technology ?? atr?.technology
+        technology = PresentationReview.technology(facts)
         tagType = TagReader.type(of: facts)
         memory = tagType.flatMap(ObservedMemory.init)
     }

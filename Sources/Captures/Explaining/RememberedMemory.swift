@@ -24,11 +24,8 @@ struct ObservedMemory: TagMemory, Sendable {
     /// `nil` for tags that are no run of blocks, or none that is followed here.
     init?(_ tagType: TagType) {
         self.tagType = tagType
-        switch tagType {
-        case .type2, .type5: unit = 4
-        case .type3, .mifareClassic: unit = 16
-        case .type1, .type4: return nil
-        }
+        guard let unit = [.type2: 4, .type5: 4, .type3: 16, .mifareClassic: 16][tagType] else { return nil }
+        self.unit = unit
     }
 
     /// A byte that is not known is one that is not given.

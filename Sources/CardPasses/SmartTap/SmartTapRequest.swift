@@ -68,9 +68,8 @@ public struct SmartTapEntropy: Sendable {
 
     /// Made up anew.
     public init() {
-        var generator = SystemRandomNumberGenerator()
-        session = (0..<8).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        nonce = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        session = (0..<8).map { _ in UInt8.random(in: 0...255) }
+        nonce = (0..<32).map { _ in UInt8.random(in: 0...255) }
         key = P256.KeyAgreement.PrivateKey()
     }
 

@@ -145,13 +145,14 @@ public struct SignedTokenVerifier: Sendable {
     /// Whether a text looks like a token: three parts, of which the first begins as JSON does.
     public static func isToken(_ text: String) -> Bool {
         text.hasPrefix("eyJ") && text.utf8.count { $0 == UInt8(ascii: ".") } == 2
-            && text.utf8.allSatisfy {
-                switch $0 {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            }
+            && text.utf8.allSatisfy { isBase64($0) || $0 == UInt8(ascii: ".") }
+    }
+
+    private static func isBase64(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+        default: false
+        }
     }
 
     /// No token on a card is longer, in bytes.
@@ -170,9 +171,7 @@ public struct SignedTokenVerifier: Sendable {
             keys.contains(where: { $0.algorithm == way })
         else { throw .unsupported }
         let name = header["kid"]?.name
-        let candidates = keys.filter {
-            $0.algorithm == way && ($0.name == name || $0.name == nil || name == nil)
-        }
+        let candidates = keys.filter { $0.algorithm == way && ($0.name == name || $0.name == nil || name == nil) }
         guard !candidates.isEmpty else { throw .unknownKey }
         let signed = Array(token.utf8)[..<(parts[0].count + 1 + parts[1].count)]
         guard candidates.contains(where: { $0.verifies(signature, of: signed) }) else { throw .forged }
@@ -180,18 +179,11 @@ public struct SignedTokenVerifier: Sendable {
     }
 
     /// Base64url without padding (RFC 7515); `nil` for anything else.
-    private static func base64(_ text: some Sequence<UInt8>) -> [UInt8]? {
-        var plain: [UInt8] = []
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: "-"): plain.append(UInt8(ascii: "+"))
-            case UInt8(ascii: "_"): plain.append(UInt8(ascii: "/"))
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: plain.append(byte)
-            default: return nil
-            }
-        }
-        plain += Array(repeating: UInt8(ascii: "="), count: (4 - plain.count % 4) % 4)
-        return Data(base64Encoded: Data(plain)).map { Array($0) }
+    private static func base64(_ text: some Collection<UInt8>) -> [UInt8]? {
+        guard text.allSatisfy(isBase64) else { return nil }
+        let plain = String(decoding: text, as: UTF8.self).replacing("-", with: "+").replacing("_", with: "/")
+        let padding = String(repeating: "=", count: (4 - text.count % 4) % 4)
+        return Data(base64Encoded: plain + padding).map { Array($0) }
     }
 
     private func check(
