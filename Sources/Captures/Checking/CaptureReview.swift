@@ -55,7 +55,7 @@ public struct CaptureReview: Sendable, Hashable {
 
     /// The technologies of the cards, in the order of their names.
     public var technologies: [Technology] {
-        let found = capture.presentations.compactMap { PresentationReview.technology($0.facts) }
+        let found = capture.presentations.compactMap { $0.facts.shownTechnology }
         return Set(found).sorted { $0.rawValue < $1.rawValue }
     }
 

@@ -13,10 +13,6 @@ struct PresentationReview {
         conversation = RedactionConversation(presentation)
     }
 
-    static func technology(_ facts: CardFacts) -> Technology? {
-        facts.technology ?? facts.atr.flatMap { try? ATR($0) }?.technology
-    }
-
     private mutating func warn(_ code: CaptureWarning.Code, line: Int? = nil, _ message: String) {
         let line = line ?? presentation.sourceLine
         warnings.append(CaptureWarning(code: code, line: line, presentation: number, message: message))
@@ -64,7 +60,7 @@ struct PresentationReview {
         }
         let pages = conversation.memory.image(.pages(sector: 0))
         let bytes = (0..<9).compactMap { pages[$0] }
-        if bytes.count == 9, Self.technology(facts) == .iso14443a {
+        if bytes.count == 9, facts.shownTechnology == .iso14443a {
             let checks = [
                 (name: "BCC0", told: bytes[3], right: CardUID.checkByte(of: [CardUID.cascadeTag] + bytes[0..<3])),
                 (name: "BCC1", told: bytes[8], right: CardUID.checkByte(of: bytes[4..<8])),
@@ -79,7 +75,7 @@ struct PresentationReview {
         for identifier in conversation.identifiers where !seen.contains(identifier) {
             let isKnown = seen.contains(identifier.reversed())
             // A card with a random identifier tells its own on request.
-            let isOwn = seen.contains { CardUID($0, technology: Self.technology(facts)).kind == .random }
+            let isOwn = seen.contains { CardUID($0, technology: facts.shownTechnology).kind == .random }
             if !seen.isEmpty, !isKnown, !isOwn { warn(.differentUID, "two different identifiers are told of one card") }
             seen.append(identifier)
         }
@@ -88,7 +84,7 @@ struct PresentationReview {
     // MARK: Secrets
 
     mutating func lookForSecrets() {
-        let technology = Self.technology(presentation.facts)
+        let technology = presentation.facts.shownTechnology
         if conversation.identifiers.contains(where: { CardUID($0, technology: technology).kind == .fixed }) {
             warn(.identifier, "it holds the identifier of a card that may be somebody's; redact it")
         }

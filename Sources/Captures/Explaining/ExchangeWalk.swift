@@ -166,7 +166,7 @@ struct ConversationState: Sendable {
     var memory: ObservedMemory?
 
     init(_ facts: CardFacts) {
-        technology = PresentationReview.technology(facts)
+        technology = facts.shownTechnology
         tagType = TagReader.type(of: facts)
         memory = tagType.flatMap(ObservedMemory.init)
     }

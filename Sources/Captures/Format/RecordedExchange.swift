@@ -162,3 +162,8 @@ extension Capture.Exchange.Answer {
         }
     }
 }
+
+extension CardFacts {
+    /// The technology that was told, or else the one that the ATR shows.
+    var shownTechnology: Technology? { technology ?? atr.flatMap { try? ATR($0) }?.technology }
+}

@@ -57,7 +57,7 @@ struct RedactionConversation {
 
     init(_ presentation: Capture.Presentation) {
         let facts = presentation.facts
-        technology = PresentationReview.technology(facts)
+        technology = facts.shownTechnology
         let usesKeys = presentation.exchanges.contains { exchange in
             guard case .apdu(let bytes) = exchange.request, bytes.count > 1, bytes[0] == 0xFF else { return false }
             return [0x82, 0x86, 0x88, 0xF3, 0xF4].contains(bytes[1])

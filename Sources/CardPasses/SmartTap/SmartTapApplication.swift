@@ -33,8 +33,12 @@ extension SmartTapApplication {
         let entry = entries.first { $0.find(0x4F)?.value == Self.identifier }
         guard entries.isEmpty || entry != nil else { throw .unsupported }
         let details = entry?.find(0x73)
-        func value(_ object: BERTLV?, _ count: Int) -> [UInt8]? { object?.value.flatMap { $0.count == count ? $0 : nil } }
-        func number(_ tag: BERTag) -> UInt16? { value(details?.find(tag), 2).map { UInt16($0[0]) << 8 | UInt16($0[1]) } }
+        func value(_ object: BERTLV?, _ count: Int) -> [UInt8]? {
+            object?.value.flatMap { $0.count == count ? $0 : nil }
+        }
+        func number(_ tag: BERTag) -> UInt16? {
+            value(details?.find(tag), 2).map { UInt16($0[0]) << 8 | UInt16($0[1]) }
+        }
         let (oldest, newest) = (number(0xDF6D) ?? 0, number(0xDF4D) ?? Self.version)
         guard oldest <= Self.version, newest >= Self.version else { throw .unsupported }
         versions = oldest...newest
