@@ -31,7 +31,7 @@ public enum PassConfigurationError: PassFault {
         /// What is wrong.
         public var what: String
 
-        init(place: String, what: String) { (self.place, self.what) = (place, what) }
+        package init(place: String, what: String) { (self.place, self.what) = (place, what) }
 
         init(_ error: DecodingError) {
             let (context, what): (DecodingError.Context, String) =

@@ -69,7 +69,9 @@ struct SDMMeta: Hashable {
     /// Three bytes, the least significant first; empty if the tag does not tell it.
     var counterBytes: [UInt8] = []
 
-    init() {}
+    init(uid: [UInt8] = [], counterBytes: [UInt8] = []) {
+        (self.uid, self.counterBytes) = (uid, counterBytes)
+    }
 
     /// Reads decrypted PICC data, 16 bytes; `nil` for what no tag writes, such as another key makes.
     init?(piccData plain: [UInt8]) {
