@@ -45,76 +45,67 @@ public enum NDEFPassReader {
         var finding = Finding()
         for record in records {
             switch record.content {
-            case .text(let text):
-                read(text.text, into: &finding)
-            case .uri(let uri), .absoluteURI(let uri, _):
-                read(uri: uri, into: &finding)
-            case .smartPoster(let poster):
-                read(uri: poster.uri, into: &finding)
-            case .mime(let type, let payload):
-                read(mime: type, payload, into: &finding)
-            case .empty, .external, .androidApplication, .unknown, .handover, .handoverCarrier, .signature, .other,
-                .malformed:
-                break
+            case .text(let text): finding.read(text.text)
+            case .uri(let uri), .absoluteURI(let uri, _): finding.read(uri: uri)
+            case .smartPoster(let poster): finding.read(uri: poster.uri)
+            case .mime(let type, let payload): finding.read(mime: type, payload)
+            default: break
             }
         }
         if finding.passes.isEmpty, finding.problems.isEmpty {
-            for record in records {
-                if case .vCard(let card) = record.media { read(card, into: &finding) }
-            }
+            for record in records { if case .vCard(let card) = record.media { finding.read(card) } }
         }
         return finding
     }
+}
 
-    /// A member's number that cannot be one is a pass gone wrong.
-    private static func read(_ card: VCard, into finding: inout Finding) {
-        let name = card.name.map(MemberID.name).flatMap { $0.isEmpty ? nil : $0 }
-        guard let number = card.memberNumber else { return }
-        guard MemberID.isUsable(number) else {
-            finding.problems.append(
-                ScanEvent.Problem(
-                    .invalidPass,
-                    "the vCard has a member number that is too long or not printable; write the card anew"
-                )
-            )
-            return
-        }
-        finding.passes.append(Pass(kind: .ndef, id: number, assurance: .identifier, name: name))
+extension NDEFPassReader.Finding {
+    private mutating func add(_ id: String, kind: Pass.Kind = .ndef, name: String? = nil) {
+        passes.append(Pass(kind: kind, id: id, assurance: .identifier, name: name))
     }
 
-    private static func read(_ text: String, into finding: inout Finding) {
+    /// A member's number that cannot be one is a pass gone wrong.
+    private mutating func add(_ id: String, name: String?, orSay what: String) {
+        if MemberID.isUsable(id) { add(id, name: name) } else { refuse("\(what) that is too long or not printable") }
+    }
+
+    private mutating func refuse(_ fault: String) {
+        problems.append(ScanEvent.Problem(.invalidPass, "\(fault); write the card anew"))
+    }
+
+    fileprivate mutating func read(_ card: VCard) {
+        guard let number = card.memberNumber else { return }
+        let name = card.name.map(MemberID.name).flatMap { $0.isEmpty ? nil : $0 }
+        add(number, name: name, orSay: "the vCard has a member number")
+    }
+
+    fileprivate mutating func read(_ text: String) {
         let text = text.trimmed
         if text.first == "{" {
-            read(json: Array(text.utf8), into: &finding)
+            read(json: Array(text.utf8))
         } else if text.contains("|") {
             do {
                 let member = try MembershipText(parsing: text)
-                let name = member.name.isEmpty ? nil : member.name
-                finding.passes.append(Pass(kind: .text, id: member.id, assurance: .identifier, name: name))
+                add(member.id, kind: .text, name: member.name.isEmpty ? nil : member.name)
             } catch {
-                finding.problems.append(ScanEvent.Problem(.invalidPass, error.message))
+                problems.append(ScanEvent.Problem(.invalidPass, error.message))
             }
         } else if MemberID.isUsable(text), !text.contains(where: \.isWhitespace) {
-            finding.passes.append(Pass(kind: .ndef, id: text, assurance: .identifier))
+            add(text)
         }
     }
 
-    private static func read(mime type: String, _ payload: [UInt8], into finding: inout Finding) {
+    fileprivate mutating func read(mime type: String, _ payload: [UInt8]) {
         let essence = type.prefix { $0 != ";" }.trimmed.lowercased()
         if essence == "application/json" || essence.hasSuffix("+json") {
-            read(json: payload, into: &finding)
+            read(json: payload)
         } else if essence == "text/plain", let text = String(validating: payload, as: UTF8.self) {
-            read(text, into: &finding)
+            read(text)
         }
     }
 
-    private static func read(json bytes: [UInt8], into finding: inout Finding) {
-        guard let object = JSONValue.object(in: bytes) else {
-            finding.problems.append(
-                ScanEvent.Problem(.invalidPass, "the JSON on the card is malformed; write the card anew")
-            )
-            return
-        }
+    private mutating func read(json bytes: [UInt8]) {
+        guard let object = JSONValue.object(in: bytes) else { return refuse("the JSON on the card is malformed") }
         func value(_ names: [String]) -> String? {
             for name in names {
                 // Keys may differ in case alone: the name as it stands counts first, then in the order of the keys.
@@ -125,34 +116,24 @@ public enum NDEFPassReader {
             }
             return nil
         }
-        guard let id = value(idNames) else { return }
-        guard MemberID.isUsable(id) else {
-            finding.problems.append(
-                ScanEvent.Problem(
-                    .invalidPass,
-                    "the JSON on the card has an id that is too long or not printable; write the card anew"
-                )
-            )
-            return
-        }
-        let name = value(nameNames).map(MemberID.name)
-        finding.passes.append(Pass(kind: .ndef, id: id, assurance: .identifier, name: name))
+        guard let id = value(NDEFPassReader.idNames) else { return }
+        add(id, name: value(NDEFPassReader.nameNames).map(MemberID.name), orSay: "the JSON on the card has an id")
     }
 
-    private static func read(uri text: String, into finding: inout Finding) {
+    fileprivate mutating func read(uri text: String) {
         guard let uri = URLComponents(string: text) else { return }
         var id: String?
-        for name in idNames where id == nil {
+        for name in NDEFPassReader.idNames where id == nil {
             id =
                 uri.queryItems?.first { $0.name.lowercased() == name.lowercased() && $0.value?.isEmpty == false }?.value
         }
         if id == nil {
             let separator: Character = uri.host == nil && !uri.path.contains("/") ? ":" : "/"
             let segments = uri.path.split(separator: separator).map(String.init)
-            id = zip(segments, segments.dropFirst()).first { idSegments.contains($0.0.lowercased()) }?.1
+            id =
+                zip(segments, segments.dropFirst())
+                .first { NDEFPassReader.idSegments.contains($0.0.lowercased()) }?.1
         }
-        if let id = id?.trimmed, MemberID.isUsable(id) {
-            finding.passes.append(Pass(kind: .ndef, id: id, assurance: .identifier))
-        }
+        if let id = id?.trimmed, MemberID.isUsable(id) { add(id) }
     }
 }

@@ -71,13 +71,10 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
             case cardRemoved
             /// The link to the card or its reader failed before all of it was read.
             case readFailed
-            /// The phone is locked.
             case phoneLocked
-            /// The phone wants its owner to choose or to confirm.
             case phoneNeedsOwner
             /// The tag's memory is inconsistent, as after a torn write.
             case tagCorrupt
-            /// The NDEF message on the tag is malformed.
             case ndefMalformed
             /// A membership text that is not well formed.
             case invalidPass
@@ -89,7 +86,6 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
             case passExpired
             /// What is there can be copied, and the place wants proof.
             case passNotTrusted
-            /// The phone has no pass of this place.
             case noPass
             /// The message on the tag cannot be read without a key or a password.
             case tagProtected
@@ -166,9 +162,7 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
         self.problems = problems
         self.duration = duration
     }
-}
 
-extension ScanEvent {
     /// The pass that gave ``memberKey``; of a wallet's pass ``Pass/type`` is which one it was.
     public var memberPass: Pass? { passes.first { $0.id == memberKey } }
 }
@@ -215,14 +209,6 @@ extension ScanEvent: Codable {
     /// Reads the object back. Keys that are not known are passed over.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: Key.self)
-        func bytes(_ key: Key) throws -> [UInt8]? {
-            guard let text = try object.decodeIfPresent(String.self, forKey: key) else { return nil }
-            do {
-                return try Hex.decode(text)
-            } catch {
-                throw DecodingError.dataCorruptedError(forKey: key, in: object, debugDescription: "\(error)")
-            }
-        }
         guard try object.decode(String.self, forKey: .event) == "scan" else {
             throw DecodingError.dataCorruptedError(forKey: .event, in: object, debugDescription: "not a scan event")
         }
@@ -237,8 +223,8 @@ extension ScanEvent: Codable {
             backend: try object.decode(BackendKind.self, forKey: .backend),
             technology: technology,
             card: try object.decodeIfPresent(String.self, forKey: .card) ?? "unknown",
-            uid: try bytes(.uid).map { CardUID($0, technology: technology) },
-            atr: try bytes(.atr),
+            uid: try object.bytes(forKey: .uid).map { CardUID($0, technology: technology) },
+            atr: try object.bytes(forKey: .atr),
             ndef: try object.decodeIfPresent([NDEFRecord].self, forKey: .ndef),
             passes: try object.decodeIfPresent([Pass].self, forKey: .passes) ?? [],
             objects: try object.decodeIfPresent([SmartTapObject].self, forKey: .objects) ?? [],

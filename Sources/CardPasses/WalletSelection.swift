@@ -14,14 +14,9 @@ public enum WalletSelection: Sendable, Hashable {
     case malformed
 
     /// SELECT by the name `OSE.VAS.01`: `00 A4 04 00 0A 4F53452E5641532E3031 00`.
-    public static let command = CommandAPDU(
-        trusted: 0x00,
-        Instruction.select,
-        0x04,
-        0x00,
-        Array("OSE.VAS.01".utf8),
-        256
-    )
+    public static let command = CommandAPDU(trusted: 0x00, Instruction.select, 0x04, 0x00, name, 256)
+
+    package static let name = Array("OSE.VAS.01".utf8)
 
     /// Reads the answer to ``command``.
     public init(_ response: ResponseAPDU) {
@@ -47,14 +42,10 @@ public enum WalletSelection: Sendable, Hashable {
 
 /// What a card or phone answered when it was asked for the passes of its wallet.
 package enum WalletReport: Sendable, Hashable {
-    /// An Apple wallet, and what came of each kind of pass.
     case apple(AppleVASReader.Outcome)
-    /// A Google wallet, and what it gave.
     case google(SmartTapReader.Finding)
     /// A wallet of which this place reads no passes, by its label.
     case other(String)
-    /// No wallet: a card, a phone that is locked, or one that was not told that passes are wanted.
     case absent(StatusWord)
-    /// An answer that is malformed.
     case malformed
 }

@@ -55,7 +55,7 @@ import TestSupport
         ) { moment }
         let channel = SimulatedCardChannel(phone)
         #expect(try channel.exchange(WalletSelection.command).isSuccess)
-        let request = AppleVASRequest(.pass(merchantID: merchant.merchantID))
+        let request = AppleVASRequest(merchantID: merchant.merchantID)
         guard case .pass(let cryptogram) = try AppleVASAnswer(try channel.exchange(request.command())) else {
             Issue.record("no pass")
             return
@@ -75,22 +75,16 @@ import TestSupport
     }
 
     @Test func request() throws {
-        let request = AppleVASRequest(.pass(merchantID: Self.merchant.merchantID), nonce: [1, 2, 3, 4])
+        let request = AppleVASRequest(merchantID: Self.merchant.merchantID, nonce: [1, 2, 3, 4])
         // The order of the objects is free.
         let (data, expected) = (try request.command().data, Self.bytes(Self.command))
         #expect(Array(try request.command().encoded().prefix(5)) == Array(expected.prefix(5)))
         let (objects, others) = try (BERTLV.decode(data), BERTLV.decode(Array(expected[5..<(expected.count - 1)])))
         #expect(Set(objects) == Set(others))
-        let more = AppleVASRequest(.pass(merchantID: Self.merchant.merchantID), mode: .passAndPayment, hasMore: true)
+        let more = AppleVASRequest(merchantID: Self.merchant.merchantID, mode: .passAndPayment, hasMore: true)
         #expect(try BERTLV.decode(more.command().data).find(0x9F26)?.value == [0, 0x80, 0, 0x81])
-        let signUp = try AppleVASRequest(.signUp(url: "https://club.example/join")).command()
-        #expect(signUp.p2 == 0)
-        #expect(try BERTLV.decode(signUp.data).find(0x9F25) == nil)
         for wrong in [
-            AppleVASRequest(.pass(merchantID: [1])), AppleVASRequest(.signUp(url: "")),
-            AppleVASRequest(.signUp(url: "https://club.example/\(String(repeating: "x", count: 240))")),
-            AppleVASRequest(.signUp(url: "https://clüb.example")),
-            AppleVASRequest(.pass(merchantID: Self.merchant.merchantID), nonce: [1]),
+            AppleVASRequest(merchantID: [1]), AppleVASRequest(merchantID: Self.merchant.merchantID, nonce: [1]),
         ] {
             #expect(throws: APDUError.self) { try wrong.command() }
         }

@@ -59,7 +59,7 @@ import TestSupport
         let site = try PassConfiguration(path: folder.path + "/passes.json").site(folder: folder.path)
         #expect(site.appleVAS?.merchants.map(\.passTypeIdentifier) == ["pass.com.example.club"])
         #expect(site.appleVAS?.allowsVariant == true && site.longestAge == .seconds(60))
-        #expect(site.smartTap?.credential.collectorID == 20_180_608)
+        #expect(site.smartTap?.credential.collector.id == 20_180_608)
         #expect(site.signingTags.map(\.host) == ["club.example"] && site.signingTags.first?.identity == .uid)
         #expect(site.cards.count == 1 && site.tokens?.keyNames == ["a", "b"])
         let key = site.signingTags.first?.verifier.keys.fileRead([0x04, 0x78, 0x2E, 0x21, 0x80, 0x1D, 0x80])
@@ -288,7 +288,7 @@ import TestSupport
             let text = #"{"smartTap":{"collector":\#(collector),"keyVersion":2,"preSigned":"door.json"}}"#
             return try PassConfiguration(json: Data(text.utf8)).site(folder: folder.path)
         }
-        #expect(try await site(7).smartTap?.credential.version == 2)
+        #expect(try await site(7).smartTap?.credential.collector.version == 2)
         // A signature is of one collector.
         await #expect(throws: PassConfigurationError.self) { try await site(8) }
     }

@@ -81,7 +81,7 @@ import TestSupport
         let site = PassSite(appleVAS: AppleVASReader([merchant], allowsVariant: true), longestAge: .seconds(86_400))
         phone.powerOn()
         let commands = [
-            WalletSelection.command, try AppleVASRequest(.pass(merchantID: merchant.merchantID)).command(),
+            WalletSelection.command, try AppleVASRequest(merchantID: merchant.merchantID).command(),
         ]
         let answers = commands.compactMap { phone.receive(apdu: $0.encoded()) }
         #expect(

@@ -157,7 +157,7 @@ import Testing
         phone.powerOn()
         _ = phone.receive(apdu: WalletSelection.command.encoded())
         let merchant = AppleVASMerchant(passTypeIdentifier: "pass.com.example.club", keys: [])
-        let request = AppleVASRequest(.pass(merchantID: merchant.merchantID))
+        let request = AppleVASRequest(merchantID: merchant.merchantID)
         let command = try request.command().encoded()
         return (command, try #require(phone.receive(apdu: command)))
     }

@@ -196,7 +196,7 @@ private enum AppleVASRecording {
         let merchant = AppleVASMerchant(passTypeIdentifier: passTypeIdentifier, keys: [])
         phone.powerOn()
         _ = phone.receive(apdu: WalletSelection.command.encoded())
-        let request = try AppleVASRequest(.pass(merchantID: merchant.merchantID)).command()
+        let request = try AppleVASRequest(merchantID: merchant.merchantID).command()
         let answer = try #require(phone.receive(apdu: request.encoded()))
         return try BERTLV.decode(Array(answer.dropLast(2))).find(0x70, 0x9F27)?.value
     }

@@ -55,7 +55,7 @@ public struct CaptureReview: Sendable, Hashable {
 
     /// The technologies of the cards, in the order of their names.
     public var technologies: [Technology] {
-        let found = capture.presentations.compactMap { PresentationReview.technology($0.facts) }
+        let found = capture.presentations.compactMap { $0.facts.shownTechnology }
         return Set(found).sorted { $0.rawValue < $1.rawValue }
     }
 
@@ -71,41 +71,43 @@ public struct CaptureReview: Sendable, Hashable {
         return source.hasPrefix("synthetic") || source.contains(CaptureRedaction.mark)
     }
 
+    private mutating func warn(
+        _ code: CaptureWarning.Code,
+        line: Int? = nil,
+        presentation: Int? = nil,
+        _ message: String
+    ) {
+        warnings.append(CaptureWarning(code: code, line: line, presentation: presentation, message: message))
+    }
+
     private mutating func reviewHeader() {
         if capture.source?.isEmpty != false {
-            warnings.append(.init(.noSource, "nobody can tell where it comes from; add 'source: …'"))
+            warn(.noSource, "nobody can tell where it comes from; add 'source: …'")
         }
         if capture.license?.isEmpty != false {
-            warnings.append(.init(.noLicense, "nobody can tell whether it may be passed on; add 'license: …'"))
+            warn(.noLicense, "nobody can tell whether it may be passed on; add 'license: …'")
         }
-        if capture.readers.isEmpty { warnings.append(.init(.noReader, "the reader has no name; add 'reader: …'")) }
-        if capture.presentations.isEmpty, capture.lines.isEmpty {
-            warnings.append(.init(.empty, "nothing is presented"))
-        }
+        if capture.readers.isEmpty { warn(.noReader, "the reader has no name; add 'reader: …'") }
+        if capture.presentations.isEmpty, capture.lines.isEmpty { warn(.empty, "nothing is presented") }
     }
 
     private mutating func reviewOrder() {
         var latest: Duration = .zero
         for (index, presentation) in capture.presentations.enumerated() {
-            var times = [latest, presentation.at]
+            let removed = presentation.removedAt.map { [$0] } ?? []
+            let own = [presentation.at] + presentation.exchanges.compactMap(\.at) + removed
+            if presentation.at < latest || zip(own, own.dropFirst()).contains(where: { $1 < $0 }) {
+                warn(.timeBackwards, line: presentation.sourceLine, presentation: index + 1, "its times go backwards")
+            }
             latest = max(latest, presentation.at)
-            times = Array(times.suffix(2))
-            let own =
-                [presentation.at] + presentation.exchanges.compactMap(\.at)
-                + [presentation.removedAt].compactMap { $0 }
-            guard times[1] < times[0] || zip(own, own.dropFirst()).contains(where: { $1 < $0 }) else { continue }
-            warnings.append(
-                .init(.timeBackwards, line: presentation.sourceLine, presentation: index + 1, "its times go backwards")
-            )
         }
     }
 
-    /// Looks at the expected taps; `path` is where they should be.
     private mutating func reviewExpectation(_ path: String) {
         let name = URL(fileURLWithPath: path).lastPathComponent
         guard let bytes = try? CaptureFiles.bytes(of: path) else {
             let advice = "make it with 'readerctl replay --json --start 1970-01-01T00:00:00Z --seed 0'"
-            warnings.append(.init(.noExpectation, "there is no \(name) beside it; \(advice)"))
+            warn(.noExpectation, "there is no \(name) beside it; \(advice)")
             return
         }
         var count = 0
@@ -113,7 +115,7 @@ public struct CaptureReview: Sendable, Hashable {
         where !line.allSatisfy({ CaptureCursor.isSpace($0) || $0 == 0x0D }) {
             count += 1
             guard (try? JSONSerialization.jsonObject(with: Data(line))) is [String: Any] else {
-                warnings.append(.init(.malformedExpectation, "line \(index + 1) of \(name) is not a JSON object"))
+                warn(.malformedExpectation, "line \(index + 1) of \(name) is not a JSON object")
                 return
             }
         }
@@ -122,7 +124,7 @@ public struct CaptureReview: Sendable, Hashable {
         let cards = capture.presentations.count
         guard count != cards + reports else { return }
         let what = reports == 0 ? "\(cards) presentations" : "\(cards) presentations and \(reports) reports"
-        warnings.append(.init(.expectationCount, "\(name) has \(count) taps for \(what)"))
+        warn(.expectationCount, "\(name) has \(count) taps for \(what)")
     }
 }
 
@@ -151,19 +153,14 @@ public struct CaptureWarning: Sendable, Hashable, Codable {
     public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
         /// There is no `source`: nobody knows whether a real card is in it.
         case noSource
-        /// There is no `license`: nobody knows whether it may be passed on.
         case noLicense
-        /// There is no `reader`.
         case noReader
-        /// Nothing is presented.
         case empty
         /// An answer to an APDU does not end in a status word (`61xx` to `6Fxx`, `9xxx`).
         case noStatusWord
-        /// It is not told that a card left.
         case notRemoved
         /// A time is before one that stands above it. Only a capture made in a program can have it.
         case timeBackwards
-        /// The ATR is malformed.
         case malformedATR
         /// The check byte of the ATR is wrong.
         case wrongTCK
@@ -183,26 +180,15 @@ public struct CaptureWarning: Sendable, Hashable, Codable {
         case authentication
         /// What a pass on somebody's phone answered.
         case passPayload
-        /// There is no file of expected taps beside the capture.
         case noExpectation
         /// The file of expected taps has a line that is no JSON object.
         case malformedExpectation
         /// The expected taps are not as many as the presentations.
         case expectationCount
     }
-
-    /// A warning.
-    public init(_ code: Code, line: Int? = nil, presentation: Int? = nil, _ message: String) {
-        self.code = code
-        self.line = line
-        self.presentation = presentation
-        self.message = message
-    }
 }
 
 extension CaptureWarning: CustomStringConvertible {
     /// `line 12: message`.
-    public var description: String {
-        (line.map { "line \($0): " } ?? "") + message
-    }
+    public var description: String { (line.map { "line \($0): " } ?? "") + message }
 }

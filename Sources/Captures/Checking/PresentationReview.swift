@@ -1,7 +1,6 @@
 import CardCore
 import CardTags
 
-/// What a reviewer would ask about one presentation.
 struct PresentationReview {
     let presentation: Capture.Presentation
     let number: Int
@@ -14,12 +13,9 @@ struct PresentationReview {
         conversation = RedactionConversation(presentation)
     }
 
-    static func technology(_ facts: CardFacts) -> Technology? {
-        facts.technology ?? facts.atr.flatMap { try? ATR($0) }?.technology
-    }
-
     private mutating func warn(_ code: CaptureWarning.Code, line: Int? = nil, _ message: String) {
-        warnings.append(.init(code, line: line ?? presentation.sourceLine, presentation: number, message))
+        let line = line ?? presentation.sourceLine
+        warnings.append(CaptureWarning(code: code, line: line, presentation: number, message: message))
     }
 
     mutating func look() {
@@ -40,17 +36,17 @@ struct PresentationReview {
 
     private mutating func lookAtATR() {
         guard let bytes = presentation.facts.atr else { return }
-        let atr: ATR
         do throws(ATRError) {
-            atr = try ATR(bytes)
-        } catch {
-            return warn(.malformedATR, "\(error)")
-        }
-        for case .wrongTCK(let expected, let actual) in atr.warnings {
-            warn(.wrongTCK, "the ATR's check byte is \([actual].hex), and should be \([expected].hex)")
-        }
-        if let told = presentation.facts.technology, let technology = atr.technology, told != technology {
+            let atr = try ATR(bytes)
+            for case .wrongTCK(let expected, let actual) in atr.warnings {
+                warn(.wrongTCK, "the ATR's check byte is \([actual].hex), and should be \([expected].hex)")
+            }
+            guard let told = presentation.facts.technology, let technology = atr.technology, told != technology else {
+                return
+            }
             warn(.differentTechnology, "the ATR is one of \(technology.rawValue), and the card one of \(told.rawValue)")
+        } catch {
+            warn(.malformedATR, "\(error)")
         }
     }
 
@@ -64,16 +60,14 @@ struct PresentationReview {
         }
         let pages = conversation.memory.image(.pages(sector: 0))
         let bytes = (0..<9).compactMap { pages[$0] }
-        if bytes.count == 9, Self.technology(facts) == .iso14443a {
+        if bytes.count == 9, facts.shownTechnology == .iso14443a {
             let checks = [
                 (name: "BCC0", told: bytes[3], right: CardUID.checkByte(of: [CardUID.cascadeTag] + bytes[0..<3])),
                 (name: "BCC1", told: bytes[8], right: CardUID.checkByte(of: bytes[4..<8])),
             ]
             for check in checks where check.told != check.right {
-                warn(
-                    .wrongBCC,
-                    "\(check.name) in pages 0 to 2 is \([check.told].hex), and should be \([check.right].hex)"
-                )
+                let (told, right) = ([check.told].hex, [check.right].hex)
+                warn(.wrongBCC, "\(check.name) in pages 0 to 2 is \(told), and should be \(right)")
             }
         }
         // In either order: some readers give those of ISO 15693 backwards.
@@ -81,7 +75,7 @@ struct PresentationReview {
         for identifier in conversation.identifiers where !seen.contains(identifier) {
             let isKnown = seen.contains(identifier.reversed())
             // A card with a random identifier tells its own on request.
-            let isOwn = seen.contains { CardUID($0, technology: Self.technology(facts)).kind == .random }
+            let isOwn = seen.contains { CardUID($0, technology: facts.shownTechnology).kind == .random }
             if !seen.isEmpty, !isKnown, !isOwn { warn(.differentUID, "two different identifiers are told of one card") }
             seen.append(identifier)
         }
@@ -90,7 +84,7 @@ struct PresentationReview {
     // MARK: Secrets
 
     mutating func lookForSecrets() {
-        let technology = Self.technology(presentation.facts)
+        let technology = presentation.facts.shownTechnology
         if conversation.identifiers.contains(where: { CardUID($0, technology: technology).kind == .fixed }) {
             warn(.identifier, "it holds the identifier of a card that may be somebody's; redact it")
         }

@@ -1,12 +1,8 @@
 /// Finds what two sequences have in common, in order.
 enum Alignment {
-    /// One step along both sequences.
     enum Step: Hashable {
-        /// Two elements belong together.
         case both(Int, Int)
-        /// An element that only the first sequence has.
         case left(Int)
-        /// An element that only the second sequence has.
         case right(Int)
 
         /// The same step with the indexes that its own stand for.
@@ -83,7 +79,6 @@ enum Alignment {
         return result
     }
 
-    /// Pairs elements in their order.
     static func pair(_ lefts: [Int], _ rights: [Int]) -> [Step] {
         let count = min(lefts.count, rights.count)
         return (0..<count).map { .both(lefts[$0], rights[$0]) } + lefts[count...].map { .left($0) }

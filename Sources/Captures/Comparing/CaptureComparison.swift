@@ -13,8 +13,6 @@ public struct CaptureComparison: Sendable {
     /// Compares two captures.
     ///
     /// - Parameters:
-    ///   - left: the first capture.
-    ///   - right: the second one.
     ///   - comparingTimes: whether times count, those of cards, answers, removals and Smart Reader lines.
     ///   - comparingHeaders: whether header lines count, in any order.
     public init(
@@ -32,67 +30,73 @@ public struct CaptureComparison: Sendable {
     /// Whether both mean the same.
     public var isSame: Bool { differences.isEmpty }
 
+    private mutating func note(
+        _ kind: CaptureDifference.Kind,
+        in presentations: (Int?, Int?) = (nil, nil),
+        lines: (Int?, Int?) = (nil, nil),
+        name: String? = nil,
+        _ left: String?,
+        _ right: String?
+    ) {
+        guard left != right else { return }
+        differences.append(
+            CaptureDifference(
+                kind: kind,
+                leftPresentation: presentations.0,
+                rightPresentation: presentations.1,
+                leftLine: lines.0,
+                rightLine: lines.1,
+                name: name,
+                left: left,
+                right: right
+            )
+        )
+    }
+
     // MARK: Headers and lines
 
     private mutating func compareHeaders(_ left: [Capture.Header], _ right: [Capture.Header]) {
         var rest = right
         for header in left {
             let index = rest.firstIndex { $0.key.lowercased() == header.key.lowercased() }
-            let other = index.map { rest.remove(at: $0) }
-            if other?.value != header.value {
-                differences.append(.init(.header, name: header.key, left: header.value, right: other?.value))
-            }
+            note(.header, name: header.key, header.value, index.map { rest.remove(at: $0).value })
         }
-        for header in rest { differences.append(.init(.header, name: header.key, left: nil, right: header.value)) }
+        for header in rest { note(.header, name: header.key, nil, header.value) }
     }
 
     private mutating func compareLines(_ left: [Capture.Line], _ right: [Capture.Line]) {
         for step in Alignment.align(left.map(\.text), right.map(\.text)) {
             switch step {
-            case .both(let a, let b):
-                guard comparesTimes, left[a].at != right[b].at else { continue }
-                differences.append(.init(.time, left: seconds(left[a].at), right: seconds(right[b].at)))
-            case .left(let a): differences.append(.init(.line, left: left[a].text, right: nil))
-            case .right(let b): differences.append(.init(.line, left: nil, right: right[b].text))
+            case .both(let a, let b): if comparesTimes { note(.time, seconds(left[a].at), seconds(right[b].at)) }
+            case .left(let a): note(.line, left[a].text, nil)
+            case .right(let b): note(.line, nil, right[b].text)
             }
         }
     }
 
     // MARK: Presentations
 
-    /// What has to be equal for two presentations to be the same.
-    private struct PresentationKey: Hashable {
-        var reader: String
-        var facts: CardFacts
-        var connectFault: Capture.Fault?
-        var exchanges: [ExchangeKey]
+    /// What has to be equal for two presentations to be the same: no times, and facts in the order of their names. The
+    /// reader is its place among several; that and the name of an only one do not count.
+    private static func key(_ presentation: Capture.Presentation, in capture: Capture) -> Capture.Presentation {
+        var key = presentation
+        let place = capture.readers.firstIndex { $0.number == presentation.reader }
+        key.reader = capture.readers.count > 1 ? place.map { $0 + 1 } : nil
+        key.facts.values.sort { $0.name < $1.name }
+        key.exchanges = presentation.exchanges.map(Self.key)
+        (key.at, key.removedAt) = (.zero, nil)
+        return key
     }
 
-    private struct ExchangeKey: Hashable {
-        var request: Capture.Exchange.Request
-        var answer: Capture.Exchange.Answer
-    }
-
-    /// The number of the reader. The name of an only one does not count.
-    private static func reader(_ presentation: Capture.Presentation, in capture: Capture) -> String {
-        guard capture.readers.count > 1, let number = presentation.reader else { return "" }
-        return capture.readers.firstIndex { $0.number == number }.map { "reader \($0 + 1)" } ?? ""
-    }
-
-    private static func keys(_ capture: Capture) -> [PresentationKey] {
-        let isSingle = capture.readers.count < 2
-        return capture.presentations.map { presentation in
-            PresentationKey(
-                reader: isSingle ? "" : reader(presentation, in: capture),
-                facts: presentation.facts.sorted,
-                connectFault: presentation.connectFault,
-                exchanges: presentation.exchanges.map { ExchangeKey(request: $0.request, answer: $0.answer) }
-            )
-        }
+    private static func key(_ exchange: Capture.Exchange) -> Capture.Exchange {
+        var key = exchange
+        key.at = nil
+        return key
     }
 
     private mutating func comparePresentations(_ left: Capture, _ right: Capture) {
-        let (a, b) = (Self.keys(left), Self.keys(right))
+        let a = left.presentations.map { Self.key($0, in: left) }
+        let b = right.presentations.map { Self.key($0, in: right) }
         // First what is wholly the same, then what shows the same facts, then in order.
         let steps = Alignment.refine(Alignment.align(a, b)) { lefts, rights in
             let steps = Alignment.align(lefts.map { a[$0].facts }, rights.map { b[$0].facts })
@@ -102,31 +106,14 @@ public struct CaptureComparison: Sendable {
         for step in steps {
             switch step {
             case .both(let l, let r):
-                compare((l, left.presentations[l], a[l]), (r, right.presentations[r], b[r]))
+                let (one, other) = (left.presentations[l], right.presentations[r])
+                compare(one, other, (l + 1, r + 1), readers: (a[l].reader, b[r].reader))
             case .left(let l):
-                let presentation = left.presentations[l]
-                let text = Self.text(presentation)
-                differences.append(
-                    .init(
-                        .presentation,
-                        presentations: (l + 1, nil),
-                        lines: (presentation.sourceLine, nil),
-                        left: text,
-                        right: nil
-                    )
-                )
+                let one = left.presentations[l]
+                note(.presentation, in: (l + 1, nil), lines: (one.sourceLine, nil), Self.text(one), nil)
             case .right(let r):
-                let presentation = right.presentations[r]
-                let text = Self.text(presentation)
-                differences.append(
-                    .init(
-                        .presentation,
-                        presentations: (nil, r + 1),
-                        lines: (nil, presentation.sourceLine),
-                        left: nil,
-                        right: text
-                    )
-                )
+                let other = right.presentations[r]
+                note(.presentation, in: (nil, r + 1), lines: (nil, other.sourceLine), nil, Self.text(other))
             }
         }
     }
@@ -137,26 +124,23 @@ public struct CaptureComparison: Sendable {
     }
 
     private mutating func compare(
-        _ left: (index: Int, value: Capture.Presentation, key: PresentationKey),
-        _ right: (index: Int, value: Capture.Presentation, key: PresentationKey)
+        _ l: Capture.Presentation,
+        _ r: Capture.Presentation,
+        _ numbers: (Int?, Int?),
+        readers: (Int?, Int?)
     ) {
-        let (l, r) = (left.value, right.value)
-        let lines = (l.sourceLine, r.sourceLine)
-        let presentations: (Int?, Int?) = (left.index + 1, right.index + 1)
         func note(_ kind: CaptureDifference.Kind, name: String? = nil, _ a: String?, _ b: String?) {
-            guard a != b else { return }
-            differences.append(
-                .init(kind, presentations: presentations, lines: lines, name: name, left: a, right: b)
-            )
+            self.note(kind, in: numbers, lines: (l.sourceLine, r.sourceLine), name: name, a, b)
         }
+        func text(_ reader: Int?) -> String { reader.map { "reader \($0)" } ?? "" }
         if comparesTimes { note(.time, name: "card", seconds(l.at), seconds(r.at)) }
-        note(.reader, left.key.reader, right.key.reader)
+        note(.reader, text(readers.0), text(readers.1))
         note(.fact, name: "technology", l.facts.technology?.rawValue, r.facts.technology?.rawValue)
         note(.fact, name: "atr", l.facts.atr?.hex, r.facts.atr?.hex)
         let names = Set(l.facts.values.map(\.name)).union(r.facts.values.map(\.name))
         for name in names.sorted() { note(.fact, name: name, l.facts[name]?.hex, r.facts[name]?.hex) }
         note(.connectFault, l.connectFault?.rawValue, r.connectFault?.rawValue)
-        compareExchanges(l, r, presentations: presentations)
+        compareExchanges(l.exchanges, r.exchanges, numbers)
         if (l.removedAt == nil) != (r.removedAt == nil) {
             func text(_ time: Duration?) -> String? { time.map { "removed at \(seconds($0))" } }
             note(.removal, text(l.removedAt), text(r.removedAt))
@@ -168,87 +152,33 @@ public struct CaptureComparison: Sendable {
     // MARK: Exchanges
 
     private mutating func compareExchanges(
-        _ left: Capture.Presentation,
-        _ right: Capture.Presentation,
-        presentations: (Int?, Int?)
+        _ a: [Capture.Exchange],
+        _ b: [Capture.Exchange],
+        _ presentations: (Int?, Int?)
     ) {
-        let (a, b) = (left.exchanges, right.exchanges)
-        func key(_ exchange: Capture.Exchange) -> ExchangeKey {
-            ExchangeKey(request: exchange.request, answer: exchange.answer)
-        }
-        let steps = Alignment.refine(Alignment.align(a.map(key), b.map(key))) { lefts, rights in
+        let steps = Alignment.refine(Alignment.align(a.map(Self.key), b.map(Self.key))) { lefts, rights in
             Alignment.align(lefts.map { a[$0].request }, rights.map { b[$0].request }).map { $0.mapped(lefts, rights) }
         }
         for step in steps {
             switch step {
             case .both(let l, let r):
-                let lines = (a[l].sourceLine, b[r].sourceLine)
-                if a[l].answer != b[r].answer {
-                    differences.append(
-                        .init(
-                            .answer,
-                            presentations: presentations,
-                            lines: lines,
-                            name: CaptureText.request(a[l].request),
-                            left: Self.answer(a[l]),
-                            right: Self.answer(b[r])
-                        )
-                    )
-                }
-                if comparesTimes, a[l].at != b[r].at {
-                    differences.append(
-                        .init(
-                            .time,
-                            presentations: presentations,
-                            lines: lines,
-                            name: CaptureText.request(a[l].request),
-                            left: a[l].at.map(seconds),
-                            right: b[r].at.map(seconds)
-                        )
-                    )
-                }
-            case .left(let l):
-                differences.append(
-                    .init(
-                        .exchange,
-                        presentations: presentations,
-                        lines: (a[l].sourceLine, nil),
-                        left: Self.text(a[l]),
-                        right: nil
-                    )
-                )
-            case .right(let r):
-                differences.append(
-                    .init(
-                        .exchange,
-                        presentations: presentations,
-                        lines: (nil, b[r].sourceLine),
-                        left: nil,
-                        right: Self.text(b[r])
-                    )
-                )
+                let (lines, name) = ((a[l].sourceLine, b[r].sourceLine), CaptureText.request(a[l].request))
+                note(.answer, in: presentations, lines: lines, name: name, Self.answer(a[l]), Self.answer(b[r]))
+                guard comparesTimes else { continue }
+                note(.time, in: presentations, lines: lines, name: name, a[l].at.map(seconds), b[r].at.map(seconds))
+            case .left(let l): note(.exchange, in: presentations, lines: (a[l].sourceLine, nil), Self.text(a[l]), nil)
+            case .right(let r): note(.exchange, in: presentations, lines: (nil, b[r].sourceLine), nil, Self.text(b[r]))
             }
         }
     }
 
-    private static func text(_ exchange: Capture.Exchange) -> String {
-        var exchange = exchange
-        exchange.at = nil
-        return CaptureText.exchange(exchange).trimmed
-    }
+    private static func text(_ exchange: Capture.Exchange) -> String { CaptureText.exchange(key(exchange)).trimmed }
 
     private static func answer(_ exchange: Capture.Exchange) -> String {
         text(exchange).split(separator: "\n").last.map(String.init) ?? ""
     }
 
     private func seconds(_ time: Duration) -> String { CaptureTime.text(time) }
-}
-
-extension CardFacts {
-    /// The same facts in the order of their names, which states nothing.
-    fileprivate var sorted: CardFacts {
-        CardFacts(atr: atr, technology: technology, values: values.sorted { $0.name < $1.name })
-    }
 }
 
 /// One difference between two captures.
@@ -279,11 +209,9 @@ public struct CaptureDifference: Sendable, Hashable, Codable {
 
     /// What can differ.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-        /// A header line.
         case header
         /// A whole presentation is in one capture only.
         case presentation
-        /// The reader of a presentation.
         case reader
         /// A fact of the card, or its technology.
         case fact
@@ -291,31 +219,11 @@ public struct CaptureDifference: Sendable, Hashable, Codable {
         case connectFault
         /// A command with its answer is in one capture only.
         case exchange
-        /// The answer to the same command.
         case answer
         /// Whether it is told that the card left.
         case removal
-        /// A time.
         case time
-        /// A line of a reader in Smart Reader mode.
         case line
-    }
-
-    /// A difference.
-    public init(
-        _ kind: Kind,
-        presentations: (Int?, Int?) = (nil, nil),
-        lines: (Int?, Int?) = (nil, nil),
-        name: String? = nil,
-        left: String?,
-        right: String?
-    ) {
-        self.kind = kind
-        (leftPresentation, rightPresentation) = presentations
-        (leftLine, rightLine) = lines
-        self.name = name
-        self.left = left
-        self.right = right
     }
 }
 
@@ -341,18 +249,5 @@ extension CaptureDifference: CustomStringConvertible {
 
 extension CaptureDifference.Kind {
     /// The name for people.
-    public var title: String {
-        switch self {
-        case .header: "header"
-        case .presentation: "presentation"
-        case .reader: "reader"
-        case .fact: "fact"
-        case .connectFault: "fault of the card"
-        case .exchange: "exchange"
-        case .answer: "answer"
-        case .removal: "removal"
-        case .time: "time"
-        case .line: "Smart Reader line"
-        }
-    }
+    public var title: String { [.connectFault: "fault of the card", .line: "Smart Reader line"][self] ?? rawValue }
 }

@@ -27,11 +27,8 @@ public struct CaptureConversion: Sendable {
 
     /// The forms of logs.
     public enum Format: String, Sendable, Hashable, CaseIterable, Codable {
-        /// pcscd's log of APDUs.
         case pcscd
-        /// libnfc's debug log.
         case libnfc
-        /// Commands and answers behind marks such as `>` and `<`.
         case transcript
     }
 
@@ -40,7 +37,6 @@ public struct CaptureConversion: Sendable {
     /// - Parameters:
     ///   - text: the log. It need not be UTF-8; line ends may be CRLF.
     ///   - format: its form, or `nil` to find out.
-    ///   - file: its name for messages.
     ///   - reader: the name of the reader where the log has none.
     ///   - atr: the ATR of cards of which the log tells none.
     /// - Throws: ``CaptureError`` with the place of the first malformed byte; of code
@@ -68,23 +64,13 @@ public struct CaptureConversion: Sendable {
         self.lines = lines.count
         skippedLines = max(0, lines.count { !$0.isBlank } - builder.usedLines)
         guard !capture.presentations.isEmpty else {
-            throw CaptureError(
-                file: file,
-                line: 1,
-                column: 1,
-                code: .notACapture,
-                message: "no card and no command was found in it, read as \(format.title)"
-            )
+            let message = "no card and no command was found in it, read as \(format.title)"
+            throw CaptureError(file: file, line: 1, column: 1, code: .notACapture, message: message)
         }
         let length = capture.text().utf8.count
         guard length <= CaptureLimits.fileLength else {
-            throw CaptureError(
-                file: file,
-                line: 1,
-                column: 1,
-                code: .fileTooLong,
-                message: "the capture would have \(length) bytes, \(CaptureLimits.fileLength) are allowed"
-            )
+            let message = "the capture would have \(length) bytes, \(CaptureLimits.fileLength) are allowed"
+            throw CaptureError(file: file, line: 1, column: 1, code: .fileTooLong, message: message)
         }
     }
 
@@ -96,11 +82,9 @@ public struct CaptureConversion: Sendable {
         return words.count == 2 && words[0] == "capture" && Int(words[1]) != nil ? first : nil
     }
 
-    /// What a text looks like, by the lines of its beginning.
     private static func format(of lines: [LogLine]) -> Format {
         for line in lines.prefix(2000) {
-            if line.contains("libnfc.") { return .libnfc }
-            if LibNFCLog.isBareFrame(line) { return .libnfc }
+            if line.contains("libnfc.") || LibNFCLog.isBareFrame(line) { return .libnfc }
             if PCSCDLog.isOne(line) { return .pcscd }
         }
         return .transcript
@@ -109,11 +93,5 @@ public struct CaptureConversion: Sendable {
 
 extension CaptureConversion.Format {
     /// The name for people.
-    public var title: String {
-        switch self {
-        case .pcscd: "a pcscd log"
-        case .libnfc: "a libnfc log"
-        case .transcript: "a transcript"
-        }
-    }
+    public var title: String { self == .transcript ? "a transcript" : "a \(rawValue) log" }
 }

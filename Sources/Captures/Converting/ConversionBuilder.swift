@@ -11,9 +11,7 @@ struct ConversionBuilder {
     var usedLines = 0
 
     private var presentations: [Capture.Presentation] = []
-    /// The reader's name of each presentation.
     private var names: [String?] = []
-    /// The last time of each presentation.
     private var latest: [Duration] = []
     private var open: [String?: Int] = [:]
     /// The name that a log tells of its only reader.
@@ -32,7 +30,6 @@ struct ConversionBuilder {
 
     func facts(_ name: String?) -> CardFacts? { open[name].map { presentations[$0].facts } }
 
-    /// A card comes to a reader.
     mutating func card(on name: String?, at time: Duration, facts: CardFacts = CardFacts(), line: Int) {
         removed(from: name, at: nil)
         let earliest = names.indices.last { names[$0] == name }.map { latest[$0] } ?? .zero
@@ -75,7 +72,6 @@ struct ConversionBuilder {
         presentations[index].exchanges.append(.init(request, answer, at: at, sourceLine: line))
     }
 
-    /// The card on a reader leaves.
     mutating func removed(from name: String?, at time: Duration?) {
         guard let index = open.removeValue(forKey: name) else { return }
         // A log without times: one second after it came.

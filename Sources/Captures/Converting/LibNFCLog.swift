@@ -27,7 +27,6 @@ enum LibNFCLog {
         builder = reading.builder
     }
 
-    /// A card that the reader selected.
     private struct Target {
         var facts: CardFacts
         var isISODEP: Bool
@@ -38,13 +37,10 @@ enum LibNFCLog {
         /// The command under way, and the line that it stands on.
         var command: [UInt8]?
         var commandLine = 0
-        /// What came since.
         var received: [UInt8] = []
         var target: Target?
         /// How many bits of the last byte of a raw frame are sent; 0 for all.
         var bits = 0
-        /// The line in which a frame stands alone, as old versions write it.
-        var isBare = false
 
         mutating func take(_ line: LogLine) throws(CaptureError) -> Bool {
             if let place = line.end(of: "connstring: \""), builder.soleReader == nil {
@@ -58,8 +54,7 @@ enum LibNFCLog {
                 let bytes = try line.hex(from: place)
                 finishCommand()
                 command = PN53xFrame.payload(bytes, direction: 0xD4)
-                commandLine = line.number
-                received = []
+                (commandLine, received) = (line.number, [])
                 return command != nil
             }
             if let place = line.end(of: "RX:"), isLog || place == start + 3 {
@@ -71,7 +66,6 @@ enum LibNFCLog {
             return false
         }
 
-        /// Looks at the answer to the command under way.
         mutating func finishCommand() {
             guard let command, let code = command.first else { return }
             let answer = PN53xFrame.payload(received, direction: 0xD5)
@@ -118,8 +112,8 @@ enum LibNFCLog {
         /// InAutoPoll: a count, then for each target its type, length and data, which begins with its number.
         private mutating func poll(_ result: [UInt8]) {
             guard let count = result.first, count > 0, result.count > 3 else { return leave() }
-            let kinds: [UInt8: UInt8] = [0: 0, 1: 1, 2: 2, 3: 3, 4: 4]
-            select(Array(result[3...].prefix(Int(result[2])).dropFirst()), kind: kinds[result[1] & 0x0F] ?? 0)
+            let kind = result[1] & 0x0F
+            select(Array(result[3...].prefix(Int(result[2])).dropFirst()), kind: kind > 4 ? 0 : kind)
         }
 
         private mutating func select(_ data: [UInt8], kind: UInt8) {
@@ -136,6 +130,9 @@ enum LibNFCLog {
             func fact(_ name: String, _ range: Range<Int>) -> CardFacts.Value? {
                 range.upperBound <= data.count && !range.isEmpty ? .init(name, Array(data[range])) : nil
             }
+            func target(_ technology: Technology, _ values: [CardFacts.Value?], isISODEP: Bool = false) -> Target {
+                Target(facts: CardFacts(technology: technology, values: values.compactMap(\.self)), isISODEP: isISODEP)
+            }
             switch kind {
             case 0:
                 // SENS_RES, SEL_RES, the identifier behind its length, and the ATS behind its own.
@@ -144,38 +141,21 @@ enum LibNFCLog {
                 let values = [fact("atqa", 0..<2), fact("sak", 2..<3), fact("uid", 4..<end)]
                 let length = end < data.count ? Int(data[end]) : 0
                 let ats = length > 1 ? fact("ats", (end + 1)..<min(end + length, data.count)) : nil
-                return Target(
-                    facts: CardFacts(technology: .iso14443a, values: (values + [ats]).compactMap { $0 }),
-                    isISODEP: data[2] & 0x20 != 0
-                )
+                return target(.iso14443a, values + [ats], isISODEP: data[2] & 0x20 != 0)
             case 1, 2:
                 // POL_RES behind its length: 01, NFCID2, PAD, perhaps the system code.
                 guard data.count >= 18 else { return nil }
-                let values = [
-                    fact("idm", 2..<10), fact("pmm", 10..<18), data[0] >= 20 ? fact("syscode", 18..<20) : nil,
-                ]
-                return Target(
-                    facts: CardFacts(technology: .felica, values: values.compactMap { $0 }),
-                    isISODEP: false
-                )
+                let code = data[0] >= 20 ? fact("syscode", 18..<20) : nil
+                return target(.felica, [fact("idm", 2..<10), fact("pmm", 10..<18), code])
             case 3:
                 // ATQB: 50, PUPI, application data, protocol info.
                 guard data.count >= 12 else { return nil }
                 let values = [fact("pupi", 1..<5), fact("appdata", 5..<9), fact("protinfo", 9..<12)]
-                return Target(
-                    facts: CardFacts(technology: .iso14443b, values: values.compactMap { $0 }),
-                    isISODEP: true
-                )
+                return target(.iso14443b, values, isISODEP: true)
             default:
                 // Jewel: SENS_RES and four bytes of identifier.
                 guard data.count >= 6 else { return nil }
-                return Target(
-                    facts: CardFacts(
-                        technology: .iso14443a,
-                        values: [fact("atqa", 0..<2), fact("uid", 2..<6)].compactMap { $0 }
-                    ),
-                    isISODEP: false
-                )
+                return target(.iso14443a, [fact("atqa", 0..<2), fact("uid", 2..<6)])
             }
         }
 

@@ -16,13 +16,7 @@ struct LogLine {
             throw CaptureError(file: file, line: 1, column: 1, code: .fileTooLong, message: message)
         }
         var lines: [LogLine] = []
-        var rest = text[...]
-        if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
-        while !rest.isEmpty {
-            let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
-            var line = rest[..<end]
-            rest = end < rest.endIndex ? rest[(end + 1)...] : rest[end...]
-            if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
+        for line in LineSequence(text) {
             let number = lines.count + 1
             guard line.count <= CaptureLimits.lineLength else {
                 let message = "the line has \(line.count) bytes, \(CaptureLimits.lineLength) are allowed"
@@ -76,17 +70,25 @@ struct LogLine {
         return String(decoding: bytes[start..<end], as: UTF8.self).trimmed
     }
 
-    /// A cursor for the bytes from a place on.
+    /// What stands behind the first occurrence of a text.
+    func text(behind text: StaticString, to end: Int? = nil) -> String? {
+        self.end(of: text).map { self.text(from: $0, to: end) }
+    }
+
+    /// The first place from there on that is no white space.
+    func skippingSpaces(_ start: Int) -> Int {
+        bytes[min(start, bytes.count)...].firstIndex { !CaptureCursor.isSpace($0) } ?? bytes.count
+    }
+
     func cursor(at start: Int) -> CaptureCursor {
         var cursor = CaptureCursor(bytes, line: number, file: file)
         cursor.advance(max(0, start - cursor.position))
         return cursor
     }
 
-    /// The hexadecimal bytes from a place on, up to the end or one of `stops`.
-    func hex(from start: Int, stops: [UInt8] = []) throws(CaptureError) -> [UInt8] {
+    func hex(from start: Int) throws(CaptureError) -> [UInt8] {
         var cursor = cursor(at: start)
-        return try cursor.hex(stops: stops)
+        return try cursor.hex()
     }
 
     func error(_ code: CaptureError.Code, at place: Int, _ message: String) -> CaptureError {

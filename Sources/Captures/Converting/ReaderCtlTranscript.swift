@@ -63,7 +63,6 @@ enum ReaderCtlTranscript {
         return .init(.apdu(command.bytes), .bytes(data.bytes + status))
     }
 
-    /// `HEX` or `HEX/bits`.
     private static func frame(_ text: String) -> RawFrame? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard let bytes = try? Hex.decode(String(parts[0])) else { return nil }

@@ -45,6 +45,8 @@ enum TranscriptLog {
         var place: Int
         /// How many bits of the last byte of a raw frame count.
         var bits = 8
+
+        var isFrame: Bool { isRaw || bytes.count < CaptureLimits.shortestCommand }
     }
 
     private struct Reading {
@@ -108,9 +110,7 @@ enum TranscriptLog {
                 command = part
                 return
             }
-            guard command != nil, answer == nil else {
-                throw line.error(.unexpectedAnswer, at: place, "there is no command to be answered")
-            }
+            try expectCommand(line, place)
             if let announced {
                 // The bytes of the line are the status word; a frame has none.
                 dumped = announced.count
@@ -121,11 +121,14 @@ enum TranscriptLog {
             answer = part
         }
 
+        private func expectCommand(_ line: LogLine, _ place: Int) throws(CaptureError) {
+            guard command == nil || answer != nil else { return }
+            throw line.error(.unexpectedAnswer, at: place, "there is no command to be answered")
+        }
+
         private mutating func takeStatement(_ line: LogLine, _ start: Int) throws(CaptureError) -> Bool {
             if line.end(of: "Received (SW1=0x", from: start) == start + 16 {
-                guard command != nil, answer == nil else {
-                    throw line.error(.unexpectedAnswer, at: start, "there is no command to be answered")
-                }
+                try expectCommand(line, start)
                 var cursor = line.cursor(at: start + 16)
                 let first = try cursor.hexByte()
                 var second = line.cursor(at: line.end(of: "SW2=0x") ?? line.bytes.count)
@@ -138,11 +141,9 @@ enum TranscriptLog {
                 guard let fault = Capture.Fault(rawValue: word) else {
                     throw line.error(.unknownFault, at: start, "'\(word)' is no fault")
                 }
-                guard let command, answer == nil else {
-                    throw line.error(.unexpectedAnswer, at: start, "there is no command to be answered")
-                }
-                self.command = nil
-                note(command, .fault(fault))
+                try expectCommand(line, start)
+                if let command { note(command, .fault(fault)) }
+                command = nil
                 return true
             }
             if let place = line.end(of: "ATR: ") ?? line.end(of: "ATR = ") ?? line.end(of: "ATR="),
@@ -158,23 +159,15 @@ enum TranscriptLog {
                 return true
             }
             let names: [StaticString] = ["Using given card reader: ", "Using reader with a card: ", "Reader: "]
-            for name in names {
-                if let place = line.end(of: name), builder.soleReader == nil {
-                    builder.soleReader = line.text(from: place)
-                    return true
-                }
-            }
-            return false
+            guard builder.soleReader == nil else { return false }
+            builder.soleReader = names.lazy.compactMap { line.text(behind: $0) }.first
+            return builder.soleReader != nil
         }
 
-        /// Ends the exchange under way.
         mutating func flush() throws(CaptureError) {
             guard let command else { return }
-            let answer = self.answer
-            self.command = nil
-            self.answer = nil
-            let status = self.status
-            self.status = nil
+            let (answer, status) = (self.answer, self.status)
+            (self.command, self.answer, self.status) = (nil, nil, nil)
             if let answer, dumped > 0 {
                 throw answer.line.error(.wrongLength, at: answer.place, "\(dumped) bytes of the answer are missing")
             }
@@ -182,10 +175,9 @@ enum TranscriptLog {
                 throw command.line.error(.missingAnswer, at: command.place, "the command has no answer")
             }
             answer.bytes += status ?? []
-            let isRaw = command.isRaw || command.bytes.count < CaptureLimits.shortestCommand
             guard answer.bytes.count <= ReaderLimits.responseLength, command.bytes.count <= CaptureLimits.longestCommand
             else { throw answer.line.error(.wrongLength, at: answer.place, "the command or its answer is too long") }
-            if isRaw {
+            if command.isFrame {
                 guard !answer.bytes.isEmpty else { return note(command, .fault(.timeout)) }
                 return note(command, .raw(RawFrame(answer.bytes, bitsInLastByte: answer.bits)))
             }
@@ -196,9 +188,8 @@ enum TranscriptLog {
         }
 
         private mutating func note(_ command: Part, _ answer: Capture.Exchange.Answer) {
-            let isRaw = command.isRaw || command.bytes.count < CaptureLimits.shortestCommand
             let request: Capture.Exchange.Request =
-                isRaw ? .raw(RawFrame(command.bytes, bitsInLastByte: command.bits)) : .apdu(command.bytes)
+                command.isFrame ? .raw(RawFrame(command.bytes, bitsInLastByte: command.bits)) : .apdu(command.bytes)
             builder.exchange(request, answer, on: nil, at: nil, line: command.line.number)
             hasSpoken = true
         }
@@ -248,8 +239,7 @@ enum TranscriptLog {
                 && word.allSatisfy { (0x30...0x3A).contains($0) || [0x2E, 0x2C, 0x2D, 0x54, 0x5A].contains($0) }
             let isBracket = word.count > 2 && word.first == UInt8(ascii: "[") && word.last == UInt8(ascii: "]")
             guard isTime || isBracket else { return place }
-            place = end
-            while place < line.bytes.count, CaptureCursor.isSpace(line.bytes[place]) { place += 1 }
+            place = line.skippingSpaces(end)
         }
         return start
     }

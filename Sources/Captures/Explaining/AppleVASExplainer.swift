@@ -15,15 +15,8 @@ struct AppleVASExplainer: ExchangeExplainer {
     private func command(_ apdu: RecordedExchange.Parts, _ objects: [BERTLV]) -> ExplainedExchange.Message {
         var fields = TLVFields.make(apdu.data, at: apdu.dataOffset, Self.request) + apdu.faults
         if apdu.p1 != 0x01 || apdu.p2 > 0x01 {
-            fields.insert(
-                ExplainedField(
-                    "P1 P2",
-                    at: 2,
-                    [apdu.p1, apdu.p2],
-                    meaning: "0101 asks for a pass and 0100 offers an address; nothing else is known"
-                ),
-                at: 0
-            )
+            let meaning = "0101 asks for a pass and 0100 offers an address; nothing else is known"
+            fields.insert(ExplainedField("P1 P2", at: 2, [apdu.p1, apdu.p2], meaning: meaning), at: 0)
         }
         let title: String
         if apdu.p2 == 0x00 {
@@ -67,25 +60,21 @@ struct AppleVASExplainer: ExchangeExplainer {
 
     // MARK: Tags
 
-    /// Of the answer to SELECT.
     static let selection = TagDictionary([
-        0x9F21: .init("version of VAS") { value, _ in
-            .init(meaning: value.count == 2 ? "\(value[0]).\(value[1])" : "should have 2 bytes, has \(value.count)")
+        0x9F21: .meaning("version of VAS") {
+            $0.count == 2 ? "\($0[0]).\($0[1])" : "should have 2 bytes, has \($0.count)"
         },
         0x9F24: .init("nonce of the phone", "another one at each SELECT; nothing depends on it"),
-        0x9F23: .init("mobile capabilities") { value, _ in .init(meaning: value.last.map(capabilities)) },
+        0x9F23: .meaning("mobile capabilities") { value in
+            value.last.map { ExplanationText.bits($0, capabilities) }
+        },
     ]).adding(SelectionExplainer.template)
 
-    /// Of the command.
     static let request = TagDictionary([
-        0x9F22: .init("version of VAS") { value, _ in
-            .init(meaning: value == [0x01, 0x00] ? "1.0" : "1.0 is known, which is 0100")
-        },
-        0x9F25: .init("merchant id") { value, _ in
-            .init(
-                meaning: "SHA-256 of the pass type identifier"
-                    + (value.count == 32 ? "" : ", which should have 32 bytes, has \(value.count)")
-            )
+        0x9F22: .meaning("version of VAS") { $0 == [0x01, 0x00] ? "1.0" : "1.0 is known, which is 0100" },
+        0x9F25: .meaning("merchant id") { value in
+            "SHA-256 of the pass type identifier"
+                + (value.count == 32 ? "" : ", which should have 32 bytes, has \(value.count)")
         },
         0x9F26: .init("terminal capabilities") { value, start in
             .init(
@@ -94,22 +83,16 @@ struct AppleVASExplainer: ExchangeExplainer {
             )
         },
         0x9F28: .init("nonce of the terminal", "random; nothing depends on it"),
-        0x9F2B: .init("filter") { value, _ in
-            .init(meaning: value == [0x01, 0, 0, 0, 0] ? "none" : "0100000000 is known, which is none")
-        },
-        0x9F29: .init("address to get a pass at") { value, _ in .init(text: ExplanationText.ascii(value)) },
+        0x9F2B: .meaning("filter") { $0 == [0x01, 0, 0, 0, 0] ? "none" : "0100000000 is known, which is none" },
+        0x9F29: .ascii("address to get a pass at"),
     ])
 
-    /// Of the answer.
     static let answer = TagDictionary([
         0x70: .init("answer"),
-        0x9F2A: .init("mobile token") { value, _ in
-            .init(
-                meaning: value.count > AppleVASLimits.token
-                    ? "longer than \(AppleVASLimits.token) bytes, and so not accepted" : nil
-            )
+        0x9F2A: .meaning("mobile token") {
+            $0.count > AppleVASLimits.token ? "longer than \(AppleVASLimits.token) bytes, and so not accepted" : nil
         },
-        0x9F27: .init("cryptogram") { value, start in cryptogram(value, start) },
+        0x9F27: .init("cryptogram", explain: cryptogram),
     ])
 
     private static func cryptogram(_ value: [UInt8], _ start: Int) -> TagDictionary.Content {
@@ -124,16 +107,10 @@ struct AppleVASExplainer: ExchangeExplainer {
         return .init(fields: reader.fields)
     }
 
-    private static func capabilities(_ byte: UInt8) -> String {
-        ExplanationText.bits(
-            byte,
-            [
-                (0x01, "gives passes as plain text"), (0x02, "gives passes encrypted"),
-                (0x04, "passes may be left out"), (0x08, "passes may be asked for"),
-                (0x10, "payment may be left out"), (0x20, "payment may be asked for"),
-            ]
-        )
-    }
+    private static let capabilities: KeyValuePairs<UInt8, String> = [
+        0x01: "gives passes as plain text", 0x02: "gives passes encrypted", 0x04: "passes may be left out",
+        0x08: "passes may be asked for", 0x10: "payment may be left out", 0x20: "payment may be asked for",
+    ]
 
     private static func terminal(_ value: [UInt8], _ start: Int) -> [ExplainedField] {
         guard value.count == 4 else { return [] }
@@ -141,12 +118,8 @@ struct AppleVASExplainer: ExchangeExplainer {
         reader.take("reserved", 1)
         reader.take("kind of reader", 1) { bytes in
             let kind = terminals[bytes[0] & 0x0F] ?? "unknown kind \([bytes[0] & 0x0F].hex)"
-            let flags = ExplanationText.bits(
-                bytes[0] & 0xF0,
-                [(0x80, "passes"), (0x40, "the owner has to confirm")],
-                none: "no passes"
-            )
-            return "\(flags); \(kind)"
+            let flags: KeyValuePairs<UInt8, String> = [0x80: "passes", 0x40: "the owner has to confirm"]
+            return "\(ExplanationText.bits(bytes[0] & 0xF0, flags, none: "no passes")); \(kind)"
         }
         reader.take("reserved", 1)
         reader.take("mode", 1) { bytes in

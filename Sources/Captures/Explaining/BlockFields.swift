@@ -4,8 +4,6 @@ import CardTags
 /// What pages and blocks of a tag's memory hold.
 enum BlockFields {
     /// What is read from a block on, or written to it, as fields; the message is the last, once all of it is known.
-    ///
-    /// - Parameter offset: where the content begins in its command or answer.
     static func make(
         _ content: [UInt8],
         fromBlock block: Int,
@@ -23,19 +21,13 @@ enum BlockFields {
         default: break
         }
         if fields.isEmpty {
-            fields = [
-                ExplainedField(
-                    name(of: type, block, content.count),
-                    at: offset,
-                    content,
-                    text: ExplanationText.ascii(content)
-                )
-            ]
+            let (name, text) = (name(of: type, block, content.count), ExplanationText.ascii(content))
+            fields = [ExplainedField(name, at: offset, content, text: text)]
         }
         state.memory?.note(content, fromBlock: block)
         switch state.memory?.newMessage() {
-        case .success(let message): fields.append(NDEFFields.message(message, at: nil, joined: true))
-        case .failure(let error): fields.append(ExplainedField("NDEF message", length: 0, meaning: "\(error)"))
+        case .success(let message): fields.append(NDEFFields.message(message, at: nil))
+        case .failure(let error): fields.append(ExplainedField(name: "NDEF message", length: 0, meaning: "\(error)"))
         case nil: break
         }
         return fields
@@ -68,9 +60,10 @@ enum BlockFields {
             case 2:
                 reader.take("check byte", 1)
                 reader.take("internal", 1)
-                reader.take("lock bits", 2) { locks($0) }
-            default:
-                reader.take("capability container", 4) { container($0) }
+                reader.take("lock bits", 2) {
+                    $0.allSatisfy { $0 == 0 } ? "nothing is locked" : "some pages are locked for ever"
+                }
+            default: reader.take("capability container", 4, container)
             }
             page += 1
         }
@@ -78,22 +71,11 @@ enum BlockFields {
         return reader.fields
     }
 
-    private static func locks(_ bytes: [UInt8]) -> String {
-        bytes.allSatisfy { $0 == 0 } ? "nothing is locked" : "some pages are locked for ever"
-    }
-
     private static func container(_ bytes: [UInt8]) -> String {
         guard bytes[0] == Type2Tag.magic else { return "none: there is no NDEF on the tag" }
         let version = TagArea.Version(byte: bytes[1])
-        return "NDEF, version \(version), \(Int(bytes[2]) * 8) bytes, \(access(bytes[3]))"
-    }
-
-    private static func access(_ byte: UInt8) -> String {
-        switch byte {
-        case 0x00: "free to read and write"
-        case 0x0F: "read only"
-        default: "access \([byte].hex)"
-        }
+        let access = [0x00: "free to read and write", 0x0F: "read only"][bytes[3]] ?? "access \([bytes[3]].hex)"
+        return "NDEF, version \(version), \(Int(bytes[2]) * 8) bytes, \(access)"
     }
 
     // MARK: MIFARE Classic

@@ -7,6 +7,9 @@ struct CaptureWalk {
     private let capture: Capture
     private let numbers: CaptureLineNumbers?
     private var found: [ExplainedLine] = []
+    /// The number of the presentation under way.
+    private var number: Int?
+    private var reader: String?
 
     init(_ capture: Capture, _ text: [UInt8]) {
         self.capture = capture
@@ -14,151 +17,105 @@ struct CaptureWalk {
     }
 
     mutating func lines() -> [ExplainedLine] {
-        var reports = capture.lines.enumerated().makeIterator()
-        var report = reports.next()
+        var reports = Array(capture.lines.enumerated())[...]
         for (index, presentation) in capture.presentations.enumerated() {
-            while let next = report, next.element.at <= presentation.at {
-                take(next.element, next.offset)
-                report = reports.next()
-            }
+            let due = reports.prefix { $0.element.at <= presentation.at }
+            reports = reports.dropFirst(due.count)
+            for report in due { take(report.element, report.offset) }
             take(presentation, number: index + 1)
         }
-        while let next = report {
-            take(next.element, next.offset)
-            report = reports.next()
-        }
+        for report in reports { take(report.element, report.offset) }
         // Cards on several readers are interwoven in the file.
         guard found.allSatisfy({ $0.line != nil }) else { return found }
         return found.enumerated().sorted { ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset) }
             .map(\.element)
     }
 
-    private func reader(_ number: Int?) -> String? {
-        let name = capture.readerName(number)
-        return name == Capture.unnamedReader ? nil : name
+    /// Adds a line, without the keys in it.
+    private mutating func add(
+        _ kind: ExplainedLine.Kind,
+        _ line: Int?,
+        at time: Duration? = nil,
+        _ statement: String,
+        _ message: ExplainedExchange.Message,
+        bytes: [UInt8]? = nil,
+        hiding keys: [Range<Int>] = []
+    ) {
+        let isShown = keys.isEmpty
+        found.append(
+            ExplainedLine(
+                kind: kind,
+                line: line,
+                presentation: number,
+                reader: reader == Capture.unnamedReader ? nil : reader,
+                at: time,
+                statement: isShown ? statement.trimmed : Self.hide(keys, in: statement, of: bytes ?? []),
+                bytes: isShown ? bytes : nil,
+                title: message.title,
+                fields: isShown ? message.fields : message.fields.map { $0.hiding(keys) }
+            )
+        )
     }
 
     private mutating func take(_ report: Capture.Line, _ index: Int) {
-        let message = ReportText.message(report.text)
-        found.append(
-            ExplainedLine(
-                .report,
-                line: numbers.flatMap { $0.reports.indices.contains(index) ? $0.reports[index] : nil },
-                reader: reader(report.reader),
-                at: report.at,
-                statement: CaptureText.line(report).trimmed,
-                title: message.title,
-                fields: message.fields
-            )
-        )
+        (number, reader) = (nil, capture.readerName(report.reader))
+        let line = numbers.flatMap { $0.reports.indices.contains(index) ? $0.reports[index] : nil }
+        add(.report, line, at: report.at, CaptureText.line(report), ReportText.message(report.text))
     }
 
     // MARK: One card
 
     private mutating func take(_ presentation: Capture.Presentation, number: Int) {
-        let reader = reader(presentation.reader)
-        func line(
-            _ kind: ExplainedLine.Kind,
-            _ place: Int?,
-            at: Duration? = nil,
-            _ statement: String,
-            _ title: String
-        ) -> ExplainedLine {
-            ExplainedLine(
-                kind,
-                line: place,
-                presentation: number,
-                reader: reader,
-                at: at,
-                statement: statement.trimmed,
-                title: title
-            )
+        (self.number, reader) = (number, capture.readerName(presentation.reader))
+        let (card, facts) = (presentation.sourceLine, presentation.facts)
+        add(.card, card, at: presentation.at, CaptureText.card(presentation), .init(FactText.title(facts)))
+        if let atr = facts.atr { add(.fact, card, "atr \(atr.hex)", FactText.atr(atr), bytes: atr) }
+        for value in facts.values {
+            let statement = "\(value.name) \(value.bytes.hex)"
+            add(.fact, card, statement, .init(FactText.value(value, facts)), bytes: value.bytes)
         }
-        let card = presentation.sourceLine
-        let statement = CaptureText.card(presentation)
-        found.append(line(.card, card, at: presentation.at, statement, FactText.title(presentation.facts)))
-        takeFacts(presentation.facts) { line(.fact, card, $0, $1) }
         if let fault = presentation.connectFault {
             let title = "no conversation with the card was possible: \(Self.text(of: fault))"
-            found.append(line(.fault, numbers?.answer(to: card), "! \(fault.rawValue)", title))
+            add(.fault, numbers?.answer(to: card), "! \(fault.rawValue)", .init(title))
         }
-        takeExchanges(presentation) { line($0, $1, at: $2, $3, $4) }
+        takeExchanges(presentation)
         if let removedAt = presentation.removedAt {
-            let place = numbers?.removal(ofCardOn: card, reader: presentation.reader)
+            let line = numbers?.removal(ofCardOn: card, reader: presentation.reader)
             let statement = CaptureText.removed(presentation.reader, at: removedAt)
-            found.append(line(.removal, place, at: removedAt, statement, "the card goes"))
+            add(.removal, line, at: removedAt, statement, .init("the card goes"))
         }
     }
 
-    private mutating func takeFacts(_ facts: CardFacts, _ make: (String, String) -> ExplainedLine) {
-        if let atr = facts.atr {
-            let message = FactText.atr(atr)
-            var line = make("atr \(atr.hex)", message.title)
-            line.bytes = atr
-            line.fields = message.fields
-            found.append(line)
-        }
-        for value in facts.values {
-            var line = make("\(value.name) \(value.bytes.hex)", FactText.value(value, facts))
-            line.bytes = value.bytes
-            found.append(line)
-        }
-    }
-
-    private typealias Maker = (ExplainedLine.Kind, Int?, Duration?, String, String) -> ExplainedLine
-
-    private mutating func takeExchanges(_ presentation: Capture.Presentation, _ make: Maker) {
+    private mutating func takeExchanges(_ presentation: Capture.Presentation) {
         var walk = ExchangeWalk(presentation.facts)
-        let keys = KeySpans(presentation)
+        // Those that everybody knows are no secret.
+        let secrets = RedactionConversation(presentation).spans
+            .filter { $0.kind == .key && !$0.isPublic(in: presentation) }
+        let keys = Dictionary(grouping: secrets, by: \.exchange)
         for (index, exchange) in presentation.exchanges.enumerated() {
             let explained = walk.explain(exchange)
-            let (request, answer): (ExplainedLine.Kind, ExplainedLine.Kind) =
+            func hidden(_ isCommand: Bool) -> [Range<Int>] {
+                (keys[index] ?? []).filter { $0.isCommand == isCommand }.map(\.range)
+            }
+            var (request, answer): (ExplainedLine.Kind, ExplainedLine.Kind) =
                 switch exchange.request {
                 case .apdu: (.command, .answer)
                 case .raw: (.frame, .answer)
                 case .control: (.control, .controlAnswer)
                 }
-            found.append(
-                Self.line(
-                    make(request, exchange.sourceLine, nil, "", explained.command.title),
-                    CaptureText.request(exchange.request),
-                    exchange.request.bytes,
-                    explained.command.fields,
-                    hiding: keys.ranges(index, isCommand: true)
-                )
-            )
-            let place = numbers?.answer(to: exchange.sourceLine)
-            let statement = CaptureText.exchange(exchange).split(separator: "\n").last.map(String.init) ?? ""
+            if case .raw = exchange.answer { answer = .frameAnswer }
+            let statement = CaptureText.request(exchange.request)
+            let bytes = exchange.request.bytes
+            add(request, exchange.sourceLine, statement, explained.command, bytes: bytes, hiding: hidden(true))
+            let line = numbers?.answer(to: exchange.sourceLine)
+            let reply = CaptureText.exchange(exchange).split(separator: "\n").last.map(String.init) ?? ""
             if case .fault(let fault) = exchange.answer {
-                found.append(make(.fault, place, exchange.at, statement, Self.text(of: fault)))
+                add(.fault, line, at: exchange.at, reply, .init(Self.text(of: fault)))
                 continue
             }
-            let isRaw = if case .raw = exchange.answer { true } else { false }
-            found.append(
-                Self.line(
-                    make(isRaw ? .frameAnswer : answer, place, exchange.at, "", explained.answer.title),
-                    statement,
-                    exchange.answer.bytes,
-                    explained.answer.fields,
-                    hiding: keys.ranges(index, isCommand: false)
-                )
-            )
+            let came = exchange.answer.bytes
+            add(answer, line, at: exchange.at, reply, explained.answer, bytes: came, hiding: hidden(false))
         }
-    }
-
-    /// Completes a line, without the keys in it.
-    private static func line(
-        _ line: ExplainedLine,
-        _ statement: String,
-        _ bytes: [UInt8],
-        _ fields: [ExplainedField],
-        hiding keys: [Range<Int>]
-    ) -> ExplainedLine {
-        var line = line
-        line.statement = keys.isEmpty ? statement : hide(keys, in: statement, of: bytes)
-        line.bytes = keys.isEmpty ? bytes : nil
-        line.fields = keys.isEmpty ? fields : fields.map { $0.hiding(keys) }
-        return line
     }
 
     /// The statement with `··` for each byte of a key. Its bytes stand apart, behind what it begins with.
@@ -188,18 +145,18 @@ struct CaptureLineNumbers {
     private var removals: [Int?: [Int]] = [:]
     private(set) var reports: [Int] = []
 
-    /// Looks through the text of a capture that was read from it.
     init(_ text: [UInt8]) {
-        for (index, line) in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
-            var line = line
-            if index == 0, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
-            let cursor = CaptureCursor(Array(line), line: index + 1, file: nil)
+        var lines = LineSequence(text)
+        while let line = lines.next() {
+            let number = lines.number
+            var cursor = CaptureCursor(Array(line), line: number, file: nil)
             switch cursor.current {
-            case UInt8(ascii: "<"), UInt8(ascii: "!"): answers.append(index + 1)
-            case UInt8(ascii: "l"): if Self.begins(cursor, "line") { reports.append(index + 1) }
+            case UInt8(ascii: "<"), UInt8(ascii: "!"): answers.append(number)
+            // A header may have such a name.
+            case UInt8(ascii: "l"): if cursor.skipWord("line") { reports.append(number) }
             case UInt8(ascii: "r"):
-                guard Self.begins(cursor, "removed") else { break }
-                removals[Self.number(cursor, behind: "removed"), default: []].append(index + 1)
+                guard cursor.skipWord("removed") else { break }
+                removals[Int(String(decoding: cursor.peekWord(), as: UTF8.self)), default: []].append(number)
             default: break
             }
         }
@@ -208,7 +165,6 @@ struct CaptureLineNumbers {
     /// The answer, or the fault, to what stands on that line.
     func answer(to line: Int?) -> Int? { line.flatMap { Self.first(after: $0, in: answers) } }
 
-    /// The removal of the card that came on that line.
     func removal(ofCardOn line: Int?, reader: Int?) -> Int? {
         line.flatMap { Self.first(after: $0, in: removals[reader] ?? []) }
     }
@@ -221,18 +177,6 @@ struct CaptureLineNumbers {
             if lines[middle] > line { high = middle } else { low = middle + 1 }
         }
         return low < lines.count ? lines[low] : nil
-    }
-
-    /// Whether a line is that statement, and no header of that name.
-    private static func begins(_ line: CaptureCursor, _ word: StaticString) -> Bool {
-        var line = line
-        return line.skipWord(word)
-    }
-
-    private static func number(_ line: CaptureCursor, behind word: StaticString) -> Int? {
-        var line = line
-        _ = line.skipWord(word)
-        return Int(String(decoding: line.peekWord(), as: UTF8.self))
     }
 }
 
@@ -251,10 +195,8 @@ public struct ConversationExplanation: Sendable, Hashable {
 
     /// Explains a capture.
     ///
-    /// - Parameters:
-    ///   - capture: what was recorded.
-    ///   - text: the text that it was read from, which reports where the answers stand; without it only those lines
-    ///     have numbers of which the capture knows them.
+    /// - Parameter text: what it was read from, which shows where the answers stand; without it only those lines have
+    ///   numbers of which the capture knows them.
     public init(of capture: Capture, text: [UInt8] = []) {
         var walk = CaptureWalk(capture, text)
         lines = walk.lines()

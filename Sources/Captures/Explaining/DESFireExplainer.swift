@@ -31,7 +31,7 @@ struct DESFireExplainer: ExchangeExplainer {
     private static func command(_ instruction: UInt8, _ apdu: RecordedExchange.Parts) -> [ExplainedField] {
         var reader = FieldReader(apdu.data, at: apdu.dataOffset)
         switch instruction {
-        case 0x5A: reader.take("application", 3) { DESFireApplicationID(wire: $0)?.description }
+        case 0x5A, 0xCA, 0xDA: reader.take("application", 3) { DESFireApplicationID(wire: $0)?.description }
         case 0xBD, 0xAD, 0x3D, 0x8D:
             reader.take("file", 1) { "\($0[0] & 0x1F)" }
             reader.take("offset", 3) { "\($0.littleEndianNumber)" }
@@ -41,9 +41,7 @@ struct DESFireExplainer: ExchangeExplainer {
             reader.take("first record", 3) { "\($0.littleEndianNumber)" }
             reader.take("records", 3) { $0.littleEndianNumber == 0 ? "all" : "\($0.littleEndianNumber)" }
         case 0xF5, 0x6C, 0x0C, 0xDC, 0x1C, 0x5F, 0xDF, 0xEB: reader.take("file", 1) { "\($0[0] & 0x1F)" }
-        case 0x0A, 0x1A, 0xAA, 0x64, 0x71, 0x77: reader.take("key", 1) { "number \($0[0] & 0x3F)" }
-        case 0xC4: reader.take("key", 1) { "number \($0[0] & 0x3F)" }
-        case 0xCA, 0xDA: reader.take("application", 3) { DESFireApplicationID(wire: $0)?.description }
+        case 0x0A, 0x1A, 0xAA, 0x64, 0x71, 0x77, 0xC4: reader.take("key", 1) { "number \($0[0] & 0x3F)" }
         default: break
         }
         reader.rest("data")
@@ -58,10 +56,11 @@ struct DESFireExplainer: ExchangeExplainer {
         _ apdu: RecordedExchange.Parts,
         _ status: DESFireStatus?
     ) -> [ExplainedField] {
-        guard status == .done || status == .additionalFrame else {
-            return apdu.body.isEmpty ? [] : [ExplainedField("data", at: 0, apdu.body)]
-        }
         var reader = FieldReader(apdu.body, at: 0)
+        guard status == .done || status == .additionalFrame else {
+            reader.rest("data")
+            return reader.fields
+        }
         switch (instruction, part) {
         case (0x60, 1), (0x60, 2):
             reader.take("maker", 1) { $0[0] == 0x04 ? "NXP" : nil }

@@ -7,7 +7,6 @@ struct ExchangeWalk {
     private var state: ConversationState
     private var explainers: [any ExchangeExplainer]
 
-    /// The conversation with a card of which that is known.
     init(_ facts: CardFacts) {
         state = ConversationState(facts)
         // The first that knows something of an exchange is the one that is heard.
@@ -17,15 +16,15 @@ struct ExchangeWalk {
         ]
     }
 
-    /// What there is to say of the next exchange.
     mutating func explain(_ exchange: Capture.Exchange) -> ExplainedExchange {
         let explained = explain(RecordedExchange(exchange), depth: 0)
-        if case .fault = exchange.answer { state.forgetSelection() }
+        // Where the link was broken, what was selected is not any more.
+        if case .fault = exchange.answer { state.selection = .none }
         return explained
     }
 
     private mutating func explain(_ exchange: RecordedExchange, depth: Int) -> ExplainedExchange {
-        if depth < RecordedExchange.depthLimit, let wrapping = FrameWrapping(exchange, state) {
+        if depth < RecordedExchange.depthLimit, let wrapping = FrameWrapping.find(in: exchange, state) {
             let inner = explain(wrapping.inner, depth: depth + 1)
             return Self.outer(exchange, wrapping, inner)
         }
@@ -36,7 +35,6 @@ struct ExchangeWalk {
         return ExplainedExchange(.init("not known here"), .init("not known here"))
     }
 
-    /// What is said of a command that carries another one.
     private static func outer(
         _ exchange: RecordedExchange,
         _ wrapping: FrameWrapping,
@@ -44,13 +42,8 @@ struct ExchangeWalk {
     ) -> ExplainedExchange {
         guard !wrapping.carrier.isEmpty else { return inner }
         func field(_ bytes: [UInt8], _ offset: Int, _ message: ExplainedExchange.Message) -> ExplainedField {
-            ExplainedField(
-                "carried",
-                at: offset,
-                bytes,
-                meaning: message.title,
-                fields: message.fields.map { $0.moved(by: offset) }
-            )
+            let fields = message.fields.map { $0.moved(by: offset) }
+            return ExplainedField("carried", at: offset, bytes, meaning: message.title, fields: fields)
         }
         let command = ExplainedExchange.Message(
             "\(wrapping.carrier): \(inner.command.title)",
@@ -79,37 +72,30 @@ struct FrameWrapping {
     let carrier: String
 
     /// The wrappings of ``FrameEncapsulation``, ISO-DEP blocks, and APDUs in raw frames; `nil` for all else.
-    init?(_ exchange: RecordedExchange, _ state: ConversationState) {
+    static func find(in exchange: RecordedExchange, _ state: ConversationState) -> FrameWrapping? {
         switch exchange.carrier {
-        case .apdu:
-            guard let apdu = exchange.apdu, apdu.cla == 0xFF, let found = Self.withinCommand(apdu, exchange) else {
-                return nil
-            }
-            self = found
-        case .frame:
-            guard let found = Self.withinFrame(exchange, state) else { return nil }
-            self = found
+        case .apdu: return exchange.apdu.flatMap { $0.cla == 0xFF ? withinCommand($0) : nil }
+        case .frame: return withinFrame(exchange, state)
         case .control:
             guard exchange.command.first == 0xFF, exchange.command.count >= CaptureLimits.shortestCommand else {
                 return nil
             }
-            self.init(RecordedExchange(.apdu, exchange.command, exchange.answer), 0, 0, "escape")
+            let inner = RecordedExchange(.apdu, exchange.command, exchange.answer)
+            return FrameWrapping(inner: inner, commandOffset: 0, answerOffset: 0, carrier: "escape")
         }
     }
 
-    private init(_ inner: RecordedExchange, _ commandOffset: Int, _ answerOffset: Int, _ carrier: String) {
-        self.inner = inner
-        self.commandOffset = commandOffset
-        self.answerOffset = answerOffset
-        self.carrier = carrier
-    }
-
-    private static func withinCommand(_ apdu: RecordedExchange.Parts, _ exchange: RecordedExchange) -> FrameWrapping? {
+    private static func withinCommand(_ apdu: RecordedExchange.Parts) -> FrameWrapping? {
         if let (carrier, skip, answerSkip) = apdu.carriedFrame {
             guard apdu.data.count > skip else { return nil }
             let isAnswered = apdu.isSuccess && apdu.body.count > answerSkip
             let inner = bits(Array(apdu.data[skip...]), isAnswered ? Array(apdu.body[answerSkip...]) : nil)
-            return FrameWrapping(inner, apdu.dataOffset + skip, answerSkip, carrier)
+            return FrameWrapping(
+                inner: inner,
+                commandOffset: apdu.dataOffset + skip,
+                answerOffset: answerSkip,
+                carrier: carrier
+            )
         }
         guard apdu.ins == 0xC2, apdu.parameter == 0x0001 else { return nil }
         let sent = TLVFields.make(apdu.data, at: 0, ReaderExplainer.sessionTags)
@@ -117,10 +103,10 @@ struct FrameWrapping {
         guard let (content, offset) = object("95", sent) ?? object("93", sent) else { return nil }
         let answer = object("97", came)
         return FrameWrapping(
-            bits(content, answer?.content),
-            apdu.dataOffset + offset,
-            answer?.offset ?? 0,
-            "reader: carries a frame (transparent session)"
+            inner: bits(content, answer?.content),
+            commandOffset: apdu.dataOffset + offset,
+            answerOffset: answer?.offset ?? 0,
+            carrier: "reader: carries a frame (transparent session)"
         )
     }
 
@@ -143,21 +129,16 @@ struct FrameWrapping {
             let first = exchange.command.first
         else { return nil }
         // An information block: 02 or 03, with a card identifier 0A or 0B and one byte more.
-        let skip: Int? =
-            switch first {
-            case 0x00, 0x80, 0x90, 0xFF: 0
-            case 0x02, 0x03: 1
-            case 0x0A, 0x0B: 2
-            default: nil
-            }
-        guard let skip, exchange.command.count > skip + 3 else { return nil }
+        let skips: [UInt8: Int] = [0x00: 0, 0x80: 0, 0x90: 0, 0xFF: 0, 0x02: 1, 0x03: 1, 0x0A: 2, 0x0B: 2]
+        guard let skip = skips[first], exchange.command.count > skip + 3 else { return nil }
         let command = Array(exchange.command[skip...])
         guard (try? APDULayout(command)) != nil else { return nil }
         if let answer = exchange.answer {
             guard answer.count >= skip + 2, (0x61..<0xA0).contains(answer[answer.count - 2]) else { return nil }
         }
         let inner = RecordedExchange(.apdu, command, exchange.answer.map { Array($0[skip...]) })
-        return FrameWrapping(inner, skip, skip, skip == 0 ? "" : "ISO-DEP block")
+        let carrier = skip == 0 ? "" : "ISO-DEP block"
+        return FrameWrapping(inner: inner, commandOffset: skip, answerOffset: skip, carrier: carrier)
     }
 }
 
@@ -169,29 +150,23 @@ struct ConversationState: Sendable {
         case none
         /// A wallet, under the name `OSE.VAS.01`.
         case wallet(Wallet)
-        /// Google's Smart Tap.
         case smartTap
-        /// The NDEF application of a Type 4 tag.
         case ndef
         /// Any other application, by its name.
         case application([UInt8])
     }
 
-    /// Whose wallet it is.
     enum Wallet: Sendable, Hashable {
         case apple, google, unknown
     }
 
     var selection = Selection.none
     let technology: Technology?
-    /// What the reader took the card for.
     let tagType: TagType?
-    /// The memory of a tag as far as it was read or written.
     var memory: ObservedMemory?
 
     init(_ facts: CardFacts) {
-        let atr = facts.atr.flatMap { try? ATR($0) }
-        technology = facts.technology ?? atr?.technology
+        technology = facts.shownTechnology
         tagType = TagReader.type(of: facts)
         memory = tagType.flatMap(ObservedMemory.init)
     }
@@ -199,7 +174,6 @@ struct ConversationState: Sendable {
     /// Whether Smart Tap's commands are Smart Tap's, and not another application's with the same class.
     var isSmartTap: Bool { selection == .smartTap || selection == .wallet(.google) }
 
-    /// Notes what an exchange has changed.
     mutating func note(_ exchange: RecordedExchange) {
         guard let apdu = exchange.apdu, let name = apdu.selectedName, apdu.isSuccess else { return }
         switch KnownApplication(named: name)?.kind {
@@ -207,30 +181,11 @@ struct ConversationState: Sendable {
             switch WalletSelection(ResponseAPDU(data: apdu.body, statusWord: .success)) {
             case .apple: selection = .wallet(.apple)
             case .google: selection = .wallet(.google)
-            case .absent, .unknown, .malformed: selection = .wallet(.unknown)
+            default: selection = .wallet(.unknown)
             }
         case .smartTap: selection = .smartTap
         case .ndef: selection = .ndef
         default: selection = .application(name)
         }
-    }
-
-    /// The link was broken: what was selected is not any more.
-    mutating func forgetSelection() { selection = .none }
-}
-
-/// Where the keys and passwords of a conversation stand, those left out that everybody knows.
-struct KeySpans {
-    private let spans: [Int: [RedactionConversation.Span]]
-
-    init(_ presentation: Capture.Presentation) {
-        let keys = RedactionConversation(presentation).spans.filter {
-            $0.kind == .key && !$0.isPublic(in: presentation)
-        }
-        spans = Dictionary(grouping: keys, by: \.exchange)
-    }
-
-    func ranges(_ index: Int, isCommand: Bool) -> [Range<Int>] {
-        (spans[index] ?? []).filter { $0.isCommand == isCommand }.map(\.range)
     }
 }

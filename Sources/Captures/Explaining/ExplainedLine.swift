@@ -27,55 +27,25 @@ public struct ExplainedLine: Sendable, Hashable {
     public var title: String
 
     /// Its parts, in their order.
-    public var fields: [ExplainedField]
+    public var fields: [ExplainedField] = []
 
     /// The kinds of lines.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-        /// A card came.
         case card
         /// What the reader knew of the card.
         case fact
-        /// A command APDU.
         case command
-        /// The answer to a command APDU.
         case answer
-        /// A raw frame.
         case frame
-        /// The answer to a raw frame.
         case frameAnswer
         /// An escape command to the reader itself.
         case control
-        /// The answer to an escape command.
         case controlAnswer
         /// A fault in place of an answer, or of the whole conversation.
         case fault
-        /// The card went.
         case removal
         /// A line of a reader in Smart Reader mode.
         case report
-    }
-
-    /// A line.
-    public init(
-        _ kind: Kind,
-        line: Int? = nil,
-        presentation: Int? = nil,
-        reader: String? = nil,
-        at: Duration? = nil,
-        statement: String,
-        bytes: [UInt8]? = nil,
-        title: String,
-        fields: [ExplainedField] = []
-    ) {
-        self.kind = kind
-        self.line = line
-        self.presentation = presentation
-        self.reader = reader
-        self.at = at
-        self.statement = statement
-        self.bytes = bytes
-        self.title = title
-        self.fields = fields
     }
 }
 
@@ -102,7 +72,6 @@ extension ExplainedLine: Encodable {
 
 /// What is said of a command and its answer.
 struct ExplainedExchange: Sendable {
-    /// What is said of one of them.
     struct Message: Sendable {
         var title: String
         var fields: [ExplainedField] = []
@@ -123,26 +92,23 @@ struct ExplainedExchange: Sendable {
     }
 }
 
-/// What one protocol, or one part of it, has to say of commands and their answers. It keeps what it has to remember of
-/// those before.
+/// What one protocol, or one part of it, has to say of commands and their answers, with what it remembers of those before.
 protocol ExchangeExplainer: Sendable {
-    /// What is said of an exchange, or `nil` if it is none of this protocol's.
-    ///
-    /// - Parameter state: what is known of the card so far; what the exchange itself changes in it is noted afterwards.
+    /// What is said of an exchange, or `nil` if it is none of this protocol's. What it selects is noted afterwards.
     mutating func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange?
 }
 
 /// A part of a command, an answer or a frame that is explained: a data object, a record, or a field of one.
 public struct ExplainedField: Sendable, Hashable {
+    /// What it is called.
+    public var name: String
+
     /// Where it begins, counted from 0 in the command, the answer or the frame; within a field that ``isJoined``, from the
     /// first byte of that one. `nil` for what stands in no single place.
     public var offset: Int?
 
     /// How many bytes it has there, those of its own header (tag, length, type) included.
     public var length: Int
-
-    /// What it is called.
-    public var name: String
 
     /// What it holds, without its header. `nil` where that is left to ``fields``, and for keys.
     public var bytes: [UInt8]?
@@ -154,32 +120,13 @@ public struct ExplainedField: Sendable, Hashable {
     public var meaning: String?
 
     /// Whether its bytes were put together from several answers, or inflated, so that they stand in none as they are.
-    public var isJoined: Bool
+    public var isJoined = false
 
     /// Its parts, in their order.
-    public var fields: [ExplainedField]
+    public var fields: [ExplainedField] = []
+}
 
-    /// A part.
-    public init(
-        _ name: String,
-        offset: Int? = nil,
-        length: Int,
-        bytes: [UInt8]? = nil,
-        text: String? = nil,
-        meaning: String? = nil,
-        isJoined: Bool = false,
-        fields: [ExplainedField] = []
-    ) {
-        self.name = name
-        self.offset = offset
-        self.length = length
-        self.bytes = bytes
-        self.text = text
-        self.meaning = meaning
-        self.isJoined = isJoined
-        self.fields = fields
-    }
-
+extension ExplainedField {
     /// Bytes without a header.
     init(
         _ name: String,
@@ -190,7 +137,7 @@ public struct ExplainedField: Sendable, Hashable {
         isJoined: Bool = false,
         fields: [ExplainedField] = []
     ) {
-        self.init(name, offset: offset, length: bytes.count, bytes: bytes, text: text, meaning: meaning)
+        self.init(name: name, offset: offset, length: bytes.count, bytes: bytes, text: text, meaning: meaning)
         (self.isJoined, self.fields) = (isJoined, fields)
     }
 }

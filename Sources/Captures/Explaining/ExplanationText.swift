@@ -1,6 +1,5 @@
 import CardCore
 
-/// How explanations look to people.
 enum ExplanationText {
     /// The most characters of a value that are shown, unless more are asked for.
     static let longestValue = 64
@@ -35,15 +34,13 @@ enum ExplanationText {
     /// `1 byte`, `2 bytes`.
     static func count(_ number: Int, _ noun: String = "byte") -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
-    /// A list for a sentence, or that there is nothing in it.
     static func list(_ items: [String], none: String = "nothing") -> String {
         items.isEmpty ? none : items.joined(separator: ", ")
     }
 
-    /// What the bits of a byte mean.
-    static func bits(_ byte: UInt8, _ names: [(UInt8, String)], none: String = "nothing") -> String {
-        let known = names.reduce(UInt8(0)) { $0 | $1.0 }
-        var items = names.filter { byte & $0.0 != 0 }.map(\.1)
+    static func bits(_ byte: UInt8, _ names: KeyValuePairs<UInt8, String>, none: String = "nothing") -> String {
+        let known = names.reduce(UInt8(0)) { $0 | $1.key }
+        var items = names.filter { byte & $0.key != 0 }.map(\.value)
         if byte & ~known != 0 { items.append("unknown bits \([byte & ~known].hex)") }
         return list(items, none: none)
     }
@@ -89,7 +86,7 @@ extension ExplainedLine {
     }
 }
 
-/// Lines of a reader in Smart Reader mode, explained.
+/// Lines of a reader in Smart Reader mode.
 enum ReportText {
     static func message(_ line: String) -> ExplainedExchange.Message {
         do throws(SmartReaderLineError) {
@@ -98,10 +95,8 @@ enum ReportText {
             case .tag(let tag): return .init(title(tag), fields(tag))
             }
         } catch {
-            return .init(
-                "a line that is not well formed",
-                [ExplainedField("not read", length: line.utf8.count, meaning: "\(error)")]
-            )
+            let fault = ExplainedField(name: "not read", length: line.utf8.count, meaning: "\(error)")
+            return .init("a line that is not well formed", [fault])
         }
     }
 
@@ -116,7 +111,7 @@ enum ReportText {
 
     private static func fields(_ tag: SmartReaderTag) -> [ExplainedField] {
         func field(_ name: String, _ text: String?, _ meaning: String? = nil) -> ExplainedField? {
-            text.map { ExplainedField(name, length: $0.utf8.count, text: $0, meaning: meaning) }
+            text.map { ExplainedField(name: name, length: $0.utf8.count, text: $0, meaning: meaning) }
         }
         let uid = tag.identifierBytes.map { CardUID(readerBytes: $0, technology: tag.technology) }
         let kind = uid.flatMap { CardUID.lengths.contains($0.bytes.count) ? ReaderExplainer.text(of: $0.kind) : nil }
@@ -124,7 +119,7 @@ enum ReportText {
             field("interface", tag.interface), field("protocol", tag.radioProtocol, tag.technology?.rawValue),
             field("template", tag.template.map { [$0].hex }, tag.template.map(template)),
             field("identifier", tag.id.isEmpty ? nil : tag.id, kind),
-            field("what the card did", tag.move?.rawValue, tag.move.map(move)), field("data", tag.data),
+            field("what the card did", tag.move?.rawValue, tag.move.flatMap { moves[$0] }), field("data", tag.data),
             field("details", tag.details), field("strength", tag.rssi.map { "\($0)" }),
             field("the reader's clock", tag.uptime),
         ].compactMap(\.self)
@@ -141,11 +136,7 @@ enum ReportText {
         }
     }
 
-    private static func move(_ move: SmartReaderTag.Move) -> String {
-        switch move {
-        case .insert: "it came"
-        case .remove: "it went"
-        case .insertAndRemove: "it came and went"
-        }
-    }
+    private static let moves: [SmartReaderTag.Move: String] = [
+        .insert: "it came", .remove: "it went", .insertAndRemove: "it came and went",
+    ]
 }

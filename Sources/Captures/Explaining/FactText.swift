@@ -2,42 +2,32 @@ import CardCore
 import CardPasses
 import CardTags
 
-/// What a reader knew of a card before anything was asked, explained.
 enum FactText {
-    /// What a card line is.
     static func title(_ facts: CardFacts) -> String {
         let card = CardIdentifier.identify(facts: facts)
         let technology = card.technology.map { ", \($0.rawValue)" } ?? ""
         return "a card comes: \(card.product.name) (\(card.certainty.rawValue))\(technology)"
     }
 
-    /// What an answer to reset is.
     static func atr(_ bytes: [UInt8]) -> ExplainedExchange.Message {
         let atr: ATR
         do throws(ATRError) {
             atr = try ATR(bytes)
         } catch {
-            let fault = ExplainedField("not read", length: bytes.count, meaning: error.message)
+            let fault = ExplainedField(name: "not read", length: bytes.count, meaning: error.message)
             return .init("answer to reset: malformed", [fault])
         }
         var fields: [ExplainedField] = []
         let historical = atr.historicalBytes
         let end = atr.bytes.count - (atr.tck == nil ? 0 : 1)
         if !historical.isEmpty {
-            fields.append(
-                ExplainedField(
-                    "historical bytes",
-                    at: end - historical.count,
-                    historical,
-                    text: ExplanationText.ascii(historical),
-                    meaning: atr.storageCard.map { "the reader names the card \($0.displayName)" }
-                )
-            )
+            let (place, text) = (end - historical.count, ExplanationText.ascii(historical))
+            let meaning = atr.storageCard.map { "the reader names the card \($0.displayName)" }
+            fields.append(ExplainedField("historical bytes", at: place, historical, text: text, meaning: meaning))
         }
         if let tck = atr.tck {
-            fields.append(
-                ExplainedField("check byte", at: end, [tck], meaning: atr.isTCKValid == true ? "right" : "wrong")
-            )
+            let meaning = atr.isTCKValid == true ? "right" : "wrong"
+            fields.append(ExplainedField("check byte", at: end, [tck], meaning: meaning))
         }
         let phone =
             atr.isContactless && historical.isEmpty
@@ -45,7 +35,6 @@ enum FactText {
         return .init("answer to reset: \(atr.cardName)\(phone)", fields)
     }
 
-    /// What a named value is.
     static func value(_ value: CardFacts.Value, _ facts: CardFacts) -> String {
         let bytes = value.bytes
         switch value.name {
@@ -56,20 +45,20 @@ enum FactText {
         case "pupi":
             let uid = CardUID(bytes, technology: .iso14443b)
             return "identifier (PUPI), \(ReaderExplainer.text(of: uid.kind))"
-        case "atqa": return "answer to request (ATQA)"
         case "sak":
             let product = bytes.first.flatMap { CardTables.iso14443a(sak: $0, atqa: facts["atqa"])?.product.name }
             return "select acknowledge (SAK)" + (product.map { ": \($0)" } ?? "")
         case "ats":
             let historical = ATSBytes.historicalBytes(of: bytes)
             return "answer to select (ATS)" + (historical.isEmpty ? ", without historical bytes" : "")
-        case "appdata": return "application data of type B"
-        case "protinfo": return "protocol information of type B"
-        case "cid": return "card identifier of type B"
-        case "pmm": return "parameters of the card (PMm)"
         case "syscode": return "system code" + (bytes == [0x12, 0xFC] ? ": NDEF" : "")
-        case "dsfid": return "data storage format"
-        default: return "\(value.name): not known here"
+        default: return names[value.name] ?? "\(value.name): not known here"
         }
     }
+
+    private static let names = [
+        "atqa": "answer to request (ATQA)", "appdata": "application data of type B",
+        "protinfo": "protocol information of type B", "cid": "card identifier of type B",
+        "pmm": "parameters of the card (PMm)", "dsfid": "data storage format",
+    ]
 }

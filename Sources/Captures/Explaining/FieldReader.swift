@@ -13,15 +13,9 @@ struct FieldReader {
 
     var left: Int { bytes.count - place }
 
-    /// The next byte, which stays.
-    var next: UInt8? { place < bytes.count ? bytes[place] : nil }
-
-    /// Where the next byte stands in the message.
     var offset: Int { start + place }
 
-    /// Takes a field of so many bytes.
-    ///
-    /// - Returns: its bytes, or `nil` if not all of them are there.
+    /// Takes a field of so many bytes; `nil` if not all of them are there.
     @discardableResult
     mutating func take(
         _ name: String,
@@ -32,14 +26,8 @@ struct FieldReader {
         guard left > 0 else { return nil }
         let part = Array(bytes[place..<min(place + count, bytes.count)])
         let isWhole = part.count == count
-        fields.append(
-            ExplainedField(
-                name,
-                at: offset,
-                part,
-                meaning: isWhole ? meaning(part) : "cut off: it has \(ExplanationText.count(count))"
-            )
-        )
+        let meaning = isWhole ? meaning(part) : "cut off: it has \(ExplanationText.count(count))"
+        fields.append(ExplainedField(name, at: offset, part, meaning: meaning))
         place += part.count
         return isWhole ? part : nil
     }

@@ -12,7 +12,6 @@ struct FileExplainer: ExchangeExplainer {
         var prefix = 0
         var isTold = false
 
-        /// No byte beyond is kept.
         static let end = 1 << 20
 
         mutating func note(_ content: [UInt8], at offset: Int) {
@@ -157,10 +156,11 @@ struct FileExplainer: ExchangeExplainer {
         guard state.selection == .ndef, let offset, let selected else { return [whole] }
         files[selected, default: File()].note(content, at: offset)
         let range = offset..<(offset + content.count)
-        guard selected == Self.container else {
-            return [whole] + messageFields(of: selected, shown: range, standingAt: place)
-        }
-        return [whole] + containerFields(shown: range, standingAt: place)
+        let isContainer = selected == Self.container
+        return [whole]
+            + (isContainer
+                ? containerFields(shown: range, standingAt: place)
+                : messageFields(of: selected, shown: range, standingAt: place))
     }
 
     /// The capability container once all of it is known: in its place if all of it is shown here.
@@ -208,31 +208,21 @@ struct FileExplainer: ExchangeExplainer {
     }
 
     /// The length of the message where it is shown, and the message once all of it is known.
-    private mutating func messageFields(
-        of id: [UInt8],
-        shown: Range<Int>,
-        standingAt place: Int
-    ) -> [ExplainedField] {
+    private mutating func messageFields(of id: [UInt8], shown: Range<Int>, standingAt place: Int) -> [ExplainedField] {
         let size = lengthSize(of: id)
         guard isMessageFile(id), let file = files[id], file.prefix >= size else { return [] }
         let length = file.part(0..<size).number(at: 0, count: size)
         var fields: [ExplainedField] = []
         if shown.lowerBound == 0, shown.upperBound >= size {
-            fields.append(
-                ExplainedField(
-                    "length of the message",
-                    at: place,
-                    file.part(0..<size),
-                    meaning: length == 0 ? "there is none, or it is being written" : ExplanationText.count(length)
-                )
-            )
+            let meaning = length == 0 ? "there is none, or it is being written" : ExplanationText.count(length)
+            fields.append(ExplainedField("length of the message", at: place, file.part(0..<size), meaning: meaning))
         }
         let range = size..<(size + length)
         guard !file.isTold, length > 0, file.prefix >= range.upperBound else { return fields }
         files[id]?.isTold = true
         let isHere = shown.lowerBound <= range.lowerBound && shown.upperBound >= range.upperBound
         let offset = isHere ? place + range.lowerBound - shown.lowerBound : nil
-        return fields + [NDEFFields.message(file.part(range), at: offset, joined: !isHere)]
+        return fields + [NDEFFields.message(file.part(range), at: offset)]
     }
 
     /// Whether the capability container states that the message is there, or states nothing yet.
@@ -252,7 +242,6 @@ struct FileExplainer: ExchangeExplainer {
         return BERTLV.decodePrefix(file.part(7..<min(file.prefix, 256))).objects
     }
 
-    /// What a file is called, as far as the capability container or the standard tells.
     private static func name(of id: [UInt8], container file: File?) -> String? {
         if let name = FileNames.meaning(of: id) { return name }
         let control = controls(in: file).first { $0.value?.prefix(2).elementsEqual(id) == true }
@@ -282,34 +271,30 @@ struct StandardExplainer: ExchangeExplainer {
     }
 
     private func raw(_ exchange: RecordedExchange) -> ExplainedExchange {
-        let what: String
-        if case .control(let code) = exchange.carrier {
-            what = "escape command \(String(code, radix: 16, uppercase: true)): not known here"
-        } else {
-            what = "frame \(ExplanationText.hex(Array(exchange.command.prefix(1)))): not known here"
-        }
+        let what =
+            if case .control(let code) = exchange.carrier {
+                "escape command \(String(code, radix: 16, uppercase: true))"
+            } else {
+                "frame \(exchange.command.prefix(1).hex)"
+            }
         func field(_ bytes: [UInt8]) -> [ExplainedField] {
             bytes.isEmpty ? [] : [ExplainedField("data", at: 0, bytes)]
         }
         let answer = exchange.answer ?? []
         return ExplainedExchange(
-            .init(what, field(exchange.command)),
+            .init("\(what): not known here", field(exchange.command)),
             .init(ExplanationText.count(answer.count), field(answer))
         )
     }
 }
 
-/// Applications that are known by their names.
 struct KnownApplication: Sendable, Hashable {
-    /// What kind of application it is.
     enum Kind: Sendable, Hashable {
         case wallet, smartTap, ndef, payment, identityDocument, other
     }
 
     let kind: Kind
-    /// What to call it in a title.
     let name: String
-    /// What selecting it is for.
     let purpose: String
 
     private init(_ kind: Kind, _ name: String, _ purpose: String) {
@@ -318,10 +303,9 @@ struct KnownApplication: Sendable, Hashable {
         self.purpose = purpose
     }
 
-    /// The application with that name; `nil` for one that is not known.
     init?(named name: [UInt8]) {
-        if let known = Self.known.first(where: { $0.name == name }) {
-            self = known.application
+        if let known = Self.known[name] {
+            self = known
         } else if let scheme = Self.paymentSchemes.first(where: { name.starts(with: $0.prefix) }) {
             self.init(.payment, scheme.name, "asks for a payment application")
         } else {
@@ -329,51 +313,26 @@ struct KnownApplication: Sendable, Hashable {
         }
     }
 
-    private static let known: [(name: [UInt8], application: KnownApplication)] = [
-        (
-            Array("OSE.VAS.01".utf8),
-            KnownApplication(.wallet, "OSE.VAS.01", "asks for the wallet's passes")
-        ),
-        (
-            SmartTapApplication.identifier,
-            KnownApplication(.smartTap, "Smart Tap 2", "asks for Google Wallet's passes")
-        ),
-        (
-            [0xA0, 0x00, 0x00, 0x04, 0x76, 0xD0, 0x00, 0x01, 0x01],
-            KnownApplication(.other, "Smart Tap 1", "asks for a version of Smart Tap that phones do not have any more")
-        ),
-        (
-            CommandAPDU.selectNDEFApplication.data,
-            KnownApplication(.ndef, "NDEF application", "asks for the message of a Type 4 tag")
-        ),
-        (
-            CommandAPDU.selectNDEFApplicationVersion1.data,
-            KnownApplication(.ndef, "NDEF application, mapping 1", "asks for the message of an old Type 4 tag")
-        ),
-        (
-            CardQuestions.Application.payment,
-            KnownApplication(.payment, "2PAY.SYS.DDF01", "asks which payment applications there are")
-        ),
-        (
-            Array("1PAY.SYS.DDF01".utf8),
-            KnownApplication(.payment, "1PAY.SYS.DDF01", "asks which payment applications there are, by contacts")
-        ),
-        (
-            CardQuestions.Application.travelDocument,
-            KnownApplication(.identityDocument, "travel document", "asks whether it is a passport or an identity card")
-        ),
-        (
-            [0xA0, 0x00, 0x00, 0x06, 0x47, 0x2F, 0x00, 0x01],
-            KnownApplication(.other, "FIDO", "asks whether it is a security key")
-        ),
-        (
-            [0xA0, 0x00, 0x00, 0x03, 0x08, 0x00, 0x00, 0x10, 0x00, 0x01, 0x00],
-            KnownApplication(.other, "PIV", "asks whether it is a card for personal identity verification")
-        ),
-        (
-            [0xD2, 0x76, 0x00, 0x01, 0x24, 0x01],
-            KnownApplication(.other, "OpenPGP", "asks whether it is an OpenPGP card")
-        ),
+    private static let known: [[UInt8]: KnownApplication] = [
+        WalletSelection.name: .init(.wallet, "OSE.VAS.01", "asks for the wallet's passes"),
+        SmartTapApplication.identifier: .init(.smartTap, "Smart Tap 2", "asks for Google Wallet's passes"),
+        [0xA0, 0x00, 0x00, 0x04, 0x76, 0xD0, 0x00, 0x01, 0x01]:
+            .init(.other, "Smart Tap 1", "asks for a version of Smart Tap that phones do not have any more"),
+        CommandAPDU.selectNDEFApplication.data:
+            .init(.ndef, "NDEF application", "asks for the message of a Type 4 tag"),
+        CommandAPDU.selectNDEFApplicationVersion1.data:
+            .init(.ndef, "NDEF application, mapping 1", "asks for the message of an old Type 4 tag"),
+        CardQuestions.Application.payment:
+            .init(.payment, "2PAY.SYS.DDF01", "asks which payment applications there are"),
+        Array("1PAY.SYS.DDF01".utf8):
+            .init(.payment, "1PAY.SYS.DDF01", "asks which payment applications there are, by contacts"),
+        CardQuestions.Application.travelDocument:
+            .init(.identityDocument, "travel document", "asks whether it is a passport or an identity card"),
+        [0xA0, 0x00, 0x00, 0x06, 0x47, 0x2F, 0x00, 0x01]:
+            .init(.other, "FIDO", "asks whether it is a security key"),
+        [0xA0, 0x00, 0x00, 0x03, 0x08, 0x00, 0x00, 0x10, 0x00, 0x01, 0x00]:
+            .init(.other, "PIV", "asks whether it is a card for personal identity verification"),
+        [0xD2, 0x76, 0x00, 0x01, 0x24, 0x01]: .init(.other, "OpenPGP", "asks whether it is an OpenPGP card"),
     ]
 
     /// Registered identifiers of payment schemes.

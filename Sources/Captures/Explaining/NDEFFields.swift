@@ -7,8 +7,6 @@ enum NDEFFields {
     typealias Explanation = (_ record: NDEFRecord, _ payload: Int?) -> TagDictionary.Content
 
     /// The fields of a message's records, and what is wrong with it.
-    ///
-    /// - Parameter start: where the message begins in the command or answer.
     static func records(
         _ bytes: [UInt8],
         at start: Int,
@@ -29,7 +27,7 @@ enum NDEFFields {
                 let said = explain(record, item.isChunked ? nil : start + item.payloadStart)
                 fields.append(
                     ExplainedField(
-                        name(record),
+                        name: name(record),
                         offset: start + item.start,
                         length: item.isChunked
                             ? item.payloadCount : item.payloadStart + item.payloadCount - item.start,
@@ -45,7 +43,7 @@ enum NDEFFields {
         if let fault, !bytes.isEmpty {
             fields.append(
                 ExplainedField(
-                    fault.isTolerable ? "behind the message" : "not read",
+                    name: fault.isTolerable ? "behind the message" : "not read",
                     offset: start + min(fault.offset, bytes.count),
                     length: max(0, bytes.count - fault.offset),
                     meaning: fault.message
@@ -64,7 +62,6 @@ enum NDEFFields {
         "record " + (record.type.isEmpty ? record.tnf.name : record.typeName)
     }
 
-    /// What a record of a tag says.
     static func content(_ record: NDEFRecord, at payload: Int?, depth: Int) -> TagDictionary.Content {
         let nested = depth < NDEFLimits.default.nesting ? self.nested(record, at: payload, depth: depth + 1) : []
         switch record.content {
@@ -93,7 +90,6 @@ enum NDEFFields {
         }
     }
 
-    /// The message in the payload of a Smart Poster or a handover.
     private static func nested(_ record: NDEFRecord, at payload: Int?, depth: Int) -> [ExplainedField] {
         guard record.nestedRecords != nil, let payload else { return [] }
         // A handover has its version first.
@@ -105,14 +101,9 @@ enum NDEFFields {
         )
     }
 
-    /// A message that was put together, with its records.
-    static func message(_ bytes: [UInt8], at offset: Int?, joined: Bool) -> ExplainedField {
-        ExplainedField(
-            "NDEF message",
-            at: joined ? nil : offset,
-            bytes,
-            isJoined: joined,
-            fields: records(bytes, at: joined ? 0 : offset ?? 0)
-        )
+    /// A message with its records; one that was put together stands nowhere.
+    static func message(_ bytes: [UInt8], at offset: Int?) -> ExplainedField {
+        let fields = records(bytes, at: offset ?? 0)
+        return ExplainedField("NDEF message", at: offset, bytes, isJoined: offset == nil, fields: fields)
     }
 }

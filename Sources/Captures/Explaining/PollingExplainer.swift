@@ -6,10 +6,9 @@ struct PollingExplainer: ExchangeExplainer {
         guard exchange.carrier == .frame else { return nil }
         let command = exchange.command
         if let annotation = PollingAnnotation(frame: command) {
-            let hasChecksum = command.count > annotation.bytes.count
             var fields = Self.fields(of: annotation)
-            if hasChecksum {
-                let offset = annotation.bytes.count
+            let offset = annotation.bytes.count
+            if command.count > offset {
                 fields.append(ExplainedField("checksum", at: offset, Array(command[offset...]), meaning: "right"))
             }
             return ExplainedExchange(
@@ -18,9 +17,9 @@ struct PollingExplainer: ExchangeExplainer {
             )
         }
         switch (state.technology, command.first) {
-        case (.iso14443b, 0x05?): return typeB("REQB or WUPB: is any card of type B there?", exchange)
-        case (.iso14443b, 0x1D?): return typeB("ATTRIB: chooses the card", exchange)
-        case (.iso14443b, 0x50?): return typeB("HLTB: lets the card wait", exchange)
+        case (.iso14443b, 0x05?): return Self.make("REQB or WUPB: is any card of type B there?", exchange)
+        case (.iso14443b, 0x1D?): return Self.make("ATTRIB: chooses the card", exchange)
+        case (.iso14443b, 0x50?): return Self.make("HLTB: lets the card wait", exchange)
         case (.iso14443a, _), (nil, _): return typeA(exchange)
         default: return nil
         }
@@ -34,11 +33,11 @@ struct PollingExplainer: ExchangeExplainer {
             reader.take("what is wanted", 3) { _ in annotation.meaning }
         } else {
             reader.take("configuration", 1) { bytes in
-                ExplanationText.bits(
-                    bytes[0] & 0xF0,
-                    [(0x80, "presents by itself"), (0x40, "without the owner's confirmation")],
-                    none: "no flags"
-                ) + ", \(bytes[0] & 0x0F) bytes follow the kind"
+                let flags: KeyValuePairs<UInt8, String> = [
+                    0x80: "presents by itself", 0x40: "without the owner's confirmation",
+                ]
+                return ExplanationText.bits(bytes[0] & 0xF0, flags, none: "no flags")
+                    + ", \(bytes[0] & 0x0F) bytes follow the kind"
             }
             reader.take("kind of reader", 1) { PollingAnnotation.kind($0[0]) }
             reader.take("subkind", 1)
@@ -70,13 +69,17 @@ struct PollingExplainer: ExchangeExplainer {
         case (0xC2?, 1), (0xCA?, 2): (title, answer) = ("DESELECT: ends the conversation", "it is ended")
         default: return nil
         }
-        return ExplainedExchange(.init(title, Self.data(command)), .init(answer, Self.data(exchange.answer)))
+        return Self.make(title, exchange, answer)
     }
 
     private static func level(_ byte: UInt8) -> Int { [0x93: 1, 0x95: 2][byte] ?? 3 }
 
-    private func typeB(_ title: String, _ exchange: RecordedExchange) -> ExplainedExchange {
-        ExplainedExchange(.init(title, Self.data(exchange.command)), .init("an answer", Self.data(exchange.answer)))
+    private static func make(
+        _ title: String,
+        _ exchange: RecordedExchange,
+        _ answer: String = "an answer"
+    ) -> ExplainedExchange {
+        ExplainedExchange(.init(title, data(exchange.command)), .init(answer, data(exchange.answer)))
     }
 
     private static func data(_ bytes: [UInt8]?) -> [ExplainedField] {

@@ -9,7 +9,8 @@ struct ReaderExplainer: ExchangeExplainer {
         case 0xCA: return getData(apdu, state)
         case 0xB0: return read(apdu, &state)
         case 0xD6: return write(apdu, &state)
-        case 0x82: return loadKey(apdu)
+        case 0x82:
+            return plain(apdu, "reader: takes a key into place \(apdu.p2)", keyFields(apdu), "the reader has the key")
         case 0x86, 0x88: return authenticate(apdu)
         case 0x00: return direct(apdu)
         case 0xC2: return session(apdu)
@@ -22,18 +23,19 @@ struct ReaderExplainer: ExchangeExplainer {
                 )
             )
         default:
-            guard (try? CommandAPDU(bytes: exchange.command))?.title != nil else { return nil }
-            return Self.plain(exchange, apdu)
+            return (try? CommandAPDU(bytes: exchange.command))?.title.map { plain(apdu, $0) }
         }
     }
 
-    /// A command that is known by its name alone.
-    private static func plain(_ exchange: RecordedExchange, _ apdu: RecordedExchange.Parts) -> ExplainedExchange {
-        let name = (try? CommandAPDU(bytes: exchange.command))?.title ?? "reader: instruction \([apdu.ins].hex)"
-        return ExplainedExchange(
-            .init(name, apdu.dataFields()),
-            .init(title(apdu, "done"), answer(apdu))
-        )
+    private func plain(
+        _ apdu: RecordedExchange.Parts,
+        _ title: String,
+        _ fields: [ExplainedField]? = nil,
+        _ success: String = "done",
+        _ meaning: String? = nil
+    ) -> ExplainedExchange {
+        let answer = ExplainedExchange.Message(Self.title(apdu, success), Self.answer(apdu, meaning))
+        return ExplainedExchange(.init(title, fields ?? apdu.dataFields()), answer)
     }
 
     static func title(
@@ -69,29 +71,17 @@ struct ReaderExplainer: ExchangeExplainer {
             if !apdu.body.isEmpty {
                 let uid = CardUID(readerBytes: apdu.body, technology: state.technology)
                 kind = "the identifier, " + Self.text(of: uid.kind)
-                fields = [
-                    ExplainedField(
-                        "identifier",
-                        at: 0,
-                        apdu.body,
-                        meaning: Self.text(of: uid.kind) + (uid.manufacturer.map { "; maker \($0)" } ?? "")
-                    )
-                ]
+                let meaning = Self.text(of: uid.kind) + (uid.manufacturer.map { "; maker \($0)" } ?? "")
+                fields = [ExplainedField("identifier", at: 0, apdu.body, meaning: meaning)]
             }
             return ExplainedExchange(
                 .init("reader: asks for the card's identifier", apdu.dataFields()),
                 .init(Self.title(apdu, kind), fields + Self.status(apdu))
             )
         case 0x0100:
-            return ExplainedExchange(
-                .init("reader: asks for the card's historical bytes", apdu.dataFields()),
-                .init(Self.title(apdu, "the historical bytes"), Self.answer(apdu, "historical bytes"))
-            )
-        default:
-            return ExplainedExchange(
-                .init("reader: asks for data \([apdu.p1, apdu.p2].hex)", apdu.dataFields()),
-                .init(Self.title(apdu, "the data"), Self.answer(apdu))
-            )
+            let title = "reader: asks for the card's historical bytes"
+            return plain(apdu, title, nil, "the historical bytes", "historical bytes")
+        default: return plain(apdu, "reader: asks for data \([apdu.p1, apdu.p2].hex)", nil, "the data")
         }
     }
 
@@ -122,20 +112,10 @@ struct ReaderExplainer: ExchangeExplainer {
             apdu.isSuccess
             ? BlockFields.make(apdu.data, fromBlock: apdu.parameter, at: apdu.dataOffset, &state) + apdu.faults
             : apdu.dataFields()
-        return ExplainedExchange(
-            .init("reader: writes \(name)", fields),
-            .init(Self.title(apdu, "it is written"), Self.answer(apdu))
-        )
+        return plain(apdu, "reader: writes \(name)", fields, "it is written")
     }
 
     // MARK: Keys
-
-    private func loadKey(_ apdu: RecordedExchange.Parts) -> ExplainedExchange {
-        ExplainedExchange(
-            .init("reader: takes a key into place \(apdu.p2)", keyFields(apdu)),
-            .init(Self.title(apdu, "the reader has the key"), Self.answer(apdu))
-        )
-    }
 
     private func keyFields(_ apdu: RecordedExchange.Parts) -> [ExplainedField] {
         apdu.dataFields("key", Self.publicKeys[apdu.data] ?? "a key")
@@ -172,23 +152,18 @@ struct ReaderExplainer: ExchangeExplainer {
 
     /// `FF 00`: an ACR122's own functions; what is for the chip within it.
     private func direct(_ apdu: RecordedExchange.Parts) -> ExplainedExchange {
-        let title: String
-        switch (apdu.p1, apdu.p2) {
-        case (0x40, _): title = "reader: lights and sound"
-        case (0x48, _): title = "reader: asks for its firmware"
-        case (0x50, _): title = "reader: asks what it looks for"
-        case (0x51, _): title = "reader: says what it shall look for"
-        case (0x52, _): title = "reader: says whether it shall signal a card"
-        case (0x00, 0x00) where apdu.data.first == 0xD4:
-            let code = apdu.data.count > 1 ? apdu.data[1] : 0
-            title = "reader: \(Self.chipCommands[code] ?? "command \([code].hex)") of its PN532"
-        default: title = "reader: direct command \([apdu.p1, apdu.p2].hex)"
+        if let title = Self.directCommands[apdu.p1] { return plain(apdu, "reader: \(title)") }
+        guard apdu.parameter == 0, apdu.data.first == 0xD4 else {
+            return plain(apdu, "reader: direct command \([apdu.p1, apdu.p2].hex)")
         }
-        return ExplainedExchange(
-            .init(title, apdu.dataFields()),
-            .init(Self.title(apdu, "done"), Self.answer(apdu))
-        )
+        let code = apdu.data.count > 1 ? apdu.data[1] : 0
+        return plain(apdu, "reader: \(Self.chipCommands[code] ?? "command \([code].hex)") of its PN532")
     }
+
+    private static let directCommands: [UInt8: String] = [
+        0x40: "lights and sound", 0x48: "asks for its firmware", 0x50: "asks what it looks for",
+        0x51: "says what it shall look for", 0x52: "says whether it shall signal a card",
+    ]
 
     private static let chipCommands: [UInt8: String] = [
         0x00: "Diagnose", 0x02: "GetFirmwareVersion", 0x04: "GetGeneralStatus", 0x06: "ReadRegister",
@@ -199,13 +174,10 @@ struct ReaderExplainer: ExchangeExplainer {
 
     /// `FF C2`: a transparent session of PC/SC part 3.
     private func session(_ apdu: RecordedExchange.Parts) -> ExplainedExchange {
-        let what =
-            switch apdu.p2 {
-            case 0x00: "manages a transparent session"
-            case 0x01: "exchanges a frame"
-            case 0x02: "changes the protocol"
-            default: "transparent session \([apdu.p1, apdu.p2].hex)"
-            }
+        let names: [UInt8: String] = [
+            0: "manages a transparent session", 1: "exchanges a frame", 2: "changes the protocol",
+        ]
+        let what = names[apdu.p2] ?? "transparent session \([apdu.p1, apdu.p2].hex)"
         return ExplainedExchange(
             .init("reader: \(what)", TLVFields.make(apdu.data, at: apdu.dataOffset, Self.sessionTags) + apdu.faults),
             .init(Self.title(apdu, "done"), TLVFields.make(apdu.body, at: 0, Self.sessionTags) + Self.status(apdu))

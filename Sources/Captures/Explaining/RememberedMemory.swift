@@ -19,17 +19,13 @@ struct ObservedMemory: TagMemory, Sendable {
 
     /// A message that was not found so often is not looked for any more: the work is bounded by what was said.
     private static let mostAttempts = 256
-    /// No address beyond is kept.
     private static let end = 1 << 20
 
     /// `nil` for tags that are no run of blocks, or none that is followed here.
     init?(_ tagType: TagType) {
         self.tagType = tagType
-        switch tagType {
-        case .type2, .type5: unit = 4
-        case .type3, .mifareClassic: unit = 16
-        case .type1, .type4: return nil
-        }
+        guard let unit = [.type2: 4, .type5: 4, .type3: 16, .mifareClassic: 16][tagType] else { return nil }
+        self.unit = unit
     }
 
     /// A byte that is not known is one that is not given.
@@ -48,16 +44,14 @@ struct ObservedMemory: TagMemory, Sendable {
         return ClassicSize.dataAddress(ofBlock: block)
     }
 
-    /// Where a message can be.
     private var firstOfMessage: Int {
         switch tagType {
         case .type2, .type3: 16
         case .type5: bytes[2] == 0 ? 8 : 4
-        case .mifareClassic, .type1, .type4: 0
+        default: 0
         }
     }
 
-    /// Notes what stands from a block on.
     mutating func note(_ content: some Collection<UInt8>, fromBlock block: Int) {
         var place = content.startIndex
         var number = block

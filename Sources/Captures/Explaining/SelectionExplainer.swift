@@ -8,12 +8,12 @@ struct SelectionExplainer: ExchangeExplainer {
         0x6F: .init("file control information"),
         0x62: .init("file control parameters"),
         0x64: .init("file management data"),
-        0x84: .init("name of the application") { value, _ in .init(text: ExplanationText.ascii(value)) },
+        0x84: .ascii("name of the application"),
         0xA5: .init("what is the application's own"),
         0xBF0C: .init("what the issuer says"),
         0x61: .init("an application"),
-        0x4F: .init("name of an application") { value, _ in .init(meaning: KnownApplication(named: value)?.name) },
-        0x50: .init("label") { value, _ in .init(text: ExplanationText.ascii(value)) },
+        0x4F: .meaning("name of an application") { KnownApplication(named: $0)?.name },
+        0x50: .ascii("label"),
         0x87: .init("priority") { value, _ in .init(meaning: value.first.map { "\($0 & 0x0F), the lowest first" }) },
         0x73: .init("details"),
         0x82: .init("kind of file"),
@@ -21,7 +21,7 @@ struct SelectionExplainer: ExchangeExplainer {
         0x88: .init("short name of the file"),
         0x9F38: .init("what a payment application wants to be told"),
         0x9F0A: .init("what the application can be chosen by"),
-        0x5F2D: .init("languages") { value, _ in .init(text: ExplanationText.ascii(value)) },
+        0x5F2D: .ascii("languages"),
     ])
 
     func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
@@ -45,18 +45,11 @@ struct SelectionExplainer: ExchangeExplainer {
     private func byName(_ apdu: RecordedExchange.Parts) -> ExplainedExchange {
         let known = KnownApplication(named: apdu.data)
         let name = known?.name ?? ExplanationText.ascii(apdu.data) ?? ExplanationText.hex(apdu.data, longest: 32)
-        let field = ExplainedField(
-            "name",
-            at: apdu.dataOffset,
-            apdu.data,
-            text: ExplanationText.ascii(apdu.data),
-            meaning: known?.purpose ?? "an application that is not known here"
-        )
-        let command = ExplainedExchange.Message(
-            "SELECT \(name): \(known?.purpose ?? "asks for an application that is not known here")",
-            (apdu.data.isEmpty ? [] : [field]) + apdu.faults
-        )
-        return ExplainedExchange(command, answer(to: known, apdu))
+        let meaning = known?.purpose ?? "an application that is not known here"
+        let purpose = known?.purpose ?? "asks for an application that is not known here"
+        let text = ExplanationText.ascii(apdu.data)
+        let fields = apdu.dataFields("name", meaning, text: text)
+        return ExplainedExchange(.init("SELECT \(name): \(purpose)", fields), answer(to: known, apdu))
     }
 
     private func answer(to known: KnownApplication?, _ apdu: RecordedExchange.Parts) -> ExplainedExchange.Message {
@@ -64,7 +57,7 @@ struct SelectionExplainer: ExchangeExplainer {
         let title: String
         switch known?.kind {
         case .wallet: (title, tags) = walletAnswer(apdu)
-        case .smartTap where apdu.isSuccess: return smartTapAnswer(apdu, StatusText.field(apdu))
+        case .smartTap where apdu.isSuccess: return smartTapAnswer(apdu)
         case .payment where apdu.isSuccess:
             title = StatusText.title(apdu, "a payment application answers; nothing more should be asked of it")
         case .identityDocument where apdu.isSuccess:
@@ -94,15 +87,12 @@ struct SelectionExplainer: ExchangeExplainer {
         return (StatusText.title(apdu, title, title.isEmpty ? [.fileNotFound: absent] : [:]), tags)
     }
 
-    private func smartTapAnswer(
-        _ apdu: RecordedExchange.Parts,
-        _ status: [ExplainedField]
-    ) -> ExplainedExchange.Message {
+    private func smartTapAnswer(_ apdu: RecordedExchange.Parts) -> ExplainedExchange.Message {
         var reader = FieldReader(apdu.body, at: 0)
         reader.take("oldest version", 2)
         reader.take("newest version", 2) { $0 == [0x00, 0x01] ? "Smart Tap 2.1" : nil }
         reader.rest { SmartTapFields.message($0, at: $1) }
         let title = StatusText.title(apdu, "Smart Tap is there, and gives a number to be signed")
-        return .init(title, reader.fields + status)
+        return .init(title, reader.fields + StatusText.field(apdu))
     }
 }

@@ -6,39 +6,28 @@ struct SmartTapExplainer: ExchangeExplainer {
     /// The data of an answer that comes in parts, so far, and how many parts that is.
     private var parts: (data: [UInt8], count: Int)?
 
-    private enum Instruction {
-        static let getData: UInt8 = 0x50
-        static let push: UInt8 = 0x52
-        static let negotiate: UInt8 = 0x53
-        static let getMore: UInt8 = 0xC0
-    }
-
     mutating func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         guard let apdu = exchange.apdu, apdu.cla == 0x90, state.isSmartTap || Self.isMeant(apdu) else { return nil }
         let records = SmartTapFields.leniently(apdu.data)
         switch apdu.ins {
-        case Instruction.negotiate:
+        case 0x53:
             parts = nil
             let collector = SmartTapFields.collector(in: records)
             return ExplainedExchange(
                 command("NEGOTIATE SECURE SESSION: \(collector ?? "a terminal") shows its signature", apdu),
                 negotiated(apdu)
             )
-        case Instruction.getData:
+        case 0x50:
             parts = nil
-            let collector = SmartTapFields.collector(in: records)
-            let services = SmartTapFields.services(in: records)
+            let whose = SmartTapFields.collector(in: records).map { " of \($0)" } ?? ""
+            let services = ExplanationText.list(SmartTapFields.services(in: records), none: "passes")
             return ExplainedExchange(
-                command(
-                    "GET SMART TAP DATA: asks for \(ExplanationText.list(services, none: "passes"))"
-                        + (collector.map { " of \($0)" } ?? ""),
-                    apdu
-                ),
+                command("GET SMART TAP DATA: asks for \(services)\(whose)", apdu),
                 dataAnswer(apdu)
             )
-        case Instruction.getMore:
+        case 0xC0:
             return ExplainedExchange(command("GET MORE DATA: fetches the next part", apdu), dataAnswer(apdu))
-        case Instruction.push:
+        case 0x52:
             return ExplainedExchange(
                 command("PUSH SMART TAP DATA: tells the phone what became of its passes", apdu),
                 answer(apdu, apdu.body, "the phone took it")
@@ -55,14 +44,8 @@ struct SmartTapExplainer: ExchangeExplainer {
 
     /// Whether the data are Smart Tap's although nothing of it was selected.
     private static func isMeant(_ apdu: RecordedExchange.Parts) -> Bool {
-        let name: String
-        switch apdu.ins {
-        case Instruction.negotiate: name = "ngr"
-        case Instruction.getData: name = "srq"
-        case Instruction.push: name = "spr"
-        default: return false
-        }
-        return SmartTapFields.leniently(apdu.data).first(named: name) != nil
+        let names: [UInt8: String] = [0x53: "ngr", 0x50: "srq", 0x52: "spr"]
+        return names[apdu.ins].flatMap { SmartTapFields.leniently(apdu.data).first(named: $0) } != nil
     }
 
     private func command(_ title: String, _ apdu: RecordedExchange.Parts) -> ExplainedExchange.Message {
@@ -110,21 +93,15 @@ struct SmartTapExplainer: ExchangeExplainer {
         return message
     }
 
-    /// What the bundle of an answer is.
     private static func given(_ data: [UInt8]) -> String {
         guard let answer = SmartTapFields.leniently(data).first(named: "srs"),
             let flags = SmartTapFields.leniently(answer.payload).first(named: "reb")?.payload.first
         else { return "the phone gives nothing that can be read" }
-        return flags & 0x01 == 0
-            ? "the phone gives a bundle that is not encrypted"
-            : "the phone gives a bundle that is encrypted for this tap"
+        return "the phone gives a bundle that is " + (flags & 0x01 == 0 ? "not encrypted" : "encrypted for this tap")
     }
 
-    private func answer(
-        _ apdu: RecordedExchange.Parts,
-        _ data: [UInt8],
-        _ success: String
-    ) -> ExplainedExchange.Message {
+    private func answer(_ apdu: RecordedExchange.Parts, _ data: [UInt8], _ success: String) -> ExplainedExchange.Message
+    {
         guard let status = apdu.status else { return .init(StatusText.title(apdu, "")) }
         let meaning = Self.meaning(of: status)
         return .init(
@@ -133,7 +110,6 @@ struct SmartTapExplainer: ExchangeExplainer {
         )
     }
 
-    /// What a status word means: the first byte decides, the second says more.
     static func meaning(of status: StatusWord) -> String {
         let meaning = SmartTapStatus(status).meaning
         return details[status.rawValue].map { "\(meaning) (\($0))" } ?? meaning
@@ -150,35 +126,21 @@ struct SmartTapExplainer: ExchangeExplainer {
     // MARK: Tags of the answer to SELECT
 
     static let selection = TagDictionary([
-        0xC0: .init("version of the wallet") { value, _ in
-            .init(meaning: ExplanationText.number(value).map { "\($0)" })
-        },
-        0xC1: .init("what the phone is ready for") { value, _ in
-            .init(meaning: value.first.map(modes))
-        },
+        0xC0: .meaning("version of the wallet") { ExplanationText.number($0).map { "\($0)" } },
+        0xC1: .meaning("what the phone is ready for") { value in value.first.map { ExplanationText.bits($0, modes) } },
         0xC2: .init("nonce of the phone", "to be signed by the terminal"),
         0xC3: .init("ephemeral key of the phone", "a compressed point, for this tap"),
         0x73: .init("details of the application"),
         0xDF6D: .init("oldest version"),
-        0xDF4D: .init("newest version") { value, _ in .init(meaning: value == [0x00, 0x01] ? "Smart Tap 2.1" : nil) },
-        0xDF62: .init("what the application can do") { value, _ in
-            .init(
-                meaning: value.first.map {
-                    ExplanationText.bits($0, [(0x01, "its SELECT may be left out"), (0x02, "passes")])
-                }
-            )
+        0xDF4D: .meaning("newest version") { $0 == [0x00, 0x01] ? "Smart Tap 2.1" : nil },
+        0xDF62: .meaning("what the application can do") { value in
+            value.first.map { ExplanationText.bits($0, [0x01: "its SELECT may be left out", 0x02: "passes"]) }
         },
         0xDF6E: .init("nonce of the phone", "to be signed by the terminal"),
         0xDF6B: .init("ephemeral key of the phone", "a compressed point, for this tap"),
     ]).adding(SelectionExplainer.template)
 
-    private static func modes(_ byte: UInt8) -> String {
-        ExplanationText.bits(
-            byte,
-            [
-                (0x04, "passes are asked for"), (0x08, "passes are on"), (0x40, "payment is asked for"),
-                (0x80, "payment is on"),
-            ]
-        )
-    }
+    private static let modes: KeyValuePairs<UInt8, String> = [
+        0x04: "passes are asked for", 0x08: "passes are on", 0x40: "payment is asked for", 0x80: "payment is on",
+    ]
 }

@@ -11,14 +11,9 @@ enum SmartTapFields {
     /// text.
     private static let longestInflated = 4096
 
-    /// The fields of a message.
-    static func message(_ bytes: [UInt8], at start: Int) -> [ExplainedField] {
-        guard !bytes.isEmpty else { return [] }
-        return message(bytes, at: start, depth: 1)
-    }
-
-    private static func message(_ bytes: [UInt8], at start: Int, depth: Int) -> [ExplainedField] {
-        NDEFFields.records(bytes, at: start, name: name) { content($0, at: $1, depth: depth) }
+    static func message(_ bytes: [UInt8], at start: Int, depth: Int = 1) -> [ExplainedField] {
+        guard !bytes.isEmpty, depth <= depthLimit else { return [] }
+        return NDEFFields.records(bytes, at: start, name: name) { content($0, at: $1, depth: depth) }
     }
 
     /// Reads the records before the first fault.
@@ -41,7 +36,6 @@ enum SmartTapFields {
         return nil
     }
 
-    /// The kinds of passes that a request asks for.
     static func services(in records: [NDEFRecord]) -> [String] {
         guard let request = records.first(named: "srq"),
             let list = leniently(Array(request.payload.dropFirst(2))).first(named: "slr")
@@ -69,7 +63,7 @@ enum SmartTapFields {
         // What is in chunks has no place of its own.
         var reader = FieldReader(record.payload, at: payload ?? 0)
         func nested() {
-            reader.rest { bytes, start in depth < depthLimit ? message(bytes, at: start, depth: depth + 1) : [] }
+            reader.rest { message($0, at: $1, depth: depth + 1) }
         }
         var said = TagDictionary.Content()
         switch short {
@@ -91,7 +85,9 @@ enum SmartTapFields {
             nested()
         case "dpk": said.meaning = "a compressed point, for this tap"
         case "str": said.meaning = ExplanationText.list(record.payload.map(service))
-        case "pcr": capabilities(&reader)
+        case "pcr":
+            for (name, bits) in capabilities { reader.take(name, 1) { ExplanationText.bits($0[0], bits) } }
+            reader.rest("more")
         case "reb": bundle(record.payload, &reader, depth)
         case "i":
             format(&reader)
@@ -135,13 +131,8 @@ enum SmartTapFields {
 
     /// Flags, then data that may be encrypted and compressed. What is encrypted is never opened.
     private static func bundle(_ payload: [UInt8], _ reader: inout FieldReader, _ depth: Int) {
-        reader.take("flags", 1) { bytes in
-            ExplanationText.bits(
-                bytes[0],
-                [(0x01, "encrypted"), (0x02, "compressed")],
-                none: "neither encrypted nor compressed"
-            )
-        }
+        let names: KeyValuePairs<UInt8, String> = [0x01: "encrypted", 0x02: "compressed"]
+        reader.take("flags", 1) { ExplanationText.bits($0[0], names, none: "neither encrypted nor compressed") }
         guard let flags = payload.first else { return }
         guard flags & 0x01 == 0 else {
             let (vector, code) = (12, 32)
@@ -153,13 +144,13 @@ enum SmartTapFields {
             return reader.rest("authentication code") { _ in "proves that it is of this tap, and unchanged" }
         }
         guard flags & 0x02 != 0 else {
-            return reader.rest { bytes, start in depth < depthLimit ? message(bytes, at: start, depth: depth + 1) : [] }
+            return reader.rest { message($0, at: $1, depth: depth + 1) }
         }
         reader.rest { bytes, start in
             var field = ExplainedField("compressed data", at: start, bytes)
             do throws(Inflation.Failure) {
                 let data = try Inflation.inflate(bytes, limit: longestInflated)
-                let fields = depth < depthLimit ? message(data, at: 0, depth: depth + 1) : []
+                let fields = message(data, at: 0, depth: depth + 1)
                 field.fields = [ExplainedField("inflated data", at: nil, data, isJoined: true, fields: fields)]
             } catch {
                 field.meaning =
@@ -170,52 +161,29 @@ enum SmartTapFields {
         }
     }
 
-    // MARK: What the terminal can do
-
-    private static func capabilities(_ reader: inout FieldReader) {
-        for (name, bits) in capabilities { reader.take(name, 1) { ExplanationText.bits($0[0], bits) } }
-        reader.rest("more")
-    }
-
     // MARK: Tables
 
-    private static let capabilities: [(name: String, bits: [(UInt8, String)])] = [
-        (
-            "system",
-            [
-                (0x01, "stand-alone"), (0x02, "semi-integrated"), (0x04, "unattended"), (0x08, "online"),
-                (0x10, "offline"), (0x20, "mobile marketing"), (0x40, "inflates compressed data"),
-            ]
-        ),
-        (
-            "interface",
-            [
-                (0x01, "printer"), (0x02, "printer of graphics"), (0x04, "display"), (0x08, "images"),
-                (0x10, "audio"), (0x20, "animation"), (0x40, "video"),
-            ]
-        ),
-        (
-            "checkout",
-            [
-                (0x01, "payment"), (0x02, "digital receipts"), (0x04, "issues services"),
-                (0x08, "data of the point of sale over the air"),
-            ]
-        ),
-        (
-            "verification",
-            [
-                (0x01, "online PIN"), (0x02, "PIN of the device"), (0x04, "signature"), (0x08, "none needed"),
-                (0x10, "code of the device"), (0x20, "code of the service provider"), (0x40, "identity document"),
-                (0x80, "biometric"),
-            ]
-        ),
-        (
-            "tap mode",
-            [
-                (0x01, "passes only"), (0x02, "payment only"), (0x04, "passes and payment"),
-                (0x08, "passes rather than payment"),
-            ]
-        ),
+    private static let capabilities: KeyValuePairs<String, KeyValuePairs<UInt8, String>> = [
+        "system": [
+            0x01: "stand-alone", 0x02: "semi-integrated", 0x04: "unattended", 0x08: "online", 0x10: "offline",
+            0x20: "mobile marketing", 0x40: "inflates compressed data",
+        ],
+        "interface": [
+            0x01: "printer", 0x02: "printer of graphics", 0x04: "display", 0x08: "images", 0x10: "audio",
+            0x20: "animation", 0x40: "video",
+        ],
+        "checkout": [
+            0x01: "payment", 0x02: "digital receipts", 0x04: "issues services",
+            0x08: "data of the point of sale over the air",
+        ],
+        "verification": [
+            0x01: "online PIN", 0x02: "PIN of the device", 0x04: "signature", 0x08: "none needed",
+            0x10: "code of the device", 0x20: "code of the service provider", 0x40: "identity document",
+            0x80: "biometric",
+        ],
+        "tap mode": [
+            0x01: "passes only", 0x02: "payment only", 0x04: "passes and payment", 0x08: "passes rather than payment",
+        ],
     ]
 
     /// How many bytes stand before the message in `cpr`: number, kind of signature, key, key version.
@@ -276,23 +244,14 @@ enum SmartTapFields {
     ]
 
     private static func service(_ byte: UInt8) -> String {
-        switch SmartTapRequest.Service(rawValue: byte) {
-        case .all: "all passes"
-        case .allExceptPayment: "all but payment"
-        case .payment: "payment"
-        case .loyalty: "loyalty cards"
-        case .offer: "offers"
-        case .giftCard: "gift cards"
-        case .privateLabel: "closed loop cards"
-        case .eventTicket: "tickets to events"
-        case .flight: "boarding passes"
-        case .transit: "tickets of public transport"
-        case .cloudWallet: "what a wallet keeps in the cloud"
-        case .mobileMarketing: "marketing"
-        case .generic: "generic passes"
-        case .genericPrivate: "generic private passes"
-        case .customer: "who the customer is"
-        case nil: "unknown kind \([byte].hex)"
-        }
+        SmartTapRequest.Service(rawValue: byte).flatMap { services[$0] } ?? "unknown kind \([byte].hex)"
     }
+
+    private static let services: [SmartTapRequest.Service: String] = [
+        .all: "all passes", .allExceptPayment: "all but payment", .payment: "payment", .loyalty: "loyalty cards",
+        .offer: "offers", .giftCard: "gift cards", .privateLabel: "closed loop cards",
+        .eventTicket: "tickets to events", .flight: "boarding passes", .transit: "tickets of public transport",
+        .cloudWallet: "what a wallet keeps in the cloud", .mobileMarketing: "marketing", .generic: "generic passes",
+        .genericPrivate: "generic private passes", .customer: "who the customer is",
+    ]
 }

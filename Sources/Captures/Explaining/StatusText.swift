@@ -1,6 +1,5 @@
 import CardCore
 
-/// Status words in titles and fields.
 enum StatusText {
     /// `status 9000: done`, with what it means here where somebody knows better than the standard.
     static func title(
@@ -19,35 +18,26 @@ enum StatusText {
     /// The status word as a field, with what it means here.
     static func field(_ apdu: RecordedExchange.Parts, _ meaning: String? = nil) -> [ExplainedField] {
         guard let status = apdu.status else { return [] }
-        return [
-            ExplainedField(
-                "status word",
-                at: apdu.body.count,
-                [status.sw1, status.sw2],
-                meaning: meaning ?? status.name
-            )
-        ]
+        let bytes = [status.sw1, status.sw2]
+        return [ExplainedField("status word", at: apdu.body.count, bytes, meaning: meaning ?? status.name)]
     }
 }
 
 extension RecordedExchange.Parts {
     /// The command's data as one field, and what is wrong with its lengths.
-    func dataFields(_ name: String = "data", _ meaning: String? = nil) -> [ExplainedField] {
+    func dataFields(_ name: String = "data", _ meaning: String? = nil, text: String? = nil) -> [ExplainedField] {
         guard !data.isEmpty else { return faults }
-        return [ExplainedField(name, at: dataOffset, data, meaning: meaning)] + faults
+        return [ExplainedField(name, at: dataOffset, data, text: text, meaning: meaning)] + faults
     }
 
-    /// What is wrong with the command's lengths.
     var faults: [ExplainedField] {
         guard let error else { return [] }
-        return [ExplainedField("lengths", length: 0, meaning: error.message)]
+        return [ExplainedField(name: "lengths", length: 0, meaning: error.message)]
     }
 
     /// The answer's data as one field, and its status word.
     func answerFields(_ name: String = "data", _ meaning: String? = nil, status: String? = nil) -> [ExplainedField] {
-        let data =
-            body.isEmpty ? [] : [ExplainedField(name, at: 0, body, meaning: meaning)]
-        return data + StatusText.field(self, status)
+        (body.isEmpty ? [] : [ExplainedField(name, at: 0, body, meaning: meaning)]) + StatusText.field(self, status)
     }
 }
 

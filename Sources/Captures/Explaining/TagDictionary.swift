@@ -2,7 +2,6 @@ import CardCore
 
 /// What the tags of BER-TLV data objects mean to one protocol.
 struct TagDictionary: Sendable {
-    /// One tag.
     struct Entry: Sendable {
         let name: String
         /// What to say of the bytes of a primitive object, which begin at that place of the message.
@@ -17,9 +16,18 @@ struct TagDictionary: Sendable {
             self.name = name
             self.explain = explain
         }
+
+        /// A value that means something as a whole.
+        static func meaning(_ name: String, _ meaning: @escaping @Sendable ([UInt8]) -> String?) -> Entry {
+            Entry(name) { value, _ in Content(meaning: meaning(value)) }
+        }
+
+        /// A value that is a text.
+        static func ascii(_ name: String) -> Entry {
+            Entry(name) { value, _ in Content(text: ExplanationText.ascii(value)) }
+        }
     }
 
-    /// What is said of a value.
     struct Content: Sendable {
         var text: String?
         var meaning: String?
@@ -44,45 +52,27 @@ struct TLVFields {
     private let bytes: [UInt8]
     private let start: Int
 
-    private init(_ bytes: [UInt8], _ start: Int, _ dictionary: TagDictionary) {
-        self.bytes = bytes
-        self.start = start
-        self.dictionary = dictionary
-    }
-
     /// The fields of some data objects. Behind the first byte that is none of a data object, the rest is one field.
-    ///
-    /// - Parameter start: where the bytes begin in their message.
     static func make(_ bytes: [UInt8], at start: Int, _ dictionary: TagDictionary) -> [ExplainedField] {
-        let reader = TLVFields(bytes, start, dictionary)
-        var place = 0
-        return reader.objects(&place, end: bytes.count, depth: 1)
+        TLVFields(dictionary: dictionary, bytes: bytes, start: start).objects(0..<bytes.count, depth: 1)
     }
 
-    private func objects(_ place: inout Int, end: Int, depth: Int) -> [ExplainedField] {
+    private func objects(_ range: Range<Int>, depth: Int) -> [ExplainedField] {
         var fields: [ExplainedField] = []
-        while place < end {
-            guard bytes[place] != 0 else {
-                place += 1
-                continue
+        var rest = bytes[range]
+        while let place = rest.firstIndex(where: { $0 != 0 }) {
+            let isTooDeep = depth > ReaderLimits.tlvDepth
+            guard !isTooDeep,
+                let (tag, content) = try? BERTLVDecoder(bytes: bytes).header(at: place, end: rest.endIndex)
+            else {
+                let meaning =
+                    isTooDeep
+                    ? "more than \(ReaderLimits.tlvDepth) levels" : "this is no data object, or one that is cut off"
+                let bytes = Array(rest[place...])
+                return fields + [ExplainedField("not read", at: start + place, bytes, meaning: meaning)]
             }
-            let first = place
-            guard depth <= ReaderLimits.tlvDepth, let (tag, content) = header(at: place, end: end) else {
-                fields.append(
-                    ExplainedField(
-                        "not read",
-                        at: start + first,
-                        Array(bytes[first..<end]),
-                        meaning: depth > ReaderLimits.tlvDepth
-                            ? "more than \(ReaderLimits.tlvDepth) levels"
-                            : "this is no data object, or one that is cut off"
-                    )
-                )
-                place = end
-                break
-            }
-            place = content.upperBound
-            fields.append(field(tag, from: first, content, depth))
+            rest = rest[content.upperBound...]
+            fields.append(field(tag, from: place, content, depth))
         }
         return fields
     }
@@ -90,13 +80,12 @@ struct TLVFields {
     private func field(_ tag: BERTag, from first: Int, _ content: Range<Int>, _ depth: Int) -> ExplainedField {
         let entry = dictionary[tag]
         var field = ExplainedField(
-            entry.map { "\(tag) \($0.name)" } ?? "\(tag)",
+            name: entry.map { "\(tag) \($0.name)" } ?? "\(tag)",
             offset: start + first,
             length: content.upperBound - first
         )
         if tag.isConstructed {
-            var place = content.lowerBound
-            field.fields = objects(&place, end: content.upperBound, depth: depth + 1)
+            field.fields = objects(content, depth: depth + 1)
             field.meaning = content.isEmpty ? "empty" : nil
             return field
         }
@@ -111,32 +100,5 @@ struct TLVFields {
         }
         if value.isEmpty { field.meaning = [field.meaning, "empty"].compactMap(\.self).joined(separator: ", ") }
         return field
-    }
-
-    /// The tag that begins there, and where its content lies, by the rules of ``BERTLV``.
-    private func header(at first: Int, end: Int) -> (BERTag, Range<Int>)? {
-        var place = first
-        var number = UInt32(bytes[place])
-        place += 1
-        if number & 0x1F == 0x1F {
-            while true {
-                guard place < end, place - first < 4 else { return nil }
-                number = number << 8 | UInt32(bytes[place])
-                place += 1
-                if number & 0x80 == 0 { break }
-            }
-        }
-        let tag = BERTag(rawValue: number)
-        guard tag.isValid, place < end else { return nil }
-        var length = Int(bytes[place])
-        place += 1
-        if length >= 0x80 {
-            let count = length & 0x7F
-            guard (1...4).contains(count), count <= end - place else { return nil }
-            length = bytes.number(at: place, count: count)
-            place += count
-        }
-        guard length <= end - place else { return nil }
-        return (tag, place..<(place + length))
     }
 }

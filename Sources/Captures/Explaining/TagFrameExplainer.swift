@@ -19,10 +19,7 @@ struct TagFrameExplainer: ExchangeExplainer {
 
     // MARK: Type A
 
-    private mutating func typeA(
-        _ exchange: RecordedExchange,
-        _ state: inout ConversationState
-    ) -> ExplainedExchange? {
+    private mutating func typeA(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         let command = exchange.command
         if let block = wanted {
             wanted = nil
@@ -51,7 +48,7 @@ struct TagFrameExplainer: ExchangeExplainer {
                 Self.answer(exchange, "the card took the key")
             )
         case (0x1B, 5), (0x1B, 17):
-            let key = ExplainedField("password", offset: 1, length: command.count - 1, meaning: "a password")
+            let key = ExplainedField(name: "password", offset: 1, length: command.count - 1, meaning: "a password")
             return ExplainedExchange(
                 .init("PASSWORD: gives the tag its password", [key]),
                 Self.answer(exchange, "the tag took the password")
@@ -103,10 +100,8 @@ struct TagFrameExplainer: ExchangeExplainer {
     ) -> ExplainedExchange {
         let content = Array(exchange.command[skip...].prefix(isPage ? 4 : 16))
         let isTaken = exchange.answer.map { $0 == [0x0A] } ?? false
-        let fields =
-            isTaken
-            ? BlockFields.make(content, fromBlock: block, at: skip, &state)
-            : [ExplainedField("content", at: skip, content)]
+        let plain = [ExplainedField("content", at: skip, content)]
+        let fields = isTaken ? BlockFields.make(content, fromBlock: block, at: skip, &state) : plain
         return ExplainedExchange(
             .init("\(verb) \(Self.block(block, state))", fields),
             Self.answer(exchange, "it is written")
@@ -160,22 +155,17 @@ struct TagFrameExplainer: ExchangeExplainer {
     }
 
     private static func refusal(_ code: UInt8) -> String {
-        let reason =
-            switch code & 0x0F {
-            case 0x0, 0x4: "the tag refuses it"
-            case 0x1, 0x5: "it arrived damaged"
-            case 0x7: "the tag could not write"
-            default: "the tag refuses it, code \([code & 0x0F].hex)"
-            }
-        return "NAK \([code & 0x0F].hex): \(reason)"
+        let code = code & 0x0F
+        let refusal = "the tag refuses it"
+        let reasons: [UInt8: String] = [
+            0: refusal, 4: refusal, 1: "it arrived damaged", 5: "it arrived damaged", 7: "the tag could not write",
+        ]
+        return "NAK \([code].hex): \(reasons[code] ?? "\(refusal), code \([code].hex)")"
     }
 
     // MARK: FeliCa
 
-    private func feliCa(
-        _ exchange: RecordedExchange,
-        _ state: inout ConversationState
-    ) -> ExplainedExchange? {
+    private func feliCa(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         // With the length byte or without it.
         let skip = Int(exchange.command[0]) == exchange.command.count && exchange.command.count > 1 ? 1 : 0
         let command = Array(exchange.command[skip...])
@@ -198,12 +188,8 @@ struct TagFrameExplainer: ExchangeExplainer {
             for (index, block) in RecordedExchange.feliCaBlocks(of: command).map(\.number).enumerated()
             where 12 + 16 * (index + 1) <= body.count {
                 let start = 12 + 16 * index
-                fields += BlockFields.make(
-                    Array(body[start..<(start + 16)]),
-                    fromBlock: block,
-                    at: answerSkip + start,
-                    &state
-                )
+                let content = Array(body[start..<(start + 16)])
+                fields += BlockFields.make(content, fromBlock: block, at: answerSkip + start, &state)
             }
         } else if command[0] == 0x06 || command[0] == 0x08, body.count > 10 {
             title = body[9] == 0 ? "done" : "refused, status \([body[9], body[10]].hex)"
@@ -222,10 +208,7 @@ struct TagFrameExplainer: ExchangeExplainer {
 
     // MARK: ISO 15693
 
-    private func vicinity(
-        _ exchange: RecordedExchange,
-        _ state: inout ConversationState
-    ) -> ExplainedExchange? {
+    private func vicinity(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         let command = exchange.command
         guard command.count >= 2, let name = Self.vicinityNames[command[1]] else { return nil }
         let isInventory = command[0] & 0x04 != 0

@@ -33,7 +33,7 @@ import Foundation
 /// - With several readers (`reader 1: NAME`, `reader 2: NAME`) it is `card 1 at T`, `removed 1 at T` and `line 1 at T
 ///   text`. What is said belongs to the card that came last, until a line `reader 2` states that what follows belongs
 ///   to the card on that reader.
-public struct Capture: Sendable {
+public struct Capture: Sendable, Hashable {
     /// The header lines in their order, those with keys unknown to this package included.
     public var headers: [Header]
 
@@ -44,7 +44,7 @@ public struct Capture: Sendable {
     public var lines: [Line]
 
     /// The name of the file that this was read from, for messages.
-    public var file: String?
+    @NotCompared public var file: String?
 
     /// One header line, `key: value`.
     public struct Header: Sendable, Hashable {
@@ -57,6 +57,12 @@ public struct Capture: Sendable {
         public init(_ key: String, _ value: String) {
             self.key = key
             self.value = value
+        }
+
+        fileprivate var reader: Reader? {
+            let words = key.lowercased().split(separator: " ")
+            guard words.first == "reader", words.count <= 2 else { return nil }
+            return words.count == 1 ? Reader(name: value) : Int(words[1]).map { Reader(number: $0, name: value) }
         }
     }
 
@@ -144,20 +150,11 @@ public struct Capture: Sendable {
 
     /// The readers of the header, in their order.
     public var readers: [Reader] {
-        get {
-            headers.compactMap { header in
-                let words = header.key.lowercased().split(separator: " ")
-                guard words.first == "reader", words.count <= 2 else { return nil }
-                guard words.count == 2 else { return Reader(name: header.value) }
-                return Int(words[1]).map { Reader(number: $0, name: header.value) }
-            }
-        }
+        get { headers.compactMap(\.reader) }
         set {
-            let place = headers.firstIndex(where: Self.isReader) ?? headers.endIndex
-            let before = headers[..<place].filter { !Self.isReader($0) }
-            let after = headers[place...].filter { !Self.isReader($0) }
+            let place = headers.firstIndex { $0.reader != nil } ?? headers.endIndex
             let lines = newValue.map { Header($0.number.map { "reader \($0)" } ?? "reader", $0.name) }
-            headers = before + lines + after
+            headers = headers[..<place] + lines + headers[place...].filter { $0.reader == nil }
         }
     }
 
@@ -185,45 +182,34 @@ public struct Capture: Sendable {
         }
         return max(ends.max() ?? .zero, lines.last?.at ?? .zero)
     }
-
-    private static func isReader(_ header: Header) -> Bool {
-        let words = header.key.lowercased().split(separator: " ")
-        return words.first == "reader" && (words.count == 1 || words.count == 2 && Int(words[1]) != nil)
-    }
 }
 
-extension Capture: Hashable {
-    /// Equal captures say the same; the name of the file does not count.
-    public static func == (left: Capture, right: Capture) -> Bool {
-        left.headers == right.headers && left.presentations == right.presentations && left.lines == right.lines
-    }
+/// A property that does not count when values are compared.
+@propertyWrapper public struct NotCompared<Value: Sendable>: Sendable, Hashable {
+    /// The property.
+    public var wrappedValue: Value
 
-    /// Hashes what the capture says.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(headers)
-        hasher.combine(presentations)
-        hasher.combine(lines)
-    }
+    /// A property of that value.
+    public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+
+    /// All are equal.
+    public static func == (left: Self, right: Self) -> Bool { true }
+
+    /// Adds nothing.
+    public func hash(into hasher: inout Hasher) {}
 }
 
 extension Capture {
     /// Reads the text of a capture.
     ///
-    /// - Parameters:
-    ///   - text: UTF-8; line ends may be CRLF, and a byte order mark may stand before it.
-    ///   - file: the name for messages.
+    /// - Parameter text: UTF-8; line ends may be CRLF, and a byte order mark may stand before it.
     /// - Throws: ``CaptureError`` with the place of the first fault.
     public init(parsing text: some Sequence<UInt8>, file: String? = nil) throws(CaptureError) {
         var parser = CaptureParser(file: file)
         self = try parser.parse(Array(text))
     }
 
-    /// Reads the text of a capture.
-    ///
-    /// - Parameters:
-    ///   - text: the text; line ends may be CRLF.
-    ///   - file: the name for messages.
-    /// - Throws: ``CaptureError`` with the place of the first fault.
+    /// Reads the text of a capture, as ``init(parsing:file:)`` reads its bytes.
     public init(parsing text: String, file: String? = nil) throws(CaptureError) {
         try self.init(parsing: text.utf8, file: file)
     }
@@ -231,7 +217,7 @@ extension Capture {
 
 extension Capture {
     /// Something that was sent, and what came back.
-    public struct Exchange: Sendable {
+    public struct Exchange: Sendable, Hashable {
         /// What was sent.
         public var request: Request
 
@@ -242,7 +228,7 @@ extension Capture {
         public var at: Duration?
 
         /// The line of the file that holds the request. It does not count when exchanges are compared.
-        public var sourceLine: Int?
+        @NotCompared public var sourceLine: Int?
 
         /// What was sent.
         public enum Request: Sendable, Hashable {
@@ -271,20 +257,6 @@ extension Capture {
             self.at = at
             self.sourceLine = sourceLine
         }
-    }
-}
-
-extension Capture.Exchange: Hashable {
-    /// Equal exchanges say the same; their place in a file does not count.
-    public static func == (left: Self, right: Self) -> Bool {
-        left.request == right.request && left.answer == right.answer && left.at == right.at
-    }
-
-    /// Hashes what the exchange says.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(request)
-        hasher.combine(answer)
-        hasher.combine(at)
     }
 }
 
@@ -324,7 +296,7 @@ extension Capture {
 
 extension Capture {
     /// One presentation of a card: from `card at T` to `removed at T`.
-    public struct Presentation: Sendable {
+    public struct Presentation: Sendable, Hashable {
         /// The number of the reader, or `nil` if the capture has only one.
         public var reader: Int?
 
@@ -345,7 +317,7 @@ extension Capture {
         public var removedAt: Duration?
 
         /// The line of the file that opened the presentation. It does not count when presentations are compared.
-        public var sourceLine: Int?
+        @NotCompared public var sourceLine: Int?
 
         /// A presentation.
         public init(
@@ -365,25 +337,6 @@ extension Capture {
             self.removedAt = removedAt
             self.sourceLine = sourceLine
         }
-    }
-}
-
-extension Capture.Presentation: Hashable {
-    /// Equal presentations say the same; their place in a file does not count.
-    public static func == (left: Self, right: Self) -> Bool {
-        left.reader == right.reader && left.at == right.at && left.facts == right.facts
-            && left.connectFault == right.connectFault && left.exchanges == right.exchanges
-            && left.removedAt == right.removedAt
-    }
-
-    /// Hashes what the presentation says.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(reader)
-        hasher.combine(at)
-        hasher.combine(facts)
-        hasher.combine(connectFault)
-        hasher.combine(exchanges)
-        hasher.combine(removedAt)
     }
 }
 

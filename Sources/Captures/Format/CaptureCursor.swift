@@ -6,7 +6,7 @@ struct CaptureCursor {
     let line: Int
     private let bytes: [UInt8]
     private(set) var position: Int
-    private let end: Int
+    private var end: Int
 
     /// A cursor at the first character of a line that is not white space.
     init(_ bytes: [UInt8], line: Int, file: String?) {
@@ -20,26 +20,17 @@ struct CaptureCursor {
 
     /// A copy of which the line ends where a comment begins: at the first `#`.
     func withoutComment() -> CaptureCursor {
-        CaptureCursor(self, end: bytes[position..<end].firstIndex(of: UInt8(ascii: "#")) ?? end)
-    }
-
-    private init(_ other: CaptureCursor, end: Int) {
-        file = other.file
-        line = other.line
-        bytes = other.bytes
-        position = other.position
-        self.end = end
+        var cursor = self
+        cursor.end = rest.firstIndex(of: UInt8(ascii: "#")) ?? end
+        return cursor
     }
 
     // MARK: Characters
 
-    /// The byte at this place, or `nil` at the end.
     var current: UInt8? { position < end ? bytes[position] : nil }
 
-    /// Whether nothing is left.
     var isAtEnd: Bool { position >= end }
 
-    /// All that is left.
     var rest: ArraySlice<UInt8> { bytes[position..<end] }
 
     mutating func skipSpaces() {
@@ -72,13 +63,12 @@ struct CaptureCursor {
         skipSpaces()
     }
 
-    static func isSpace(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
-    }
+    static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+
+    static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     // MARK: Values
 
-    /// A time: seconds with up to nine decimals.
     mutating func time(_ what: String) throws(CaptureError) -> Duration {
         let word = peekWord()
         guard !word.isEmpty else { throw error(.invalidTime, "\(what) has no time") }
@@ -99,7 +89,6 @@ struct CaptureCursor {
         }
     }
 
-    /// Two hexadecimal digits.
     mutating func hexByte(stops: [UInt8] = []) throws(CaptureError) -> UInt8 {
         guard let high = current.flatMap(Self.digit) else { throw invalidHex() }
         guard position + 1 < end, !Self.isSpace(bytes[position + 1]), !stops.contains(bytes[position + 1]) else {
@@ -137,7 +126,6 @@ struct CaptureCursor {
         return CaptureError(file: file, line: line, column: column, code: code, message: message)
     }
 
-    /// Refuses what is left on the line.
     func expectEnd() throws(CaptureError) {
         guard isAtEnd else { throw error(.trailingText, "'\(Self.text(rest))' is not expected here") }
     }
@@ -146,5 +134,24 @@ struct CaptureCursor {
     static func text(_ bytes: some Collection<UInt8>) -> String {
         let text = String(decoding: bytes, as: UTF8.self)
         return text.count > 40 ? text.prefix(40) + "…" : text
+    }
+}
+
+/// The lines of a text, without a byte order mark, which some editors write, and without their ends, which may be CRLF.
+struct LineSequence: Sequence, IteratorProtocol {
+    private var rest: ArraySlice<UInt8>
+    /// The number of the line that came last, from 1.
+    private(set) var number = 0
+
+    init(_ text: [UInt8]) {
+        rest = text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text[...]
+    }
+
+    mutating func next() -> ArraySlice<UInt8>? {
+        guard !rest.isEmpty else { return nil }
+        number += 1
+        let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+        rest = rest[line.endIndex...].dropFirst()
+        return line.last == UInt8(ascii: "\r") ? line.dropLast() : line
     }
 }

@@ -23,47 +23,33 @@ public struct CaptureError: Error, Sendable, Hashable {
         case fileTooLong
         /// The line is over ``CaptureLimits/lineLength``.
         case lineTooLong
-        /// The text is not UTF-8.
         case invalidUTF8
         /// The first line is not `capture 1`.
         case notACapture
-        /// The format is of a version that this package does not know.
         case unsupportedVersion
         /// A header line is not `key: value`, or its value cannot be used.
         case invalidHeader
-        /// A header line that may stand only once stands twice.
         case duplicateHeader
-        /// A header line stands after the first card.
         case headerAfterCard
-        /// A line is none of those that the format knows.
         case unknownStatement
         /// A number of a reader is missing, malformed or not in the header.
         case unknownReader
-        /// A time is missing or malformed.
         case invalidTime
         /// A time is before one that stands above it.
         case timeBackwards
-        /// A fact of a card has a name that the format does not know.
         case unknownFact
-        /// A fact of a card stands twice.
         case duplicateFact
-        /// Bytes are missing.
         case missingBytes
-        /// The number of hexadecimal digits is odd.
         case oddHex
-        /// A character is not a hexadecimal digit.
         case invalidHex
         /// The number of bits of a raw frame is not 1 to 8, or its last byte holds more.
         case invalidBits
         /// A command, an answer or an ATR is too short or too long.
         case wrongLength
-        /// The code of an escape command is not a 32-bit number.
         case invalidControlCode
-        /// A fault has a name that the format does not know.
         case unknownFault
         /// Something that belongs to a card stands where there is none.
         case noCard
-        /// A command has no answer.
         case missingAnswer
         /// An answer has no command, or is the second one to it.
         case unexpectedAnswer
@@ -93,7 +79,7 @@ public struct CaptureError: Error, Sendable, Hashable {
         case .unsupportedVersion: "Use a newer version of this program."
         case .invalidHeader, .duplicateHeader: "Write one 'key: value' a line, 'started' as 2026-01-31T09:00:00Z."
         case .headerAfterCard: "Move the line above the first card."
-        case .unknownStatement: "Put a '#' before a comment."
+        case .unknownStatement, .trailingText: "Put a '#' before a comment."
         case .unknownReader: "Name each reader in the header as 'reader N: NAME' and each card as 'card N at T'."
         case .invalidTime: "Write seconds since the start, such as 1.250."
         case .timeBackwards: "Put the lines into the order of their times."
@@ -109,16 +95,13 @@ public struct CaptureError: Error, Sendable, Hashable {
         case .missingAnswer: "Add the answer ('<'), or the fault in its place ('! timeout')."
         case .unexpectedAnswer: "Write one answer after each command."
         case .answerKind: "Answer '>' and 'control' with '<', and '>>' with '<<'."
-        case .trailingText: "Put a '#' before a comment."
         }
     }
 }
 
 extension CaptureError: CustomStringConvertible {
     /// `FILE:LINE:COLUMN: message`, as compilers write it. ``hint`` describes what to do.
-    public var description: String {
-        "\(file ?? "capture"):\(line):\(column): \(message)"
-    }
+    public var description: String { "\(file ?? "capture"):\(line):\(column): \(message)" }
 }
 
 /// Limits that hold for capture files, which may come from anybody.
@@ -143,9 +126,6 @@ public enum CaptureLimits {
 
     /// The shortest answer to a command APDU, in bytes: its status word.
     public static let shortestAnswer = 2
-
-    /// The latest time, in seconds since the start: ten digits.
-    public static let latestSecond = 9_999_999_999
 
     /// The largest number of a reader.
     public static let readerNumber = 999

@@ -85,15 +85,11 @@ public struct CaptureFileError: Error, Sendable, Hashable {
 
     /// What can happen to a capture file.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// There is no such file or directory.
         case notFound
-        /// The directory holds no `.capture` file.
         case noCaptures
         /// The file exists and is not to be overwritten.
         case exists
-        /// The file or directory cannot be read.
         case notReadable
-        /// The file cannot be written.
         case notWritable
     }
 

@@ -5,13 +5,11 @@ import CardPasses
 struct CaptureParser {
     let file: String?
     var capture: Capture
-    var hasVersion = false
+    private var hasVersion = false
     /// Whether a card or a line came, so that the header is over.
     var isInBody = false
     var readers: Set<Int?> = []
-    /// The presentation to which the next exchange belongs.
     var current: Int?
-    /// The open presentation of each reader.
     var open: [Int?: Int] = [:]
     /// The last time of a card or a line, and the last removal of each reader.
     var latest: Duration = .zero
@@ -28,51 +26,29 @@ struct CaptureParser {
 
     mutating func parse(_ bytes: [UInt8]) throws(CaptureError) -> Capture {
         guard bytes.count <= CaptureLimits.fileLength else {
-            let limit = CaptureLimits.fileLength
-            throw CaptureError(
-                file: file,
-                line: 1,
-                column: 1,
-                code: .fileTooLong,
-                message: "the file has \(bytes.count) bytes, \(limit) are allowed"
-            )
+            throw error(.fileTooLong, "the file has \(bytes.count) bytes, \(CaptureLimits.fileLength) are allowed")
         }
-        var rest = bytes[...]
-        // A byte order mark, which some editors write.
-        if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
-        var number = 0
-        while !rest.isEmpty {
-            number += 1
-            let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
-            var line = rest[..<end]
-            rest = end < rest.endIndex ? rest[(end + 1)...] : rest[end...]
-            if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
-            try check(line, number: number)
-            try statement(CaptureCursor(Array(line), line: number, file: file))
+        var lines = LineSequence(bytes)
+        while let line = lines.next() {
+            try check(line, number: lines.number)
+            try statement(CaptureCursor(Array(line), line: lines.number, file: file))
         }
         try finishCommand()
         guard hasVersion else {
-            throw CaptureError(
-                file: file,
-                line: max(number, 1),
-                column: 1,
-                code: .notACapture,
-                message: "the file is empty; a capture begins with 'capture \(CaptureLimits.version)'"
-            )
+            let message = "the file is empty; a capture begins with 'capture \(CaptureLimits.version)'"
+            throw error(.notACapture, line: max(lines.number, 1), message)
         }
         return capture
     }
 
-    /// Refuses lines that are too long or not UTF-8.
+    private func error(_ code: CaptureError.Code, line: Int = 1, column: Int = 1, _ message: String) -> CaptureError {
+        CaptureError(file: file, line: line, column: column, code: code, message: message)
+    }
+
     private func check(_ line: ArraySlice<UInt8>, number: Int) throws(CaptureError) {
         guard line.count <= CaptureLimits.lineLength else {
-            throw CaptureError(
-                file: file,
-                line: number,
-                column: CaptureLimits.lineLength + 1,
-                code: .lineTooLong,
-                message: "the line has \(line.count) bytes, \(CaptureLimits.lineLength) are allowed"
-            )
+            let message = "the line has \(line.count) bytes, \(CaptureLimits.lineLength) are allowed"
+            throw error(.lineTooLong, line: number, column: CaptureLimits.lineLength + 1, message)
         }
         guard line.contains(where: { $0 >= 0x80 }) else { return }
         var decoder = UTF8()
@@ -82,54 +58,45 @@ struct CaptureParser {
             switch decoder.decode(&iterator) {
             case .scalarValue: column += 1
             case .emptyInput: return
-            case .error:
-                throw CaptureError(
-                    file: file,
-                    line: number,
-                    column: column,
-                    code: .invalidUTF8,
-                    message: "the text is not UTF-8"
-                )
+            case .error: throw error(.invalidUTF8, line: number, column: column, "the text is not UTF-8")
             }
         }
     }
 
-    mutating func statement(_ line: CaptureCursor) throws(CaptureError) {
-        guard let first = line.current, first != UInt8(ascii: "#") else { return }
-        guard hasVersion else { return try version(line.withoutComment()) }
+    private mutating func statement(_ whole: CaptureCursor) throws(CaptureError) {
+        guard let first = whole.current, first != UInt8(ascii: "#") else { return }
+        var (whole, line) = (whole, whole.withoutComment())
+        guard hasVersion else { return try version(&line) }
         switch first {
-        case UInt8(ascii: ">"): return try command(line.withoutComment())
-        case UInt8(ascii: "<"): return try answer(line.withoutComment())
-        case UInt8(ascii: "!"): return try fault(line.withoutComment())
+        case UInt8(ascii: ">"): return try command(&line)
+        case UInt8(ascii: "<"): return try answer(&line)
+        case UInt8(ascii: "!"): return try fault(&line)
         default: break
         }
         try finishCommand()
-        var words = line
-        let word = String(decoding: line.peekWord(stops: [UInt8(ascii: ":")]), as: UTF8.self)
+        let word = String(decoding: whole.peekWord(stops: [UInt8(ascii: ":")]), as: UTF8.self)
+        var words = whole
         words.advance(word.utf8.count)
         switch word {
-        case _ where words.current == UInt8(ascii: ":"): try header(line)
-        case "card": try card(line.withoutComment())
-        case "removed": try removed(line.withoutComment())
-        case "line": try smartReaderLine(line)
-        case "control": try command(line.withoutComment())
-        case "reader" where isInBody && !line.withoutComment().rest.contains(UInt8(ascii: ":")):
-            try change(line.withoutComment())
+        case _ where words.current == UInt8(ascii: ":"): try header(&whole)
+        case "card": try card(&line)
+        case "removed": try removed(&line)
+        case "line": try smartReaderLine(&whole)
+        case "control": try command(&line)
+        case "reader" where isInBody && !line.rest.contains(UInt8(ascii: ":")): try change(&line)
         default:
-            if line.rest.contains(UInt8(ascii: ":")) { return try header(line) }
+            if whole.rest.contains(UInt8(ascii: ":")) { return try header(&whole) }
             guard isInBody else {
-                throw line.error(.invalidHeader, "'\(CaptureCursor.text(line.rest))' is no header 'key: value'")
+                throw whole.error(.invalidHeader, "'\(CaptureCursor.text(whole.rest))' is no header 'key: value'")
             }
-            throw line.error(.unknownStatement, "'\(CaptureCursor.text(line.peekWord()))' is not known")
+            throw whole.error(.unknownStatement, "'\(CaptureCursor.text(whole.peekWord()))' is not known")
         }
     }
 }
 
 /// Cards and their facts, removals, and the lines of Smart Readers.
 extension CaptureParser {
-    mutating func card(_ line: CaptureCursor) throws(CaptureError) {
-        var line = line
-        let sourceLine = line.line
+    private mutating func card(_ line: inout CaptureCursor) throws(CaptureError) {
         _ = line.skipWord("card")
         let reader = try reader(&line, of: "a card")
         let (time, place) = try time(&line, of: "a card")
@@ -143,7 +110,7 @@ extension CaptureParser {
         if let before = open.updateValue(index, forKey: reader) { times[before] = nil }
         current = index
         times[index] = time
-        capture.presentations.append(.init(reader: reader, at: time, facts: facts, sourceLine: sourceLine))
+        capture.presentations.append(.init(reader: reader, at: time, facts: facts, sourceLine: line.line))
     }
 
     /// The earliest time at which another card can come to a reader.
@@ -152,8 +119,7 @@ extension CaptureParser {
         return times[index] ?? .zero
     }
 
-    mutating func removed(_ line: CaptureCursor) throws(CaptureError) {
-        var line = line
+    private mutating func removed(_ line: inout CaptureCursor) throws(CaptureError) {
         let start = line.position
         _ = line.skipWord("removed")
         let reader = try reader(&line, of: "a removal")
@@ -169,8 +135,7 @@ extension CaptureParser {
     }
 
     /// `reader N`: what follows belongs to the card on that reader.
-    mutating func change(_ line: CaptureCursor) throws(CaptureError) {
-        var line = line
+    private mutating func change(_ line: inout CaptureCursor) throws(CaptureError) {
         let start = line.position
         _ = line.skipWord("reader")
         let reader = try reader(&line, of: "this line")
@@ -179,8 +144,7 @@ extension CaptureParser {
         current = index
     }
 
-    mutating func smartReaderLine(_ line: CaptureCursor) throws(CaptureError) {
-        var line = line
+    private mutating func smartReaderLine(_ line: inout CaptureCursor) throws(CaptureError) {
         _ = line.skipWord("line")
         let reader = try reader(&line, of: "a line")
         guard line.skipWord("at") else { throw line.error(.invalidTime, "a line has no 'at' with a time") }
@@ -197,8 +161,7 @@ extension CaptureParser {
 
     private func reader(_ line: inout CaptureCursor, of what: String) throws(CaptureError) -> Int? {
         let word = line.peekWord()
-        let hasNumber = word.first.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
-        guard hasNumber else {
+        guard word.first.map(CaptureCursor.isDigit) ?? false else {
             guard readers.isEmpty || readers.contains(nil) else {
                 throw line.error(.unknownReader, "\(what) does not say on which of the readers")
             }
@@ -223,12 +186,7 @@ extension CaptureParser {
         return (try line.time(what), place)
     }
 
-    func backwards(
-        _ line: CaptureCursor,
-        at place: Int,
-        _ time: Duration,
-        before: Duration
-    ) -> CaptureError {
+    private func backwards(_ line: CaptureCursor, at place: Int, _ time: Duration, before: Duration) -> CaptureError {
         let (text, earlier) = (CaptureTime.text(time), CaptureTime.text(before))
         return line.error(.timeBackwards, at: place, "the time goes backwards, from \(earlier) to \(text)")
     }
@@ -240,9 +198,7 @@ extension CaptureParser {
             let name = String(decoding: word, as: UTF8.self)
             let place = line.position
             if let technology = Technology(rawValue: name) {
-                guard facts.technology == nil else {
-                    throw line.error(.duplicateFact, "the card has two technologies")
-                }
+                if facts.technology != nil { throw line.error(.duplicateFact, "the card has two technologies") }
                 facts.technology = technology
                 line.advance(word.count)
                 continue
@@ -262,11 +218,7 @@ extension CaptureParser {
             }
             guard bytes.count <= ReaderLimits.atrLength else {
                 let limit = ReaderLimits.atrLength
-                throw line.error(
-                    .wrongLength,
-                    at: place,
-                    "the ATR has \(bytes.count) bytes, \(limit) are allowed"
-                )
+                throw line.error(.wrongLength, at: place, "the ATR has \(bytes.count) bytes, \(limit) are allowed")
             }
             facts.atr = bytes
         }
@@ -283,8 +235,7 @@ extension CaptureParser {
             let isDigits = word.allSatisfy { CaptureCursor.digit($0) != nil }
             // A word of letters is the name of a fact, which is for the caller to know or not; with a decimal digit in
             // it, it is meant as bytes.
-            let isMeant = word.contains { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            guard !isName, isDigits || isMeant else { break }
+            guard !isName, isDigits || word.contains(where: CaptureCursor.isDigit) else { break }
             while let byte = line.current, !CaptureCursor.isSpace(byte) { bytes.append(try line.hexByte()) }
             line.skipSpaces()
         }
@@ -292,11 +243,9 @@ extension CaptureParser {
     }
 }
 
-/// Commands, answers and faults.
 extension CaptureParser {
-    mutating func command(_ line: CaptureCursor) throws(CaptureError) {
+    private mutating func command(_ line: inout CaptureCursor) throws(CaptureError) {
         try finishCommand()
-        var line = line
         let start = line
         guard current != nil else { throw line.error(.noCard, "a command stands where there is no card") }
         if line.skipWord("control") {
@@ -323,8 +272,7 @@ extension CaptureParser {
         pending = (.apdu(bytes), start)
     }
 
-    mutating func answer(_ line: CaptureCursor) throws(CaptureError) {
-        var line = line
+    private mutating func answer(_ line: inout CaptureCursor) throws(CaptureError) {
         let start = line
         let request = try pendingRequest(line)
         _ = line.skip("<")
@@ -334,10 +282,7 @@ extension CaptureParser {
             let message = isRaw ? "'<<' answers a command that is no raw frame" : "'<' answers a raw frame"
             throw start.error(.answerKind, message)
         }
-        guard !isRaw else {
-            let frame = try frame(&line)
-            return try finish(.raw(frame), &line)
-        }
+        if isRaw { return try finish(.raw(try frame(&line)), &line) }
         let bytes = try line.hex(stops: [UInt8(ascii: "@")])
         if case .apdu = request {
             guard !bytes.isEmpty else { throw line.error(.missingBytes, "the answer has no bytes") }
@@ -352,8 +297,7 @@ extension CaptureParser {
         try finish(.bytes(bytes), &line)
     }
 
-    mutating func fault(_ line: CaptureCursor) throws(CaptureError) {
-        var line = line
+    private mutating func fault(_ line: inout CaptureCursor) throws(CaptureError) {
         let start = line
         _ = line.skip("!")
         line.skipSpaces()
@@ -362,7 +306,9 @@ extension CaptureParser {
             throw line.error(.unknownFault, "'\(CaptureCursor.text(word))' is no fault")
         }
         line.advance(word.count)
-        if pending == nil, let current, capture.presentations[current].isBare {
+        if pending == nil, let current, capture.presentations[current].connectFault == nil,
+            capture.presentations[current].exchanges.isEmpty
+        {
             // Directly after the card: no conversation with it was possible.
             try line.expectEnd()
             capture.presentations[current].connectFault = fault
@@ -376,17 +322,11 @@ extension CaptureParser {
         if let pending { return pending.request }
         guard let current else { throw line.error(.noCard, "an answer stands where there is no card") }
         let isSecond = !capture.presentations[current].exchanges.isEmpty
-        throw line.error(
-            .unexpectedAnswer,
-            isSecond ? "the command above has its answer" : "there is no command to be answered"
-        )
+        let message = isSecond ? "the command above has its answer" : "there is no command to be answered"
+        throw line.error(.unexpectedAnswer, message)
     }
 
-    /// Ends an exchange with its answer and the time of it.
-    private mutating func finish(
-        _ answer: Capture.Exchange.Answer,
-        _ line: inout CaptureCursor
-    ) throws(CaptureError) {
+    private mutating func finish(_ answer: Capture.Exchange.Answer, _ line: inout CaptureCursor) throws(CaptureError) {
         line.skipSpaces()
         var at: Duration?
         let place = line.position
@@ -433,25 +373,19 @@ extension CaptureParser {
 
     private static func controlCode(_ word: ArraySlice<UInt8>) -> UInt32? {
         let text = String(decoding: word, as: UTF8.self).lowercased()
-        guard text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }) else { return nil }
+        guard !text.contains("+"), !text.contains("-") else { return nil }
         return text.hasPrefix("0x") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
     }
 }
 
-extension Capture.Presentation {
-    /// Whether nothing stands after the line that opened it.
-    fileprivate var isBare: Bool { connectFault == nil && exchanges.isEmpty }
-}
-
 /// `capture 1` and the header.
 extension CaptureParser {
-    mutating func version(_ line: CaptureCursor) throws(CaptureError) {
-        var line = line
+    private mutating func version(_ line: inout CaptureCursor) throws(CaptureError) {
         guard line.skipWord("capture") else {
             throw line.error(.notACapture, "a capture begins with 'capture \(CaptureLimits.version)'")
         }
         let word = line.peekWord()
-        guard !word.isEmpty, word.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+        guard !word.isEmpty, word.allSatisfy(CaptureCursor.isDigit) else {
             throw line.error(.notACapture, "a capture begins with 'capture \(CaptureLimits.version)'")
         }
         guard Int(String(decoding: word, as: UTF8.self)) == CaptureLimits.version else {
@@ -463,13 +397,12 @@ extension CaptureParser {
         hasVersion = true
     }
 
-    mutating func header(_ line: CaptureCursor) throws(CaptureError) {
+    private mutating func header(_ line: inout CaptureCursor) throws(CaptureError) {
         guard !isInBody else { throw line.error(.headerAfterCard, "a header line stands after the first card") }
-        var line = line
         let start = line.position
         let raw = line.rest.prefix { $0 != UInt8(ascii: ":") }
         let key = Self.trimmed(raw)
-        guard !key.isEmpty, key.utf8.allSatisfy(Self.isKeyCharacter) else {
+        guard !key.isEmpty, key.utf8.allSatisfy(Self.keyCharacters.contains) else {
             throw line.error(.invalidHeader, "'\(CaptureCursor.text(raw))' cannot be the key of a header")
         }
         line.advance(raw.count)
@@ -524,13 +457,9 @@ extension CaptureParser {
         }
     }
 
-    private static func isKeyCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."): true
-        default: byte == UInt8(ascii: " ")
-        }
-    }
+    private static let keyCharacters = Set(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_. ".utf8
+    )
 
     /// A header's value: up to a `#` after white space, with `\\` and `\#` as they are meant.
     private static func value(_ bytes: ArraySlice<UInt8>) -> String {

@@ -3,7 +3,6 @@ import CardPasses
 
 /// The canonical text of captures.
 package enum CaptureText {
-    /// A whole capture: header, then presentations and lines in the order of their times.
     static func text(_ capture: Capture) -> String {
         var text = "capture \(CaptureLimits.version)\n"
         for header in capture.headers { text += line(header) }

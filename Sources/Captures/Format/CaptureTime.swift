@@ -16,7 +16,6 @@ package enum CaptureTime {
         return "\(seconds).\(decimals)"
     }
 
-    /// Reads seconds with up to nine decimals, or `nil`.
     static func duration(_ text: some Collection<UInt8>) -> Duration? {
         let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
         guard let whole = parts.first, (1...10).contains(whole.count), let seconds = number(whole) else { return nil }
@@ -26,11 +25,10 @@ package enum CaptureTime {
         return .seconds(seconds) + .nanoseconds(nanoseconds)
     }
 
-    /// The number that at most ten digits write.
     private static func number(_ digits: some Collection<UInt8>) -> Int64? {
         var value: Int64 = 0
         for digit in digits {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            guard CaptureCursor.isDigit(digit) else { return nil }
             value = value * 10 + Int64(digit - UInt8(ascii: "0"))
         }
         return value

@@ -10,23 +10,23 @@ public final class CaptureWriter: Sendable {
     /// The file.
     public let path: String
 
-    /// The descriptor, or -1 once closed.
     private let descriptor: Mutex<Int32>
 
     /// Creates the file.
     ///
-    /// - Parameters:
-    ///   - path: the file.
-    ///   - overwrite: whether a file of that name is replaced. It keeps its content until ``replace(with:)``.
+    /// - Parameter overwrite: whether a file of that name is replaced. It keeps its content until ``replace(with:)``.
     /// - Throws: ``CaptureFileError/Kind/exists`` or ``CaptureFileError/Kind/notWritable``.
     public init(creating path: String, overwrite: Bool = false) throws(CaptureFileError) {
         self.path = path
-        descriptor = Mutex(try Self.open(path, overwrite ? 0 : O_EXCL))
+        // Not to wait, without end, until somebody reads a pipe.
+        let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | (overwrite ? 0 : O_EXCL)
+        let file = Foundation.open(path, flags, 0o600)
+        guard file >= 0 else { throw WholeFile.failure(path) }
+        _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK)
+        descriptor = Mutex(file)
     }
 
-    deinit {
-        descriptor.withLock { if $0 >= 0 { _ = Foundation.close($0) } }
-    }
+    deinit { close() }
 
     /// Appends whole lines, in one system call where the system takes them in one.
     public func append(_ text: String) throws(CaptureFileError) {
@@ -84,13 +84,5 @@ public final class CaptureWriter: Sendable {
             _ = unlink(target.path)
         }
         close()
-    }
-
-    private static func open(_ path: String, _ flag: Int32) throws(CaptureFileError) -> Int32 {
-        // Not to wait, without end, until somebody reads a pipe.
-        let file = Foundation.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | flag, 0o600)
-        guard file >= 0 else { throw WholeFile.failure(path) }
-        _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK)
-        return file
     }
 }

@@ -3,7 +3,6 @@ import CardPasses
 
 /// A command and its answer as both its explanation and its redaction see them.
 struct RecordedExchange: Sendable {
-    /// By what it was carried.
     enum Carrier: Sendable, Hashable {
         case apdu
         case frame
@@ -15,31 +14,25 @@ struct RecordedExchange: Sendable {
 
     let carrier: Carrier
     let command: [UInt8]
-    /// How many bits the last byte of the command has.
     let commandBits: Int
     /// What came back; `nil` if nothing did.
     let answer: [UInt8]?
     let answerBits: Int
-    /// The command's parts, where it is an APDU.
     let apdu: Parts?
 
-    /// The parts of a command APDU and of its answer.
     struct Parts: Sendable {
         let cla: UInt8
         let ins: UInt8
         let p1: UInt8
         let p2: UInt8
         let data: [UInt8]
-        /// Where the data begin in the command.
         let dataOffset: Int
         let expectedLength: Int?
-        /// What is wrong with its lengths.
         let error: APDUError?
         let status: StatusWord?
         /// The answer without its status word.
         let body: [UInt8]
 
-        /// Where the data stand in the command.
         var dataRange: Range<Int> { dataOffset..<(dataOffset + data.count) }
         /// P1 and P2 as one number.
         var parameter: Int { Int(p1) << 8 | Int(p2) }
@@ -76,7 +69,6 @@ struct RecordedExchange: Sendable {
 }
 
 extension RecordedExchange.Parts {
-    /// `nil` for what is shorter than a command's header.
     init?(_ command: [UInt8], _ answer: [UInt8]?) {
         guard command.count >= CaptureLimits.shortestCommand else { return nil }
         (cla, ins, p1, p2) = (command[0], command[1], command[2], command[3])
@@ -169,4 +161,9 @@ extension Capture.Exchange.Answer {
             }
         }
     }
+}
+
+extension CardFacts {
+    /// The technology that was told, or else the one that the ATR shows.
+    var shownTechnology: Technology? { technology ?? atr.flatMap { try? ATR($0) }?.technology }
 }

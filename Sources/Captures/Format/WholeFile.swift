@@ -4,13 +4,9 @@ import Foundation
 /// Writes files whole: under a name of their own beside their place, and then into it, so that a failure leaves what
 /// was there.
 package enum WholeFile {
-    /// Writes a new file of mode 0600, or replaces one, whose mode stays.
+    /// Writes a new file of mode 0600, or replaces one; of a symbolic link, the file that it leads to.
     ///
-    /// - Parameters:
-    ///   - bytes: the content.
-    ///   - path: the file. Of a symbolic link, the file that it leads to is replaced.
-    ///   - overwrite: whether a file of that name is replaced.
-    ///   - keepingMode: whether the mode of a file that is replaced stays; else the new one is of mode 0600 too.
+    /// - Parameter keepingMode: whether the mode of a file that is replaced stays; else the new one is of mode 0600 too.
     /// - Throws: ``CaptureFileError/Kind/exists`` or ``CaptureFileError/Kind/notWritable``; nothing is changed then.
     package static func write(
         _ bytes: [UInt8],
@@ -21,8 +17,7 @@ package enum WholeFile {
         var status = stat()
         guard lstat(path, &status) == 0 else {
             guard errno == ENOENT else { throw failure(path) }
-            let file = try put(bytes, at: path, nil, overwrite ? .replacing : .creating, of: path)
-            _ = close(file)
+            _ = close(try put(bytes, at: path, nil, overwrite ? .replacing : .creating, of: path))
             return
         }
         guard overwrite else { throw CaptureFileError(path: path, kind: .exists, code: EEXIST) }
@@ -34,11 +29,9 @@ package enum WholeFile {
 
     /// A regular file that can be replaced.
     struct Target {
-        /// Where it is, free of symbolic links.
         let path: String
         let status: stat
 
-        /// Follows the links.
         init(_ path: String) throws(CaptureFileError) {
             guard let real = WholeFile.real(path), let folder = WholeFile.real(FileSteps.folder(of: path)) else {
                 throw WholeFile.failure(path)
@@ -59,7 +52,6 @@ package enum WholeFile {
         }
     }
 
-    /// What happens to a file that stands at the place.
     enum Place {
         case creating, replacing
     }
@@ -67,10 +59,7 @@ package enum WholeFile {
     /// Writes a file beside its place and moves it there.
     ///
     /// - Parameters:
-    ///   - bytes: the content.
-    ///   - place: the file.
     ///   - old: the file that is replaced, whose mode and owner stay; `nil` if absent.
-    ///   - kind: whether a file at the place is replaced.
     ///   - path: the name that errors tell.
     /// - Returns: the descriptor of the new file, behind its content.
     static func put(

@@ -42,9 +42,7 @@ public struct CaptureRedaction: Sendable {
 
     /// Redacts a capture.
     ///
-    /// - Parameters:
-    ///   - original: the capture.
-    ///   - seed: what the stand-ins depend on, or `nil` to make it from the capture.
+    /// - Parameter seed: what the stand-ins depend on, or `nil` to make it from the capture.
     public init(of original: Capture, seed: UInt64? = nil) {
         let seed = seed ?? RedactionRandom.hash(original.text().utf8)
         let vocabulary = RedactionVocabulary(seed: seed)
@@ -59,20 +57,13 @@ public struct CaptureRedaction: Sendable {
             capture = original
             plain = []
             for (index, conversation) in conversations.enumerated() {
-                let (presentation, unexamined) = Self.redact(
-                    original.presentations[index],
-                    conversation,
-                    identifiers,
-                    text
-                )
-                capture.presentations[index] = presentation
+                let presentation = original.presentations[index]
+                let (redacted, unexamined) = Self.redact(presentation, conversation, identifiers, text)
+                capture.presentations[index] = redacted
                 plain.append(unexamined)
             }
-            capture.lines = original.lines.map { line in
-                var line = line
-                line.text = RedactionLine(text: text, identifiers: identifiers).redact(line.text)
-                return line
-            }
+            let lines = RedactionLine(text: text, identifiers: identifiers)
+            for index in capture.lines.indices { capture.lines[index].text = lines.redact(original.lines[index].text) }
             guard vocabulary.isCollecting else { break }
             vocabulary.make()
             identifiers.make()
@@ -166,7 +157,7 @@ public struct CaptureRedaction: Sendable {
             for span in conversation.spans where !span.isPublic(in: presentation) {
                 secrets.append(CaptureSecret(kind: span.kind, line: line(span.exchange)))
             }
-            let unexamined = Set(conversation.unexamined).union(number < plain.count ? plain[number] : [])
+            let unexamined = conversation.unexamined.union(plain[number])
             unexaminedCount += unexamined.count
             unexaminedLines += unexamined.sorted().compactMap(line)
         }

@@ -4,7 +4,6 @@ import CardTags
 
 // Frames of cards' own protocols.
 extension RedactionConversation {
-    /// The frame under way, of the card's own protocol.
     mutating func takeFrame() {
         guard let first = command.first else { return }
         if wantsSector {
@@ -63,7 +62,6 @@ extension RedactionConversation {
         }
     }
 
-    /// Four bytes that are written to a page.
     private mutating func takePage(_ page: Int, _ written: Range<Int>) {
         touch(.pages(sector: sector), 4 * page, written, isCommand: true)
         if sector == 0 { findPassword(page: page, written) }
@@ -147,7 +145,6 @@ extension RedactionConversation {
         }
     }
 
-    /// Blocks of a Type 3 tag, as far as their content goes.
     private mutating func takeFeliCa(_ blocks: [Int], _ content: Range<Int>, isCommand: Bool) {
         for (place, block) in blocks.enumerated().prefix(content.count / 16) {
             let part = content.dropFirst(16 * place).prefix(16)
@@ -202,7 +199,6 @@ extension RedactionConversation {
         }
     }
 
-    /// What a PN53x behind a reader does itself.
     private mutating func takeChip(_ code: UInt8, _ body: Range<Int>) {
         switch code {
         case 0x4A, 0x60: if body.count > 8 { span(answer: body.dropFirst(4), .identifier) }

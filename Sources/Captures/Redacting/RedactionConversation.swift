@@ -28,9 +28,7 @@ struct RedactionConversation {
     var memory = RedactionMemory()
     /// Identifiers that the facts, the reader or the card told.
     var identifiers: [[UInt8]] = []
-    /// Exchanges that tell the card's identifier.
     var telling: Set<Int> = []
-    /// Exchanges that hold data that are not understood.
     var unexamined: Set<Int> = []
 
     var technology: Technology?
@@ -55,13 +53,11 @@ struct RedactionConversation {
     /// A native DESFire or Type 2 command that goes on with `AF`.
     var chain: (command: UInt8, part: Int)?
     var isPass = false
-    /// Which commands are secret, in their order.
     var secrets = APDUSecrets()
 
     init(_ presentation: Capture.Presentation) {
         let facts = presentation.facts
-        let atr = facts.atr.flatMap { try? ATR($0) }
-        technology = facts.technology ?? atr?.technology
+        technology = facts.shownTechnology
         let usesKeys = presentation.exchanges.contains { exchange in
             guard case .apdu(let bytes) = exchange.request, bytes.count > 1, bytes[0] == 0xFF else { return false }
             return [0x82, 0x86, 0x88, 0xF3, 0xF4].contains(bytes[1])
@@ -93,7 +89,6 @@ struct RedactionConversation {
         }
     }
 
-    /// What is under way is a command APDU.
     mutating func takeAPDU() { take(RecordedExchange(.apdu, command, answer)) }
 
     /// A frame that is a part of a command, and its answer, which is a part of an answer: as if they stood alone.
@@ -120,16 +115,9 @@ struct RedactionConversation {
         for (isCommand, range) in [(true, command), (false, answer)] where !range.isEmpty {
             let start = range.lowerBound + (isCommand ? shift.command : shift.answer)
             let range = start..<(start + range.count)
-            spans.append(
-                Span(
-                    exchange: index,
-                    isCommand: isCommand,
-                    range: range,
-                    kind: kind,
-                    isMessage: isMessage,
-                    isOwn: isOwn
-                )
-            )
+            var span = Span(exchange: index, isCommand: isCommand, range: range, kind: kind)
+            (span.isMessage, span.isOwn) = (isMessage, isOwn)
+            spans.append(span)
         }
     }
 
@@ -205,7 +193,6 @@ struct RedactionConversation {
 
     // MARK: Storage cards
 
-    /// Pages or blocks that were read or written, from one on.
     mutating func takeStorage(_ block: Int, _ range: Range<Int>, isCommand: Bool) {
         guard !isClassic else { return takeBlocks(block, range, isCommand: isCommand) }
         let space: RedactionMemory.Space = technology == .iso15693 ? .type5 : .pages(sector: 0)
@@ -213,7 +200,6 @@ struct RedactionConversation {
         if isCommand, space == .pages(sector: 0) { findPassword(page: block, range) }
     }
 
-    /// Blocks of a Classic in a row.
     mutating func takeBlocks(_ block: Int, _ range: Range<Int>, isCommand: Bool) {
         for place in stride(from: range.lowerBound, to: range.upperBound, by: 16) {
             let part = place..<min(place + 16, range.upperBound)
@@ -287,7 +273,6 @@ struct RedactionConversation {
 
 // Files of ISO 7816 applications, and the answers of passes.
 extension RedactionConversation {
-    /// A part of a file, of which more may follow.
     private mutating func read(_ place: (space: RedactionMemory.Space, address: Int)?, _ body: Range<Int>) {
         guard let (space, address) = place else { return unexamine(body) }
         touch(space, address, body, isCommand: false)
@@ -378,14 +363,12 @@ extension RedactionConversation {
         case 0x02, 0x25, 0x26, 0x27, 0x28, 0x29, 0x2A, 0x2C, 0x3C, 0x22: break
         case 0x2B, 0x3B:
             if !isError, let answered { tell(answered) }
-        case 0x20, 0x23, 0x30, 0x33:
-            guard let (block, count, _) = Self.blocks(Array(command[parameters]), code) else {
-                return unexamine(parameters, data)
-            }
-            takeVicinityBlocks(block, count, hasSecurity: flags & 0x40 != 0, data)
-        case 0x21, 0x24, 0x31, 0x34:
+        case 0x20, 0x23, 0x30, 0x33, 0x21, 0x24, 0x31, 0x34:
             guard let (block, count, length) = Self.blocks(Array(command[parameters]), code) else {
                 return unexamine(parameters, data)
+            }
+            guard [0x01, 0x04].contains(code & 0x0F) else {
+                return takeVicinityBlocks(block, count, hasSecurity: flags & 0x40 != 0, data)
             }
             let written = parameters.dropFirst(length)
             let size = written.count / count

@@ -5,12 +5,10 @@ import CardPasses
 final class RedactionIdentifiers {
     private let originals: [[UInt8]]
     private let vocabulary: RedactionVocabulary
-    /// Byte strings and their stand-ins.
     private var patterns = RedactionPatterns(prefixLength: 4)
     /// Identifiers of one or two different bytes, which might stand anywhere by chance, and their patterns.
     private let plain: [[UInt8]]
     private var plainPatterns = RedactionPatterns(prefixLength: 4)
-    /// The identifiers in hexadecimal with their stand-ins.
     private(set) var texts = RedactionPatterns(prefixLength: 8)
 
     init(_ identifiers: [[UInt8]], _ vocabulary: RedactionVocabulary) {
@@ -19,7 +17,8 @@ final class RedactionIdentifiers {
         let all = Array(Set(identifiers.filter { $0.count >= 4 }))
             .sorted { $0.count != $1.count ? $0.count > $1.count : $0.lexicographicallyPrecedes($1) }
         originals = all.filter { Set($0).count >= 3 }
-        plain = all.filter { Set($0).count < 3 && !Self.isEmpty($0) }
+        // With all bits the same there is no identifier.
+        plain = all.filter { Set($0).count < 3 && Set($0) != [0x00] && Set($0) != [0xFF] }
         for original in plain {
             _ = vocabulary.string(original, keeping: original.count == 8 ? [0, 1] : [0], always: true)
         }
@@ -31,11 +30,6 @@ final class RedactionIdentifiers {
                 texts.add(hex, hex)
             }
         }
-    }
-
-    /// Whether there is no identifier: all bits are the same.
-    private static func isEmpty(_ bytes: [UInt8]) -> Bool {
-        bytes.allSatisfy { $0 == 0x00 } || bytes.allSatisfy { $0 == 0xFF }
     }
 
     /// The identifier in its own order: some readers give one of ISO 15693 backwards.
@@ -111,18 +105,17 @@ final class RedactionIdentifiers {
 
     // MARK: Headers
 
-    /// Replaces identifiers in hexadecimal, with or without separators, or in decimal, and words that were replaced in
-    /// the cards' texts.
+    /// Replaces identifiers in hexadecimal or decimal, and words that were replaced in the cards' texts.
     func replace(in text: String, _ vocabulary: RedactionVocabulary) -> String {
         var bytes = Array(text.utf8)
         replaceHex(in: &bytes)
         var place = 0
         while place < bytes.count {
-            guard Self.isWord(bytes[place]) else {
+            guard RedactionText.isWord(bytes[place]) else {
                 place += 1
                 continue
             }
-            let end = bytes[place...].firstIndex { !Self.isWord($0) } ?? bytes.count
+            let end = bytes[place...].firstIndex { !RedactionText.isWord($0) } ?? bytes.count
             let word = Array(bytes[place..<end])
             // Words such as 'of' and 'the' are nobody's name.
             let isSmall = word.count <= 3 && word.allSatisfy { (0x61...0x7A).contains($0) }
@@ -174,9 +167,5 @@ final class RedactionIdentifiers {
             return Array(String(bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }).utf8)
         }
         return nil
-    }
-
-    private static func isWord(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte >= 0x80
     }
 }

@@ -42,8 +42,10 @@ struct RedactionLine {
         }
         guard star < bytes.count else { return body }
         var check = Array(bytes[star...])
-        if check.count >= 3, old(bytes[..<star], check) {
-            let skipsMark = skipsMark(bytes[..<star], check)
+        // It may cover the mark or leave it out; one that was wrong stays.
+        let told = check.dropFirst().prefix(2)
+        let skipsMark = [true, false].first { told == SmartReaderChecksum.text(bytes[..<star], skipsMark: $0)[...] }
+        if let skipsMark {
             check.replaceSubrange(1..<3, with: SmartReaderChecksum.text(body[...], skipsMark: skipsMark))
         }
         return body + check
@@ -62,14 +64,5 @@ struct RedactionLine {
         let known = identifiers.replace(in: bytes)
         let new = known == bytes ? text.vocabulary.string(bytes, keeping: bytes.count == 8 ? [0, 1] : [0]) : known
         return Array(new.hex.utf8)
-    }
-
-    private func old(_ body: ArraySlice<UInt8>, _ check: [UInt8]) -> Bool {
-        let wanted = Array(check[1..<3])
-        return [true, false].contains { SmartReaderChecksum.text(body, skipsMark: $0) == wanted }
-    }
-
-    private func skipsMark(_ body: ArraySlice<UInt8>, _ check: [UInt8]) -> Bool {
-        SmartReaderChecksum.text(body) == Array(check[1..<3])
     }
 }

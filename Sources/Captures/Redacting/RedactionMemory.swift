@@ -41,10 +41,8 @@ struct RedactionMemory {
 
     var spaces: [Space] { Array(states.keys) }
 
-    /// The last state of a memory.
     func image(_ space: Space) -> [Int: UInt8] { states[space]?.last ?? [:] }
 
-    /// Notes a touch, and begins a new state if it changes a value.
     mutating func note(_ touch: Touch, _ bytes: ArraySlice<UInt8>) {
         let (space, address) = (touch.space, touch.address)
         guard !bytes.isEmpty, address >= 0, address < 1 << 24 else { return }
@@ -123,10 +121,7 @@ struct RedactionMemory {
     /// Where messages stand: the addresses of their bytes, in order.
     func messages(in image: [Int: UInt8], _ space: Space) -> [[Int]] {
         switch space {
-        case .pages(sector: 0): return tlvMessages(in: image, from: 16).messages
-        case .pages, .directory: return []
-        case .classic: return tlvMessages(in: image, from: 0).messages
-        case .type5: return tlvMessages(in: image, from: image[2] == 0 ? 8 : 4).messages
+        case .pages, .directory, .classic, .type5: return tlvs(in: image, space).messages
         case .type3:
             let length = [11, 12, 13].reduce(0) { $0 << 8 | Int(image[$1] ?? 0) }
             return [Array(16..<(16 + min(length, image.count)))]
@@ -149,8 +144,14 @@ struct RedactionMemory {
     }
 
     /// The NDEF messages in a row of TLVs, and the places of what frames them.
-    func tlvMessages(in image: [Int: UInt8], from start: Int) -> (messages: [[Int]], frames: Set<Int>) {
-        var place = start
+    func tlvs(in image: [Int: UInt8], _ space: Space) -> (messages: [[Int]], frames: Set<Int>) {
+        var place: Int
+        switch space {
+        case .pages(sector: 0): place = 16
+        case .classic: place = 0
+        case .type5: place = image[2] == 0 ? 8 : 4
+        case .pages, .directory, .type3, .file: return ([], [])
+        }
         var reserved: Set<Int> = []
         var result: [[Int]] = []
         var frames: Set<Int> = []
@@ -225,9 +226,7 @@ extension RedactionMemory {
     /// Exchanges that show data of which nothing is known and that stay as they are: neither zeros nor a part of a
     /// message, of what frames messages, or of a tag's configuration.
     ///
-    /// - Parameters:
-    ///   - replacements: for each state of a memory, the addresses whose bytes are replaced.
-    ///   - isReplaced: whether a byte is replaced by something else: exchange, command or answer, and its offset.
+    /// - Parameter isReplaced: whether a byte is replaced by something that is no part of the memory.
     func unexamined(
         _ replacements: [Space: [[Int: UInt8]]],
         isReplaced: (_ exchange: Int, _ isCommand: Bool, _ offset: Int) -> Bool
@@ -261,19 +260,14 @@ extension RedactionMemory {
 
     /// Messages, what frames them, and configuration.
     private func knownPlaces(_ image: [Int: UInt8], _ space: Space) -> Set<Int> {
-        var result = Set(messages(in: image, space).joined())
+        var result = tlvs(in: image, space).frames.union(messages(in: image, space).joined())
         switch space {
         case .pages(sector: 0):
-            result.formUnion(tlvMessages(in: image, from: 16).frames)
             if image[12] == 0xE1, let size = image[14] {
                 // Behind the user memory are lock bits and settings.
                 result.formUnion(image.keys.filter { $0 >= 16 + 8 * Int(size) })
             }
-        case .classic: result.formUnion(tlvMessages(in: image, from: 0).frames)
-        case .type5:
-            let start = image[2] == 0 ? 8 : 4
-            result.formUnion(tlvMessages(in: image, from: start).frames)
-            result.formUnion(0..<start)
+        case .type5: result.formUnion(0..<(image[2] == 0 ? 8 : 4))
         case .type3:
             // FeliCa Lite: system code, versions, settings, counter, state.
             for block in [0x84, 0x85, 0x86, 0x88, 0x90, 0x92, 0xA0] {
@@ -281,7 +275,7 @@ extension RedactionMemory {
             }
         case .file: result.formUnion(0..<4)
         case .directory: if isDirectory(image, space) { result.formUnion(image.keys) }
-        case .pages: break
+        case .pages, .classic: break
         }
         return result
     }

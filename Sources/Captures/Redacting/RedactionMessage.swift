@@ -104,12 +104,9 @@ struct RedactionMessage {
     private func mime(_ type: String, _ payload: [UInt8]) -> [UInt8] {
         let essence = type.prefix { $0 != ";" }.trimmed
         if essence == "application/json" || essence.hasSuffix("+json") { return text.json(payload) }
-        switch essence {
-        case "text/vcard", "text/x-vcard", "text/directory", "text/calendar", "text/x-vcalendar":
-            return text.card(payload)
-        case _ where essence.hasPrefix("text/"): return text.text(payload)
-        default: return opaque(payload, depth: 4)
-        }
+        let cards = ["text/vcard", "text/x-vcard", "text/directory", "text/calendar", "text/x-vcalendar"]
+        if cards.contains(essence) { return text.card(payload) }
+        return essence.hasPrefix("text/") ? text.text(payload) : opaque(payload, depth: 4)
     }
 
     /// A payload of which nothing is known: a text keeps its form, other bytes are replaced altogether.

@@ -27,7 +27,7 @@ struct RedactionText {
         var isEscaped: Bool
     }
 
-    private static func isWord(_ byte: UInt8) -> Bool {
+    static func isWord(_ byte: UInt8) -> Bool {
         (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte >= 0x80
     }
 
@@ -48,9 +48,7 @@ struct RedactionText {
         return units
     }
 
-    /// Replaces the words of a part of a text.
-    ///
-    /// - Parameter keep: whether a word stays as it is.
+    /// Replaces the words of a part of a text, but those to keep.
     private func words(
         in bytes: inout [UInt8],
         _ range: Range<Int>,
@@ -79,7 +77,9 @@ struct RedactionText {
         if original.contains(where: { $0 >= 0x80 }), String(validating: original, as: UTF8.self) == nil {
             // Not UTF-8: each byte for itself.
             standIn = original.map { $0 >= 0x80 ? $0 ^ 0x15 | 0x80 : vocabulary.word([$0]).first ?? $0 }
-        } else if original.contains(where: { $0 >= 0x80 }), !Self.isAllLetters(original) {
+        } else if original.contains(where: { $0 >= 0x80 }),
+            !String(decoding: original, as: UTF8.self).unicodeScalars.allSatisfy(Self.isLetter)
+        {
             // Signs such as a dash or an emoji are kept where words are taken apart at them.
             standIn = mixed(original)
         } else {
@@ -97,7 +97,6 @@ struct RedactionText {
         }
     }
 
-    /// A word, or the hexadecimal identifier of a card.
     private func word(_ original: [UInt8]) -> [UInt8] {
         let upper = original.map { (0x61...0x66).contains($0) ? $0 - 0x20 : $0 }
         var result: [UInt8] = []
@@ -106,10 +105,6 @@ struct RedactionText {
             result += isUpper ? standIn : standIn.map { (0x41...0x46).contains($0) ? $0 + 0x20 : $0 }
         }
         return result + vocabulary.word(Array(original[result.count...]))
-    }
-
-    private static func isAllLetters(_ bytes: [UInt8]) -> Bool {
-        String(decoding: bytes, as: UTF8.self).unicodeScalars.allSatisfy { isLetter($0) }
     }
 
     private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
@@ -128,13 +123,11 @@ struct RedactionText {
             if Self.isLetter(scalar) {
                 pending += Array(String(scalar).utf8)
             } else {
-                if !pending.isEmpty { result += vocabulary.word(pending) }
+                result += vocabulary.word(pending) + Array(String(scalar).utf8)
                 pending = []
-                result += Array(String(scalar).utf8)
             }
         }
-        if !pending.isEmpty { result += vocabulary.word(pending) }
-        return result
+        return result + vocabulary.word(pending)
     }
 
     // MARK: Forms
@@ -142,8 +135,8 @@ struct RedactionText {
     /// A text that people read, or JSON.
     func text(_ original: [UInt8]) -> [UInt8] {
         var bytes = original
-        let isJSON = original.first { !CaptureCursor.isSpace($0) && $0 != 0x0A && $0 != 0x0D } == UInt8(ascii: "{")
-        if isJSON { return json(original) }
+        let first = original.first { !CaptureCursor.isSpace($0) && $0 != 0x0A && $0 != 0x0D }
+        if first == UInt8(ascii: "{") { return json(original) }
         if let colon = Self.schemeEnd(original), original[colon...].starts(with: Array("://".utf8)) {
             return uri(original)
         }
@@ -151,7 +144,6 @@ struct RedactionText {
         return bytes
     }
 
-    /// A text in UTF-16: each letter and digit is replaced as in UTF-8.
     func utf16(_ original: [UInt8]) -> [UInt8] {
         var bytes = original
         // With a byte order mark FF FE, low byte first.
@@ -160,10 +152,7 @@ struct RedactionText {
         var place = 0
         var run: [Int] = []
         func flush() {
-            if !run.isEmpty {
-                let standIn = vocabulary.word(run.map { bytes[$0] })
-                for (place, byte) in zip(run, standIn) { bytes[place] = byte }
-            }
+            for (place, byte) in zip(run, vocabulary.word(run.map { bytes[$0] })) { bytes[place] = byte }
             run = []
         }
         while place + 1 < bytes.count {
@@ -186,9 +175,8 @@ struct RedactionText {
         return bytes
     }
 
-    /// An address: its scheme and host stay, and the words by which a member's id is found.
-    ///
-    /// - Parameter prefix: what stands before it without being written, as in a URI record.
+    /// An address, behind a prefix that is not written: its scheme and host stay, and the words by which a member's id is
+    /// found.
     func uri(_ original: [UInt8], prefix: [UInt8] = []) -> [UInt8] {
         var bytes = prefix + original
         var place = 0
@@ -206,7 +194,7 @@ struct RedactionText {
         var isFirst = true
         words(in: &bytes, min(place, path)..<path, decodingPercent: true) { word in
             defer { isFirst = false }
-            return Self.isStructural(word) || isNamespace && isFirst
+            return RedactionVocabulary.isStructural(word) || isNamespace && isFirst
         }
         parameters(in: &bytes, path..<end)
         return Array(bytes.dropFirst(prefix.count))
@@ -228,18 +216,11 @@ struct RedactionText {
             let isFragment = bytes[place] == UInt8(ascii: "#")
             let start = place + 1
             let next =
-                start < range.upperBound
-                ? bytes[start..<range.upperBound].firstIndex { [0x26, 0x3B, 0x23].contains($0) } ?? range.upperBound
-                : range.upperBound
-            let equals = isFragment ? nil : bytes[min(start, next)..<next].firstIndex(of: UInt8(ascii: "="))
-            let value = equals.map { $0 + 1 } ?? start
-            if value < next { words(in: &bytes, value..<next, decodingPercent: true) }
-            place = max(next, start)
+                bytes[start..<range.upperBound].firstIndex { [0x26, 0x3B, 0x23].contains($0) } ?? range.upperBound
+            let equals = isFragment ? nil : bytes[start..<next].firstIndex(of: UInt8(ascii: "="))
+            words(in: &bytes, (equals.map { $0 + 1 } ?? start)..<next, decodingPercent: true)
+            place = next
         }
-    }
-
-    private static func isStructural(_ word: [UInt8]) -> Bool {
-        word.count <= 8 && RedactionVocabulary.structural.contains(String(decoding: word, as: UTF8.self).lowercased())
     }
 
     /// The place of the colon behind a scheme.
@@ -273,9 +254,7 @@ struct RedactionText {
                 end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1
             }
             end = min(end, bytes.count)
-            let after =
-                end < bytes.count
-                ? bytes[(end + 1)...].first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } : nil
+            let after = bytes[end...].dropFirst().first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
             if after != UInt8(ascii: ":") { jsonText(in: &bytes, (place + 1)..<end) }
             place = end + 1
         }
@@ -284,7 +263,6 @@ struct RedactionText {
 
     /// The parts of a JSON text between its escapes. A letter written as `\uXXXX` becomes another one.
     private func jsonText(in bytes: inout [UInt8], _ range: Range<Int>) {
-        guard range.lowerBound < range.upperBound else { return }
         var start = range.lowerBound
         var place = start
         while place < range.upperBound {
@@ -292,7 +270,7 @@ struct RedactionText {
                 place += 1
                 continue
             }
-            if start < place { words(in: &bytes, start..<place) }
+            words(in: &bytes, start..<place)
             let isUnicode = place + 5 < range.upperBound && bytes[place + 1] == UInt8(ascii: "u")
             let digits = isUnicode ? (place + 2)..<(place + 6) : place..<place
             if isUnicode, let value = Int(String(decoding: bytes[digits], as: UTF8.self), radix: 16),
@@ -305,7 +283,7 @@ struct RedactionText {
             place = min(place + (isUnicode ? 6 : 2), range.upperBound)
             start = place
         }
-        if start < range.upperBound { words(in: &bytes, start..<range.upperBound) }
+        words(in: &bytes, start..<range.upperBound)
     }
 
     /// Lines of `NAME:value` (vCard, iCalendar): what stands before the first colon of a line stays.
@@ -326,15 +304,8 @@ struct RedactionText {
     /// Runs of at least that many printable characters in bytes of which nothing is known.
     func printableRuns(_ original: [UInt8], atLeast least: Int) -> [UInt8] {
         var bytes = original
-        var start: Int?
-        for index in 0...bytes.count {
-            let isPrintable = index < bytes.count && (0x20...0x7E).contains(bytes[index])
-            if isPrintable {
-                start = start ?? index
-            } else if let from = start {
-                if index - from >= least { words(in: &bytes, from..<index) }
-                start = nil
-            }
+        for run in original.split(whereSeparator: { !(0x20...0x7E).contains($0) }) where run.count >= least {
+            words(in: &bytes, run.indices)
         }
         return bytes
     }

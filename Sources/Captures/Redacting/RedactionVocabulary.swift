@@ -9,7 +9,6 @@ final class RedactionVocabulary {
     private let seed: UInt64
     /// Whether originals are still being collected; what is asked for is then given back as it is.
     private(set) var isCollecting = true
-    /// Words of texts, of one or more letters and digits.
     private var words: [[UInt8]: [UInt8]] = [:]
     /// Byte strings: identifiers, keys, payloads.
     private var strings: [[UInt8]: [UInt8]] = [:]
@@ -27,24 +26,20 @@ final class RedactionVocabulary {
 
     /// Words that mean something by themselves: the parts of an address behind which, and the names under which, an id
     /// stands.
-    static let structural = NDEFPassReader.idSegments.union(
+    private static let structural = NDEFPassReader.idSegments.union(
         (NDEFPassReader.idNames + NDEFPassReader.nameNames).map { $0.lowercased() }
     )
 
     // MARK: Asking
 
-    /// The stand-in of a word: letters for letters, digits for digits.
     func word(_ original: [UInt8]) -> [UInt8] {
         guard !original.isEmpty else { return original }
         if isCollecting { words[original] = original }
         return words[original] ?? original
     }
 
-    /// The stand-in of some bytes. Empty memory, and keys that everybody knows, stand for themselves.
-    ///
-    /// - Parameters:
-    ///   - keeping: the places that stay as they are, such as a manufacturer's code.
-    ///   - always: whether such bytes are replaced too, as in an identifier or a PIN.
+    /// The stand-in of some bytes, of which places may stay, such as a manufacturer's code. Empty memory, and keys that
+    /// everybody knows, stand for themselves, but `always` replaces them too, as in an identifier or a PIN.
     func string(_ original: [UInt8], keeping: Set<Int> = [], always: Bool = false) -> [UInt8] {
         guard always || !Self.isPublic(original) else { return original }
         if isCollecting {
@@ -71,7 +66,6 @@ final class RedactionVocabulary {
 
     // MARK: Making
 
-    /// Ends collecting and makes the stand-ins.
     func make() {
         isCollecting = false
         for original in Array(words.keys) + Array(strings.keys) where original.count >= 4 {
@@ -112,7 +106,7 @@ final class RedactionVocabulary {
         var candidate = original
         for attempt in 0..<96 {
             candidate = make(&random)
-            guard !used.contains(candidate), !isStructural(candidate) else { continue }
+            guard !used.contains(candidate), !Self.isStructural(candidate) else { continue }
             // In a long payload such a run is there by chance.
             let hasRun = candidate.count <= 1024 && Self.runs(of: candidate).contains { runs.contains($0) }
             if !hasRun, attempt >= 64 || originals[candidate] == nil { return candidate }
@@ -120,7 +114,6 @@ final class RedactionVocabulary {
         return candidate
     }
 
-    /// Every run of four bytes.
     private static func runs(of bytes: [UInt8]) -> [UInt32] {
         guard bytes.count >= 4 else { return [] }
         var run: UInt32 = 0
@@ -130,8 +123,8 @@ final class RedactionVocabulary {
         }
     }
 
-    private func isStructural(_ word: [UInt8]) -> Bool {
-        word.count <= 8 && Self.structural.contains(String(decoding: word, as: UTF8.self).lowercased())
+    static func isStructural(_ word: [UInt8]) -> Bool {
+        word.count <= 8 && structural.contains(String(decoding: word, as: UTF8.self).lowercased())
     }
 
     private static func string(_ original: [UInt8], keeping: Set<Int>, _ random: inout RedactionRandom) -> [UInt8] {

@@ -153,11 +153,11 @@ extension BERTag: CustomStringConvertible {
 }
 
 /// Reads objects without trusting any length in them: the work and the memory are bounded by the bytes that are there.
-struct BERTLVDecoder {
+package struct BERTLVDecoder {
     let bytes: [UInt8]
     private(set) var error: BERTLVError?
 
-    init(bytes: [UInt8]) {
+    package init(bytes: [UInt8]) {
         self.bytes = bytes
     }
 
@@ -177,19 +177,23 @@ struct BERTLVDecoder {
         while offset < end, bytes[offset] == 0 { offset += 1 }
         guard offset < end else { return nil }
         guard depth <= ReaderLimits.tlvDepth else { throw BERTLVError(.tooDeep, at: offset) }
+        let (tag, content) = try header(at: offset, end: end)
+        offset = content.upperBound
+        guard tag.isConstructed else { return BERTLV(tag, Array(bytes[content])) }
+        var objects: [BERTLV] = []
+        var place = content.lowerBound
+        while let object = try next(&place, end: offset, depth: depth + 1) { objects.append(object) }
+        return BERTLV(tag, objects: objects)
+    }
+
+    /// The tag that begins there, and where its content lies.
+    package func header(at place: Int, end: Int) throws(BERTLVError) -> (tag: BERTag, content: Range<Int>) {
+        var offset = place
         let tag = try readTag(&offset, end: end)
         let lengthOffset = offset
         let length = try readLength(&offset, end: end)
         guard length <= end - offset else { throw BERTLVError(.valueTruncated, at: lengthOffset) }
-        let valueEnd = offset + length
-        guard tag.isConstructed else {
-            let value = Array(bytes[offset..<valueEnd])
-            offset = valueEnd
-            return BERTLV(tag, value)
-        }
-        var objects: [BERTLV] = []
-        while let object = try next(&offset, end: valueEnd, depth: depth + 1) { objects.append(object) }
-        return BERTLV(tag, objects: objects)
+        return (tag, offset..<offset + length)
     }
 
     private func readTag(_ offset: inout Int, end: Int) throws(BERTLVError) -> BERTag {

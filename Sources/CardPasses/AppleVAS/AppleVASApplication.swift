@@ -17,11 +17,6 @@ public struct AppleVASApplication: Sendable, Hashable {
         public var major: UInt8
         /// What changes where something is added.
         public var minor: UInt8
-
-        /// A version.
-        public init(major: UInt8, minor: UInt8) {
-            (self.major, self.minor) = (major, minor)
-        }
     }
 
     /// The last byte of tag 9F23.
@@ -48,13 +43,9 @@ public struct AppleVASApplication: Sendable, Hashable {
         public static let paymentMayBePerformed = Capabilities(rawValue: 0x20)
     }
 
-    /// What a phone says.
-    public init(version: Version, capabilities: Capabilities, nonce: [UInt8]? = nil) {
-        self.version = version
-        self.capabilities = capabilities
-        self.nonce = nonce
-    }
+}
 
+extension AppleVASApplication {
     /// Reads what stands in the template 6F beside the label (``WalletSelection/apple(_:)``).
     ///
     /// - Throws: ``AppleVASError`` if there is no version, or one that is not known here.

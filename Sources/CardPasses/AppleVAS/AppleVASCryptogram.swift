@@ -42,13 +42,10 @@ public struct AppleVASCryptogram: Sendable, Hashable {
         digest = Array(SHA256.hash(data: bytes))
     }
 
-    /// Opens it.
+    /// Opens it with the reader's keys for the kind of pass that was asked for; of keys with the same identifier each.
     ///
-    /// - Parameters:
-    ///   - merchant: the kind of pass that was asked for, with the reader's keys. Of keys with the same identifier each
-    ///     is tried.
-    ///   - allowsVariant: whether a second way of making the key is tried too, which some readers know of and no phone is
-    ///     known to use.
+    /// - Parameter allowsVariant: whether a second way of making the key is tried too, which some readers know of and no
+    ///   phone is known to use.
     /// - Throws: ``AppleVASError/noKey(_:)``, ``AppleVASError/notDecrypted`` or ``AppleVASError/malformed(_:)``.
     public func open(
         for merchant: AppleVASMerchant,
@@ -60,45 +57,25 @@ public struct AppleVASCryptogram: Sendable, Hashable {
         for key in keys {
             guard let secret = key.agreement(withX: ephemeral) else { continue }
             isPoint = true
-            for derivation in allowsVariant ? Derivation.allCases : [.standard] {
-                guard let plain = open(secret, derivation, merchant.merchantID) else { continue }
+            let standard = [0x0D] + Array("id-aes256-GCM".utf8) + Self.label + merchant.merchantID
+            if let plain = open(secret, standard, authenticating: [])
+                ?? (allowsVariant ? open(secret, Self.label, authenticating: merchant.merchantID) : nil)
+            {
                 return try AppleVASMessage(plain, digest: digest)
             }
         }
         throw isPoint ? .notDecrypted : .malformed(.ephemeralKey)
     }
 
-    /// How the key is made of the shared secret (ANSI X9.63, one block of SHA-256).
-    private enum Derivation: CaseIterable {
-        case standard
-        case variant
+    private static let label = Array("ApplePay encrypted VAS data".utf8)
 
-        func sharedInformation(_ merchantID: [UInt8]) -> [UInt8] {
-            let label = Array("ApplePay encrypted VAS data".utf8)
-            switch self {
-            case .standard: return [0x0D] + Array("id-aes256-GCM".utf8) + label + merchantID
-            case .variant: return label
-            }
-        }
-
-        func authenticated(_ merchantID: [UInt8]) -> [UInt8] {
-            switch self {
-            case .standard: []
-            case .variant: merchantID
-            }
-        }
-    }
-
-    private func open(_ secret: SharedSecret, _ derivation: Derivation, _ merchantID: [UInt8]) -> [UInt8]? {
-        let key = secret.x963DerivedSymmetricKey(
-            using: SHA256.self,
-            sharedInfo: derivation.sharedInformation(merchantID),
-            outputByteCount: 32
-        )
+    /// Opens it with the key that is made of the shared secret and some information (ANSI X9.63, one block of SHA-256).
+    private func open(_ secret: SharedSecret, _ information: [UInt8], authenticating data: [UInt8]) -> [UInt8]? {
+        let key = secret.x963DerivedSymmetricKey(using: SHA256.self, sharedInfo: information, outputByteCount: 32)
         // 16 bytes, not the usual 12: the first counter block is worked out of them.
         guard let nonce = try? AES.GCM.Nonce(data: [UInt8](repeating: 0, count: 16)),
             let box = try? AES.GCM.SealedBox(nonce: nonce, ciphertext: ciphertext, tag: tag),
-            let plain = try? AES.GCM.open(box, using: key, authenticating: derivation.authenticated(merchantID))
+            let plain = try? AES.GCM.open(box, using: key, authenticating: data)
         else { return nil }
         return Array(plain)
     }

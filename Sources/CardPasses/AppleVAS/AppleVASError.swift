@@ -3,7 +3,7 @@ import CardCore
 /// A phone's answer, or what it holds, is no pass that can be used.
 ///
 /// It describes what is wrong and what a person can do. It never holds a key or anything of a pass.
-public enum AppleVASError: Error, Sendable, Hashable {
+public enum AppleVASError: PassFault {
     /// What the phone sent breaks the protocol there.
     case malformed(Part)
     /// A version of the protocol that is not known here.
@@ -13,15 +13,20 @@ public enum AppleVASError: Error, Sendable, Hashable {
     /// The cryptogram does not open with the key that it names: it was changed, or is of another kind of pass.
     case notDecrypted
 
-    /// A part of what a phone sends.
+    /// A part of what a phone sends; the raw value is what is wrong with it.
     public enum Part: String, Sendable, Hashable, CaseIterable {
-        case version, answer, token, cryptogram, ephemeralKey, message
+        case version = "it does not tell its version"
+        case answer = "its answer is malformed"
+        case token = "its token is too long"
+        case cryptogram = "the cryptogram is too short or too long"
+        case ephemeralKey = "the cryptogram has a key that is no point of the curve"
+        case message = "the message is no text"
     }
 
     /// What was attempted and what happened.
     public var message: String {
         switch self {
-        case .malformed(let part): "could not read the phone's pass: \(part.fact)"
+        case .malformed(let part): "could not read the phone's pass: \(part.rawValue)"
         case .unsupportedVersion(let version):
             "could not ask the phone for a pass: it speaks version \(version.major).\(version.minor) of Apple VAS, not 1"
         case .noKey(let identifier):
@@ -41,20 +46,15 @@ public enum AppleVASError: Error, Sendable, Hashable {
     }
 }
 
-extension AppleVASError.Part {
-    fileprivate var fact: String {
-        switch self {
-        case .version: "it does not tell its version"
-        case .answer: "its answer is malformed"
-        case .token: "its token is too long"
-        case .cryptogram: "the cryptogram is too short or too long"
-        case .ephemeralKey: "the cryptogram has a key that is no point of the curve"
-        case .message: "the message is no text"
-        }
-    }
+/// An error of reading passes, which says three things: what was attempted, what happened, and what a person can do.
+public protocol PassFault: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What was attempted and what happened.
+    var message: String { get }
+    /// What a person can do about it.
+    var hint: String { get }
 }
 
-extension AppleVASError: CustomStringConvertible {
+extension PassFault {
     /// One line: what was attempted, what happened, what to do.
     public var description: String { "\(message). \(hint)" }
 }

@@ -34,9 +34,7 @@ public struct AppleVASKey: Sendable {
     public init?(pem: String) {
         guard let block = PEMKey.p256(in: pem),
             let key = try? P256.KeyAgreement.PrivateKey(pemRepresentation: block)
-        else {
-            return nil
-        }
+        else { return nil }
         self.init(key)
     }
 
@@ -57,13 +55,10 @@ public struct AppleVASKey: Sendable {
     package var pem: String { key.pemRepresentation }
 
     /// The X coordinate of the product with another's point, of which only X is known: the sign makes no difference to it.
-    ///
-    /// - Returns: `nil` if there is no point of the curve with that coordinate.
+    /// `nil` if no point of the curve has that coordinate.
     func agreement(withX coordinate: [UInt8]) -> SharedSecret? {
-        guard
-            let point = try? P256.KeyAgreement.PublicKey(compressedRepresentation: [0x02] + coordinate)
-        else { return nil }
-        return try? key.sharedSecretFromKeyAgreement(with: point)
+        let point = try? P256.KeyAgreement.PublicKey(compressedRepresentation: [0x02] + coordinate)
+        return point.flatMap { try? key.sharedSecretFromKeyAgreement(with: $0) }
     }
 }
 

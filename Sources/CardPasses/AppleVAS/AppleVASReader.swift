@@ -59,12 +59,11 @@ public struct AppleVASReader: Sendable {
         do throws(AppleVASError) {
             outcome.application = try AppleVASApplication(template)
         } catch {
-            outcome.error = error
-            return outcome
+            return Outcome(error: error)
         }
         for (index, merchant) in merchants.enumerated() {
             let request = AppleVASRequest(
-                .pass(merchantID: merchant.merchantID),
+                merchantID: merchant.merchantID,
                 mode: mode,
                 hasMore: index + 1 < merchants.count
             )

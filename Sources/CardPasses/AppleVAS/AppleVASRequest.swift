@@ -5,8 +5,8 @@ import Foundation
 
 /// One question for passes: GET VAS DATA, `80 CA 01 P2 Lc … 00`.
 public struct AppleVASRequest: Sendable, Hashable {
-    /// What is asked for.
-    public var content: Content
+    /// The pass of which merchant is asked for: the SHA-256 of its pass type identifier, 32 bytes.
+    public var merchantID: [UInt8]
 
     /// What the reader may do besides.
     public var mode: Mode
@@ -17,29 +17,14 @@ public struct AppleVASRequest: Sendable, Hashable {
     /// A random number of four bytes that the phone is given (tag 9F28), or `nil` for none. Nothing depends on it.
     public var nonce: [UInt8]?
 
-    /// What is asked for.
-    public enum Content: Sendable, Hashable {
-        /// The pass of a merchant: the SHA-256 of its pass type identifier, 32 bytes.
-        case pass(merchantID: [UInt8])
-        /// Nothing: the phone is offered an address at which there is a pass to be had.
-        case signUp(url: String)
-    }
-
     /// How passes and payment go together (the low bits of tag 9F26).
     public enum Mode: UInt8, Sendable, Hashable, CaseIterable {
-        /// A pass or a payment.
-        case passOrPayment = 0
-        /// Passes and a payment.
-        case passAndPayment = 1
-        /// Passes only.
-        case passOnly = 2
-        /// A payment only.
-        case paymentOnly = 3
+        case passOrPayment, passAndPayment, passOnly, paymentOnly
     }
 
     /// A question.
-    public init(_ content: Content, mode: Mode = .passOnly, hasMore: Bool = false, nonce: [UInt8]? = nil) {
-        self.content = content
+    public init(merchantID: [UInt8], mode: Mode = .passOnly, hasMore: Bool = false, nonce: [UInt8]? = nil) {
+        self.merchantID = merchantID
         self.mode = mode
         self.hasMore = hasMore
         self.nonce = nonce
@@ -47,32 +32,17 @@ public struct AppleVASRequest: Sendable, Hashable {
 
     /// The command.
     ///
-    /// - Throws: ``APDUError`` if an identifier or a number has not its length, or the address is too long.
+    /// - Throws: ``APDUError`` if the identifier or the number has not its length.
     public func command() throws(APDUError) -> CommandAPDU {
-        var objects = [BERTLV(0x9F22, [0x01, 0x00])]
+        try Self.check(merchantID.count == 32, "a merchant id of \(merchantID.count) bytes: it has 32")
+        var objects = [BERTLV(0x9F22, [0x01, 0x00]), BERTLV(0x9F25, merchantID)]
         if let nonce {
             try Self.check(nonce.count == 4, "a nonce of \(nonce.count) bytes: it has 4")
             objects.append(BERTLV(0x9F28, nonce))
         }
         objects.append(BERTLV(0x9F26, [0x00, 0x80, 0x00, (hasMore ? 0x80 : 0) | mode.rawValue]))
-        let p2: UInt8
-        switch content {
-        case .pass(let id):
-            try Self.check(id.count == 32, "a merchant id of \(id.count) bytes: it has 32")
-            objects.insert(BERTLV(0x9F25, id), at: 1)
-            p2 = 0x01
-        case .signUp(let url):
-            let bytes = Array(url.utf8)
-            try Self.check(
-                !bytes.isEmpty && bytes.allSatisfy { (0x21..<0x7F).contains($0) },
-                "an address that is empty or not ASCII"
-            )
-            objects.append(BERTLV(0x9F29, bytes))
-            p2 = 0x00
-        }
         let data = (try? objects.encoded()) ?? []
-        try Self.check((1...255).contains(data.count), "an address that is too long: all together is 255 bytes")
-        return try CommandAPDU(cla: 0x80, ins: Instruction.getData, p1: 0x01, p2: p2, data: data, expectedLength: 256)
+        return try CommandAPDU(cla: 0x80, ins: Instruction.getData, p1: 0x01, p2: 0x01, data: data, expectedLength: 256)
     }
 
     private static func check(_ isRight: Bool, _ what: String) throws(APDUError) {
@@ -119,24 +89,13 @@ public struct AppleVASMessage: Sendable, Hashable {
     /// What tells the cryptogram from every other (``AppleVASCryptogram/digest``).
     public var digest: [UInt8]
 
-    /// Seconds from 1970 to the beginning of 2001, from which phones count.
-    private static let epoch: TimeInterval = 978_307_200
-
-    /// A message.
-    public init(text: String, at: Date, digest: [UInt8]) {
-        self.text = text
-        self.at = at
-        self.digest = digest
-    }
-
     /// Reads the plain text: seconds since 2001 in four bytes, then the message in UTF-8.
-    ///
-    /// - Throws: ``AppleVASError/malformed(_:)``.
     init(_ plain: [UInt8], digest: [UInt8]) throws(AppleVASError) {
         guard plain.count >= 4 else { throw .malformed(.message) }
-        let seconds = plain[..<4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         guard let text = String(validating: plain[4...], as: UTF8.self) else { throw .malformed(.message) }
-        self.init(text: text, at: Date(timeIntervalSince1970: Self.epoch + TimeInterval(seconds)), digest: digest)
+        self.text = text
+        at = Date(timeIntervalSinceReferenceDate: TimeInterval(plain.number(at: 0, count: 4)))
+        self.digest = digest
     }
 }
 
@@ -161,8 +120,6 @@ public enum AppleVASAnswer: Sendable, Hashable {
     case refused(StatusWord)
 
     /// Reads the answer to GET VAS DATA.
-    ///
-    /// - Throws: ``AppleVASError/malformed(_:)``.
     public init(_ response: ResponseAPDU) throws(AppleVASError) {
         switch response.statusWord {
         // "No data", and not the beginning of more of them.

@@ -48,7 +48,7 @@ extension PassConfiguration {
         if signingTags?.isEmpty == false { configured.insert(.sdm) }
         if let order {
             for kind in Pass.Kind.allCases
-            where kind.isOfWalletOrTag && configured.contains(kind) && !order.contains(kind) {
+            where Self.proving.contains(kind) && configured.contains(kind) && !order.contains(kind) {
                 add("order", "\(kind.rawValue) is configured and not named here, so it counts for nothing; add it")
             }
             for kind in order where !configured.contains(kind) {
@@ -59,6 +59,9 @@ extension PassConfiguration {
         }
         adviseOnAssurance(configured, add)
     }
+
+    /// The kinds that need a part of the configuration to be read at all.
+    private static let proving: Set<Pass.Kind> = [.appleVAS, .smartTap, .sdm]
 
     /// How far the passes of a kind can be trusted at the best.
     private func highest(_ kind: Pass.Kind) -> Pass.Assurance {
@@ -76,7 +79,6 @@ extension PassConfiguration {
 
     private func adviseOnAssurance(_ configured: Set<Pass.Kind>, _ add: (String, String) -> Void) {
         let lowest = lowestAssurance ?? .identifier
-        let proving: Set<Pass.Kind> = [.appleVAS, .smartTap, .sdm]
         let order = order ?? Pass.Kind.allCases
         if lowest > .identifier, !order.contains(where: { highest($0) >= lowest }) {
             add("lowestAssurance", "nothing that is configured can be trusted that far, so nobody is let in")
@@ -97,7 +99,7 @@ extension PassConfiguration {
         if lowest == .none {
             add("lowestAssurance", "it is the same as 'identifier': who cannot be named is let in nowhere")
         }
-        if lowest == .identifier, !configured.isDisjoint(with: proving), order.contains(.uid) {
+        if lowest == .identifier, !configured.isDisjoint(with: Self.proving), order.contains(.uid) {
             add(
                 "lowestAssurance",
                 "numbers of cards count too, and can be copied; set 'cryptographic' where that is not enough"
@@ -152,9 +154,4 @@ extension PassConfiguration.SmartTap {
             add(place, "an offer may have the same value on many phones, which are then one member; leave it out")
         }
     }
-}
-
-extension Pass.Kind {
-    /// Whether it needs a part of the configuration to be read at all.
-    fileprivate var isOfWalletOrTag: Bool { self == .appleVAS || self == .smartTap || self == .sdm }
 }

@@ -130,13 +130,8 @@ extension PassConfiguration {
     }
 
     /// Reads a configuration.
-    ///
-    /// - Throws: ``PassConfigurationError/Fault``.
     public init(json data: Data) throws(PassConfigurationError.Fault) {
-        let object: Any
-        do {
-            object = try JSONSerialization.jsonObject(with: data)
-        } catch {
+        guard let object = try? JSONSerialization.jsonObject(with: data) else {
             throw PassConfigurationError.Fault(place: "", what: "this is no JSON")
         }
         try Self.checkNames(object, Self.names, "")
@@ -241,15 +236,7 @@ extension PassConfiguration {
                 "text": .flat("prefix", "isMembershipText", "isToken"), "mime": .flat("type", "isToken"),
             ])
         ),
-        "tokens": .flat(
-            "keys",
-            "issuer",
-            "audience",
-            "idClaim",
-            "nameClaim",
-            "leewaySeconds",
-            "requiresExpiry"
-        ),
+        "tokens": .flat("keys", "issuer", "audience", "idClaim", "nameClaim", "leewaySeconds", "requiresExpiry"),
         "order": .any, "lowestAssurance": .any,
     ])
 
@@ -305,9 +292,7 @@ extension PassConfiguration.SigningTags {
 extension PassConfiguration {
     /// What the place reads and accepts, with the keys.
     ///
-    /// - Parameters:
-    ///   - folder: where relative paths begin: the folder of the file.
-    ///   - memory: what was presented before.
+    /// - Parameter folder: where relative paths begin: the folder of the file.
     /// - Throws: ``PassConfigurationError`` for a key that cannot be read, is none, or can be read by others.
     public func site(
         folder: String,
@@ -382,26 +367,23 @@ extension PassConfiguration.Tokens {
     fileprivate func verifier(_ files: PassKeyFiles) throws(PassConfigurationError) -> SignedTokenVerifier {
         var texts: [String] = []
         for name in keys { texts.append(try files.publicKeys(name)) }
-        // One file after the other, so that it can be said which one is wrong.
-        for (name, text) in zip(keys, texts) {
+        func verifier(_ texts: [String], _ path: String) throws(PassConfigurationError) -> SignedTokenVerifier {
             do throws(SignedTokenVerifier.KeyFault) {
-                _ = try SignedTokenVerifier(keys: [text])
+                return try SignedTokenVerifier(
+                    keys: texts,
+                    issuer: issuer,
+                    audience: audience,
+                    idClaim: idClaim ?? "sub",
+                    nameClaim: nameClaim ?? "name",
+                    leeway: .seconds(leewaySeconds ?? 60),
+                    requiresExpiry: requiresExpiry ?? false
+                )
             } catch {
-                throw .badPublicKeys(files.path(of: name), error)
+                throw .badPublicKeys(path, error)
             }
         }
-        do throws(SignedTokenVerifier.KeyFault) {
-            return try SignedTokenVerifier(
-                keys: texts,
-                issuer: issuer,
-                audience: audience,
-                idClaim: idClaim ?? "sub",
-                nameClaim: nameClaim ?? "name",
-                leeway: .seconds(leewaySeconds ?? 60),
-                requiresExpiry: requiresExpiry ?? false
-            )
-        } catch {
-            throw .badPublicKeys("", error)
-        }
+        // One file after the other, so that it can be said which one is wrong.
+        for (name, text) in zip(keys, texts) { _ = try verifier([text], files.path(of: name)) }
+        return try verifier(texts, "")
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 /// A configuration of passes, or a key that it names, cannot be used.
 ///
 /// It never holds anything of a key.
-public enum PassConfigurationError: Error, Sendable, Hashable {
+public enum PassConfigurationError: PassFault {
     /// The file cannot be read.
     case notReadable(String)
     /// The file has something wrong in it.
@@ -31,11 +31,7 @@ public enum PassConfigurationError: Error, Sendable, Hashable {
         /// What is wrong.
         public var what: String
 
-        /// A fault.
-        public init(place: String, what: String) {
-            self.place = place
-            self.what = what
-        }
+        package init(place: String, what: String) { (self.place, self.what) = (place, what) }
 
         init(_ error: DecodingError) {
             let (context, what): (DecodingError.Context, String) =
@@ -59,9 +55,9 @@ public enum PassConfigurationError: Error, Sendable, Hashable {
             switch path.last(where: { $0.intValue == nil })?.stringValue {
             case "order": values = Pass.Kind.allCases.map(\.rawValue)
             case "lowestAssurance": values = Pass.Assurance.allCases.map(\.rawValue)
-            case "memberKinds": values = SmartTapObject.Kind.allCases.map(\.name)
-            case "identity": values = [SDMSite.Identity.uid, .fileData].map(\.rawValue)
-            case "mode": values = [SDMLayout.Mode.aes, .lrp].map(\.rawValue)
+            case "memberKinds": values = SmartTapObject.Kind.allCases.map(\.rawValue)
+            case "identity": values = SDMSite.Identity.allCases.map(\.rawValue)
+            case "mode": values = SDMLayout.Mode.allCases.map(\.rawValue)
             case "method": values = [KeyDiversification.Method.an10922.rawValue]
             default: return "this is no value that there may be here"
             }
@@ -112,9 +108,4 @@ public enum PassConfigurationError: Error, Sendable, Hashable {
         case .badPublicKeys: "Ask the issuer for the public keys, as a JSON Web Key Set or in PEM."
         }
     }
-}
-
-extension PassConfigurationError: CustomStringConvertible {
-    /// One line: what was attempted, what happened, what to do.
-    public var description: String { "\(message). \(hint)" }
 }

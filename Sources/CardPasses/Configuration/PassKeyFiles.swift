@@ -3,8 +3,7 @@ import Foundation
 
 /// The files with keys that a configuration names.
 package struct PassKeyFiles {
-    /// Where relative paths begin.
-    package var folder: String
+    private let folder: String
 
     /// - Parameter folder: where relative paths begin.
     package init(folder: String) { self.folder = folder }

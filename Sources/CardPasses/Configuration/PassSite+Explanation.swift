@@ -20,13 +20,11 @@ extension PassSite {
             add("appleVAS", "a pass counts once, and for \(Int(longestAge.seconds)) s by the phone's clock")
         }
         if let smartTap {
-            let how =
-                switch smartTap.credential {
-                case .key: "signs at each tap"
-                case .preSigned: "with a signature made in advance"
-                }
-            add("smartTap", "collector \(smartTap.credential.collectorID), key \(smartTap.credential.version), \(how)")
-            let kinds = smartTapKinds.map(\.name).joined(separator: ", ")
+            let (collector, version) = smartTap.credential.collector
+            let signs = if case .key = smartTap.credential { true } else { false }
+            let how = signs ? "signs at each tap" : "with a signature made in advance"
+            add("smartTap", "collector \(collector), key \(version), \(how)")
+            let kinds = smartTapKinds.map(\.rawValue).joined(separator: ", ")
             let issuers = smartTapIssuers.map { $0.sorted().map(String.init).joined(separator: ", ") }
             add(
                 "smartTap.memberKinds",

@@ -10,9 +10,7 @@ package enum Inflation {
         case tooLong
     }
 
-    /// The data before they were compressed.
-    ///
-    /// - Parameter limit: how many bytes they may have; no more memory than that and a block is taken.
+    /// The data before they were compressed; no more memory than the limit and a block is taken.
     package static func inflate(_ bytes: [UInt8], limit: Int) throws(Failure) -> [UInt8] {
         var stream = z_stream()
         // `inflateInit` is a macro, which Swift does not see.

@@ -16,7 +16,7 @@ public struct Pass: Sendable, Hashable, Codable {
     public var name: String?
 
     /// Which of a wallet's passes it is: the pass type identifier of Apple Wallet, the kind of object of Google Wallet
-    /// (``SmartTapObject/Kind/name``). `nil` for what is on a card, and for what a reader reports without saying it.
+    /// (``SmartTapObject/Kind``). `nil` for what is on a card, and for what a reader reports without saying it.
     public var type: String?
 
     /// Where an identifier comes from.
@@ -48,18 +48,9 @@ public struct Pass: Sendable, Hashable, Codable {
         case cryptographicWithReplayProtection
 
         /// Less trusted comes first.
-        public static func < (left: Assurance, right: Assurance) -> Bool {
-            left.rank < right.rank
-        }
+        public static func < (left: Assurance, right: Assurance) -> Bool { left.rank < right.rank }
 
-        private var rank: Int {
-            switch self {
-            case .none: 0
-            case .identifier: 1
-            case .cryptographic: 2
-            case .cryptographicWithReplayProtection: 3
-            }
-        }
+        private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     }
 
     /// A pass.

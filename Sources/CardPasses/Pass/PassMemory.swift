@@ -5,12 +5,9 @@ import Synchronization
 ///
 /// What is taken is taken for good, also if the tap that it came with is not recorded afterwards.
 public protocol PassMemory: Sendable {
-    /// Takes something that may be presented once.
+    /// Takes something that may be presented once, at the moment of the tap.
     ///
-    /// - Parameters:
-    ///   - digest: what it is known by.
-    ///   - end: until when it has to be remembered; after that it is refused for its age.
-    ///   - now: the moment of the tap.
+    /// - Parameter end: until when it has to be remembered; after that it is refused for its age.
     /// - Returns: whether it is new.
     /// - Throws: if it cannot be remembered; the pass is then not accepted.
     func takeOnce(_ digest: [UInt8], until end: Date, now: Date) throws -> Bool

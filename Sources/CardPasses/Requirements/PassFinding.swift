@@ -20,19 +20,12 @@ public struct PassFinding: Sendable, Hashable, Codable {
 
     /// What can be found.
     public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The reader does not tell phones that passes are wanted.
         case readerDoesNotAnnotate
-        /// It is not known whether the reader tells phones that passes are wanted.
         case readerUnknown
-        /// It looks like a phone, and no wallet answers.
         case walletAbsent
-        /// The phone is locked.
         case phoneLocked
-        /// The phone wants its owner to choose or to confirm.
         case phoneNeedsOwner
-        /// The phone does not accept the terminal's key.
         case keyNotAccepted
-        /// There is no pass of the kind that was asked for.
         case noPass
         /// There are passes, of kinds or issuers that name no member here.
         case otherPasses
@@ -43,84 +36,68 @@ public struct PassFinding: Sendable, Hashable, Codable {
     /// What was found, what follows and what to do, in one line.
     public var message: String { "\(what). \(consequence). \(advice)" }
 
-    private init(_ code: Code, _ what: String, _ consequence: String, _ advice: String) {
-        self.code = code
-        self.what = what
-        self.consequence = consequence
-        self.advice = advice
-    }
-
-    // MARK: The findings
-
     /// The finding of that code.
     public init(_ code: Code) {
-        switch code {
-        case .readerDoesNotAnnotate:
-            self.init(
-                code,
-                "the reader does not tell phones that passes are wanted (ECP)",
-                "An iPhone does not offer a pass by itself; one that shows its pass already can be read",
-                "Let people open the pass before they tap, or use a reader whose firmware is certified for it."
-            )
-        case .readerUnknown:
-            self.init(
-                code,
-                "it is not known whether the reader tells phones that passes are wanted (ECP)",
-                "If it does not, an iPhone does not offer a pass by itself",
-                "Try with a phone whose screen is off; if it offers nothing, ask the maker for firmware that sends ECP."
-            )
-        case .walletAbsent:
-            self.init(
-                code,
-                "it looks like a phone, and no wallet answered",
-                "It was not told that passes are wanted, it is locked, or NFC is set to payments alone; "
-                    + "some payment cards look alike",
-                "Unlock the phone, open the pass and hold it to the reader again."
-            )
-        case .phoneLocked:
-            self.init(
-                code,
-                "the phone is locked",
-                "It gives passes only once it is unlocked; an iPhone with the pass shows it now",
-                "Unlock it and hold it to the reader again."
-            )
-        case .phoneNeedsOwner:
-            self.init(
-                code,
-                "the phone asks its owner to choose or to confirm",
-                "Nothing more comes in this tap",
-                "Choose the pass on the phone and hold it to the reader again."
-            )
-        case .keyNotAccepted:
-            self.init(
-                code,
-                "the phone does not accept the terminal's key",
-                "No phone will give passes to this configuration",
-                "Check collector, key and key version against the Google Pay & Wallet console; a key that was registered "
-                    + "just now may take a day."
-            )
-        case .noPass:
-            self.init(
-                code,
-                "the phone has no pass of the kind that was asked for",
-                "There is nothing to be read for this place; or, of an iPhone, another pass is shown",
-                "Add the pass of this place to the wallet, and check the pass type or collector in the configuration."
-            )
-        case .otherPasses:
-            self.init(
-                code,
-                "the phone gives passes, and none is of a kind and an issuer that name a member",
-                "The tap names nobody",
-                "Check 'smartTap.memberKinds' and 'smartTap.issuers' in the configuration against the passes."
-            )
-        case .typeBNotPolled:
-            self.init(
-                code,
-                "the reader looks for cards of type A only",
-                "Google wants terminals to look for type A and type B; a phone that answers as type B is not seen",
-                "Switch type B on in the reader's configuration, or use a reader that looks for both."
-            )
-        }
+        self.code = code
+        (what, consequence, advice) =
+            switch code {
+            case .readerDoesNotAnnotate:
+                (
+                    "the reader does not tell phones that passes are wanted (ECP)",
+                    "An iPhone does not offer a pass by itself; one that shows its pass already can be read",
+                    "Let people open the pass before they tap, or use a reader whose firmware is certified for it."
+                )
+            case .readerUnknown:
+                (
+                    "it is not known whether the reader tells phones that passes are wanted (ECP)",
+                    "If it does not, an iPhone does not offer a pass by itself",
+                    "Try with a phone whose screen is off; if it offers nothing, ask the maker for firmware that sends ECP."
+                )
+            case .walletAbsent:
+                (
+                    "it looks like a phone, and no wallet answered",
+                    "It was not told that passes are wanted, it is locked, or NFC is set to payments alone; "
+                        + "some payment cards look alike",
+                    "Unlock the phone, open the pass and hold it to the reader again."
+                )
+            case .phoneLocked:
+                (
+                    "the phone is locked",
+                    "It gives passes only once it is unlocked; an iPhone with the pass shows it now",
+                    "Unlock it and hold it to the reader again."
+                )
+            case .phoneNeedsOwner:
+                (
+                    "the phone asks its owner to choose or to confirm",
+                    "Nothing more comes in this tap",
+                    "Choose the pass on the phone and hold it to the reader again."
+                )
+            case .keyNotAccepted:
+                (
+                    "the phone does not accept the terminal's key",
+                    "No phone will give passes to this configuration",
+                    "Check collector, key and key version against the Google Pay & Wallet console; a key that was registered "
+                        + "just now may take a day."
+                )
+            case .noPass:
+                (
+                    "the phone has no pass of the kind that was asked for",
+                    "There is nothing to be read for this place; or, of an iPhone, another pass is shown",
+                    "Add the pass of this place to the wallet, and check the pass type or collector in the configuration."
+                )
+            case .otherPasses:
+                (
+                    "the phone gives passes, and none is of a kind and an issuer that name a member",
+                    "The tap names nobody",
+                    "Check 'smartTap.memberKinds' and 'smartTap.issuers' in the configuration against the passes."
+                )
+            case .typeBNotPolled:
+                (
+                    "the reader looks for cards of type A only",
+                    "Google wants terminals to look for type A and type B; a phone that answers as type B is not seen",
+                    "Switch type B on in the reader's configuration, or use a reader that looks for both."
+                )
+            }
     }
 
     /// What an Apple phone's answer finds, if anything.
@@ -141,9 +118,7 @@ public struct PassFinding: Sendable, Hashable, Codable {
         case .noPasses, .doneWithoutPayment(hasPasses: false): self.init(.noPass)
         case .notAuthentic: self.init(.keyNotAccepted)
         case .absent: self.init(.walletAbsent)
-        case .done, .moreData, .doneWithoutPayment, .passing, .noMoreData, .tooManyRequests, .notUnderstood,
-            .unsupportedVersion, .other:
-            return nil
+        default: return nil
         }
     }
 
@@ -161,21 +136,13 @@ public struct PassFinding: Sendable, Hashable, Codable {
 extension PassFinding: CustomStringConvertible {
     /// The same as ``message``.
     public var description: String { message }
-}
 
-extension PassFinding {
     /// What explains why passes are not read, or will not be: first of the reader, then of the phone. Each stands once.
     ///
     /// - Parameters:
-    ///   - reader: the reader.
     ///   - polled: which technologies the reader looks for, where that is known.
-    ///   - wantsSmartTap: whether passes of Google Wallet are wanted.
     ///   - facts: what the reader knew of the card; `nil` without one.
-    ///   - uid: the card's identifier, where it was read.
     ///   - walletAnswer: what answered to ``WalletSelection/command``, where it was sent.
-    ///   - appleVAS: what came of asking for passes of Apple Wallet.
-    ///   - smartTap: what came of asking for passes of Google Wallet.
-    ///   - problems: those of the tap.
     public static func findings(
         reader: ReaderInfo,
         polled: Set<Technology>? = nil,
@@ -203,7 +170,7 @@ extension PassFinding {
         // Of several kinds of passes that are asked for a phone may lack all but one.
         let isGiven = answers.contains { if case .pass = $0 { true } else { false } }
         findings += answers.compactMap { PassFinding($0) }.filter { !isGiven || $0.code != .noPass }
-        findings += [smartTap?.status.flatMap { PassFinding($0) }].compactMap(\.self)
+        if let finding = smartTap?.status.flatMap({ PassFinding($0) }) { findings.append(finding) }
         let others = smartTap?.hasPasses == true
         findings += problems.compactMap { $0.code == .noPass && others ? PassFinding(.otherPasses) : PassFinding($0) }
         var seen: Set<Code> = []

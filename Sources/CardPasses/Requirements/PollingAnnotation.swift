@@ -16,18 +16,9 @@ public struct PollingAnnotation: Sendable, Hashable {
     /// The frame without its checksum.
     public let bytes: [UInt8]
 
-    /// Passes or a payment.
-    public static let passOrPayment = PollingAnnotation(.passOrPayment)
-    /// Passes and a payment.
-    public static let passAndPayment = PollingAnnotation(.passAndPayment)
-    /// Passes only.
-    public static let passOnly = PollingAnnotation(.passOnly)
-    /// A payment only.
-    public static let paymentOnly = PollingAnnotation(.paymentOnly)
     /// Nothing of a wallet: what iPhones send themselves when they read tags.
     public static let ignore = PollingAnnotation([first, 0x01, 0xCF, 0x00, 0x00])
 
-    /// The byte that every annotation begins with.
     private static let first: UInt8 = 0x6A
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -60,13 +51,8 @@ public struct PollingAnnotation: Sendable, Hashable {
     /// What it tells phones, in words.
     public var meaning: String {
         if self == .ignore { return "a phone that reads: wallets shall keep quiet" }
-        switch mode {
-        case .passOrPayment: return "passes or a payment are wanted"
-        case .passAndPayment: return "passes and a payment are wanted"
-        case .passOnly: return "passes are wanted"
-        case .paymentOnly: return "a payment is wanted"
-        case nil: break
-        }
+        let wanted = ["passes or a payment are", "passes and a payment are", "passes are", "a payment is"]
+        if let mode { return wanted[Int(mode.rawValue)] + " wanted" }
         guard version == 2, bytes.count > 3 else { return "something is wanted that is not known here" }
         return "a reader for \(Self.kind(bytes[3])) is there"
     }
@@ -79,19 +65,6 @@ public struct PollingAnnotation: Sendable, Hashable {
         default: "something that is not known here (\([byte].hex))"
         }
     }
-
-    // MARK: On air
-
-    /// The frame as it goes on air, with the checksum of the technology.
-    ///
-    /// - Returns: `nil` for another technology than type A and type B.
-    public func frame(on technology: Technology) -> [UInt8]? {
-        switch technology {
-        case .iso14443a: bytes + RadioChecksum.typeA.bytes(of: bytes)
-        case .iso14443b: bytes + RadioChecksum.typeB.bytes(of: bytes)
-        case .felica, .iso15693: nil
-        }
-    }
 }
 
 extension PollingAnnotation {
@@ -101,8 +74,16 @@ extension PollingAnnotation {
         case supported
         /// It does not: a phone offers no pass to it by itself.
         case notSupported
-        /// Nothing is known.
         case unknown
+
+        /// What that is, in words.
+        public var meaning: String {
+            switch self {
+            case .supported: "can send them, if it is configured to"
+            case .notSupported: "sends none"
+            case .unknown: "not known; no reader tells it"
+            }
+        }
     }
 
     /// Whether a reader sends annotations.
@@ -118,29 +99,15 @@ extension PollingAnnotation {
         }
         let name = reader.name.lowercased()
         if able.contains(where: name.contains) { return .supported }
-        if unable.contains(where: name.contains) { return .notSupported }
-        return .unknown
+        return unable.contains(where: name.contains) ? .notSupported : .unknown
     }
 
-    /// Parts of the names of readers that can.
     private static let able = [
         "springcard puck", "springcard h518", "springcard s550", "socket mobile s550", "walletmate", "vtap",
     ]
 
-    /// Parts of the names of readers that cannot.
     private static let unable = [
         "acr122", "touchatag", "utrust", "identiv", "scm micro", "scl3711", "scl01", "sdi01", "pn531", "pn532", "pn533",
         "arygon",
     ]
-}
-
-extension PollingAnnotation.Support {
-    /// What that is, in words.
-    public var meaning: String {
-        switch self {
-        case .supported: "can send them, if it is configured to"
-        case .notSupported: "sends none"
-        case .unknown: "not known; no reader tells it"
-        }
-    }
 }

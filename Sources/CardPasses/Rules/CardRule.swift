@@ -150,9 +150,7 @@ extension CardRule {
         case nobody(String)
     }
 
-    /// Reads a record.
-    ///
-    /// - Returns: `nil` if the rule is for other records.
+    /// Reads a record; `nil` if the rule is for other records.
     package func read(_ record: NDEFRecord) -> Reading? {
         let found: Reading? =
             switch (self, record.content) {
@@ -178,12 +176,10 @@ extension CardRule {
 
 extension CardRule.URI {
     fileprivate func read(_ uri: String) -> CardRule.Reading? {
-        guard let address = URLComponents(string: uri),
-            let rest = WebPlace(host: host, path: path ?? "").rest(of: address)
-        else { return nil }
-        let id: String? =
+        guard let rest = WebPlace(host: host, path: path ?? "").rest(of: uri) else { return nil }
+        let id =
             if let parameter {
-                address.queryItems?.first { $0.name == parameter }?.value
+                URLComponents(string: uri)?.queryItems?.first { $0.name == parameter }?.value
             } else {
                 String(rest.prefix { $0 != "/" })
             }
@@ -231,12 +227,11 @@ struct WebPlace {
     /// Whole segments: `/t` is the beginning of `/t` and `/t/7`, not of `/tags`.
     var path: String
 
-    /// What follows the path in an address of the place, without a `/` before it.
-    ///
-    /// - Returns: `nil` for an address elsewhere.
-    func rest(of address: URLComponents) -> Substring? {
-        guard let scheme = address.scheme?.lowercased(), ["https", "http"].contains(scheme),
-            address.host?.lowercased() == host.lowercased(), address.path.hasPrefix(path)
+    /// What follows the path in an address of the place, without a `/` before it; `nil` for an address elsewhere.
+    func rest(of url: String) -> Substring? {
+        guard let address = URLComponents(string: url), let scheme = address.scheme?.lowercased(),
+            ["https", "http"].contains(scheme), address.host?.lowercased() == host.lowercased(),
+            address.path.hasPrefix(path)
         else { return nil }
         let rest = address.path.dropFirst(path.count)
         if path.hasSuffix("/") || rest.isEmpty { return rest }

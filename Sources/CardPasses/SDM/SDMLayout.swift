@@ -81,15 +81,7 @@ extension SDMLayout {
     enum Part: CaseIterable {
         case piccData, uid, counter, fileData, mac
 
-        /// The number of digits, where it is always the same.
-        var digits: Int? {
-            switch self {
-            case .uid: 14
-            case .counter: 6
-            case .mac: 16
-            case .piccData, .fileData: nil
-            }
-        }
+        var digits: Int? { [.uid: 14, .counter: 6, .mac: 16][self] }
     }
 
     /// The parameter with a part; empty for one that is not there.

@@ -25,7 +25,6 @@ struct SDMQuery {
         self.places = places
     }
 
-    /// Where the value of a parameter stands.
     func place(of name: String) -> Range<Int>? { places[name] }
 
     /// Where a part of the layout stands: in a parameter of its own, or in its place among those that share one.
@@ -53,28 +52,13 @@ struct SDMQuery {
         return start..<start + (part.digits ?? lengths[part] ?? 0)
     }
 
-    /// The bytes of a part.
-    func bytes(_ part: SDMLayout.Part) throws(SDMError) -> [UInt8] {
-        let place = try place(of: part)
-        guard let bytes = Self.digits(String(decoding: bytes[place], as: UTF8.self)) else {
-            throw .malformed(layout.name(of: part))
-        }
+    /// The bytes of a part, which has so many where a count is given: digits with nothing between them.
+    func bytes(_ part: SDMLayout.Part, count: Int? = nil) throws(SDMError) -> [UInt8] {
+        let text = String(decoding: bytes[try place(of: part)], as: UTF8.self)
+        guard text.utf8.allSatisfy({ $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "-") && $0 > 0x20 }),
+            let bytes = try? Hex.decode(text), bytes.count == count ?? bytes.count
+        else { throw .malformed(layout.name(of: part)) }
         return bytes
-    }
-
-    /// The bytes of a part that has so many.
-    func bytes(_ part: SDMLayout.Part, count: Int) throws(SDMError) -> [UInt8] {
-        let bytes = try bytes(part)
-        guard bytes.count == count else { throw .malformed(layout.name(of: part)) }
-        return bytes
-    }
-
-    /// The bytes of digits with nothing between them, as a tag writes them.
-    private static func digits(_ text: String) -> [UInt8]? {
-        guard text.utf8.allSatisfy({ $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "-") && $0 > 0x20 }) else {
-            return nil
-        }
-        return try? Hex.decode(text)
     }
 }
 
@@ -86,13 +70,10 @@ struct SDMMeta: Hashable {
     var counterBytes: [UInt8] = []
 
     init(uid: [UInt8] = [], counterBytes: [UInt8] = []) {
-        self.uid = uid
-        self.counterBytes = counterBytes
+        (self.uid, self.counterBytes) = (uid, counterBytes)
     }
 
-    /// Reads decrypted PICC data, 16 bytes.
-    ///
-    /// - Returns: `nil` for what no tag writes; another key makes such bytes.
+    /// Reads decrypted PICC data, 16 bytes; `nil` for what no tag writes, such as another key makes.
     init?(piccData plain: [UInt8]) {
         // Bit 7: an identifier follows; bit 6: a counter; the low four bits: how long the identifier is.
         guard let tag = plain.first, tag & 0xC0 != 0 else { return nil }
@@ -110,7 +91,6 @@ struct SDMMeta: Hashable {
         counterBytes.isEmpty ? nil : counterBytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// Identifier and counter, one behind the other.
     var encoded: [UInt8] { uid + counterBytes }
 
     /// The counter, filled up with zeros: where the encryption of file data begins.

@@ -15,12 +15,9 @@ struct SDMSession {
     /// The number of bytes of encrypted PICC data in LRP mode that are no data, but chosen anew at each tap.
     static let randomLength = 8
 
-    /// The length of the counter of file data in LRP mode.
     private static let dataCounterLength = 6
 
-    /// The keys of a tap.
-    ///
-    /// - Parameter key: the tag's key (SDMFileRead).
+    /// The keys of a tap, from the tag's key (SDMFileRead).
     init(_ mode: SDMLayout.Mode, _ key: SecretKey, _ meta: SDMMeta) throws(CryptoFailure) {
         self.meta = meta
         switch mode {
@@ -35,9 +32,7 @@ struct SDMSession {
         }
     }
 
-    /// Opens encrypted PICC data: 16 bytes, in LRP mode behind eight random ones.
-    ///
-    /// - Parameter key: the key for it (SDMMetaRead).
+    /// Opens encrypted PICC data with the key for it (SDMMetaRead): 16 bytes, in LRP mode behind eight random ones.
     static func open(
         piccData bytes: [UInt8],
         _ mode: SDMLayout.Mode,

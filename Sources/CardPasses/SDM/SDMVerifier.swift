@@ -15,7 +15,7 @@ public struct SDMVerifier: Sendable {
     /// The longest signed part of a URL, in bytes. No tag has room for more.
     public static let longestSigned = 4096
 
-    /// A verifier for tags of one set-up.
+    /// Checks tags of one set-up.
     public init(layout: SDMLayout, keys: SDMKeys) {
         self.layout = layout
         self.keys = keys
@@ -54,13 +54,10 @@ public struct SDMVerifier: Sendable {
         }
         guard let key = keys.metaRead else { throw .noKey }
         let encrypted = try query.bytes(.piccData)
-        let mode: SDMLayout.Mode
-        switch encrypted.count {
-        case AES128.blockLength: mode = .aes
-        case SDMSession.randomLength + AES128.blockLength: mode = .lrp
-        default: throw .malformed(name)
-        }
-        guard let plain = try? SDMSession.open(piccData: encrypted, mode, key) else { throw .malformed(name) }
+        let modes = [AES128.blockLength: SDMLayout.Mode.aes, SDMSession.randomLength + AES128.blockLength: .lrp]
+        guard let mode = modes[encrypted.count],
+            let plain = try? SDMSession.open(piccData: encrypted, mode, key)
+        else { throw .malformed(name) }
         guard let meta = SDMMeta(piccData: plain) else { throw .wrongCode }
         return (meta, mode)
     }
@@ -101,18 +98,15 @@ public struct SDMTap: Sendable, Hashable {
     /// What the tag had encrypted of its file, decrypted.
     public var fileData: [UInt8]?
 
-    /// A tap.
-    public init(uid: [UInt8], counter: UInt32?, fileData: [UInt8]? = nil) {
-        self.uid = uid
-        self.counter = counter
-        self.fileData = fileData
+    package init(uid: [UInt8], counter: UInt32?, fileData: [UInt8]? = nil) {
+        (self.uid, self.counter, self.fileData) = (uid, counter, fileData)
     }
 }
 
 /// A URL is no tap of a signing tag, or its code is wrong.
 ///
 /// It never holds a key, an identifier or what the tag says.
-public enum SDMError: Error, Sendable, Hashable {
+public enum SDMError: PassFault {
     /// The URL lacks a parameter, by its name.
     case missing(String)
     /// The parameter of that name is not hexadecimal, or not as long as it should be.
@@ -141,21 +135,9 @@ public enum SDMError: Error, Sendable, Hashable {
         case .wrongCode: "Check the keys in the configuration; if they are right, the tag is a copy."
         }
     }
-}
 
-extension SDMError {
     /// Whether the address is not what a tag of that layout writes, so that nothing could be checked.
-    package var isMalformed: Bool {
-        switch self {
-        case .missing, .malformed, .noKey: true
-        case .wrongCode: false
-        }
-    }
-}
-
-extension SDMError: CustomStringConvertible {
-    /// One line: what was attempted, what happened, what to do.
-    public var description: String { "\(message). \(hint)" }
+    package var isMalformed: Bool { self != .wrongCode }
 }
 
 /// Tags that sign their address, by the place in the web that it leads to.
@@ -173,7 +155,7 @@ public struct SDMSite: Sendable {
     public var identity: Identity
 
     /// What names the member.
-    public enum Identity: String, Sendable, Hashable, Codable {
+    public enum Identity: String, Sendable, Hashable, Codable, CaseIterable {
         /// The tag's identifier.
         case uid
         /// The text that the tag had encrypted of its file, without what fills it up.
@@ -190,13 +172,9 @@ public struct SDMSite: Sendable {
 
     /// Whether all addresses of the second place are of the first.
     static func covers(_ host: String, _ path: String, _ other: String, _ otherPath: String) -> Bool {
-        guard let address = URLComponents(string: "https://\(other)\(otherPath)") else { return false }
-        return WebPlace(host: host, path: path).rest(of: address) != nil
+        WebPlace(host: host, path: path).rest(of: "https://\(other)\(otherPath)") != nil
     }
 
     /// Whether an address is one of these tags'.
-    package func matches(_ url: String) -> Bool {
-        guard let address = URLComponents(string: url) else { return false }
-        return WebPlace(host: host, path: path).rest(of: address) != nil
-    }
+    package func matches(_ url: String) -> Bool { WebPlace(host: host, path: path).rest(of: url) != nil }
 }

@@ -15,24 +15,14 @@ public struct SmartTapApplication: Sendable, Hashable {
     /// The phone's key of this tap, a compressed point, where it is told so early.
     public var ephemeralKey: [UInt8]?
 
+}
+
+extension SmartTapApplication {
     /// The version of the protocol that is spoken here: 2.1, in its own numbering 1.
     static let version: UInt16 = 0x0001
 
     /// The name of Smart Tap 2.
     package static let identifier: [UInt8] = [0xA0, 0x00, 0x00, 0x04, 0x76, 0xD0, 0x00, 0x01, 0x11]
-
-    /// What a phone says.
-    public init(
-        versions: ClosedRange<UInt16>,
-        allowsSkippingSelect: Bool,
-        nonce: [UInt8]? = nil,
-        ephemeralKey: [UInt8]? = nil
-    ) {
-        self.versions = versions
-        self.allowsSkippingSelect = allowsSkippingSelect
-        self.nonce = nonce
-        self.ephemeralKey = ephemeralKey
-    }
 
     /// Reads the template 6F. Whatever is missing is what phones of some time leave out.
     ///
@@ -43,20 +33,18 @@ public struct SmartTapApplication: Sendable, Hashable {
         let entry = entries.first { $0.find(0x4F)?.value == Self.identifier }
         guard entries.isEmpty || entry != nil else { throw .unsupported }
         let details = entry?.find(0x73)
+        func value(_ object: BERTLV?, _ count: Int) -> [UInt8]? {
+            object?.value.flatMap { $0.count == count ? $0 : nil }
+        }
         func number(_ tag: BERTag) -> UInt16? {
-            details?.find(tag)?.value.flatMap { $0.count == 2 ? UInt16($0[0]) << 8 | UInt16($0[1]) : nil }
+            value(details?.find(tag), 2).map { UInt16($0[0]) << 8 | UInt16($0[1]) }
         }
         let (oldest, newest) = (number(0xDF6D) ?? 0, number(0xDF4D) ?? Self.version)
         guard oldest <= Self.version, newest >= Self.version else { throw .unsupported }
         versions = oldest...newest
         allowsSkippingSelect = (details?.find(0xDF62)?.value?.first ?? 0) & 0x01 != 0
-        nonce = Self.sized(template.find(0xC2) ?? details?.find(0xDF6E), 32)
-        ephemeralKey = Self.sized(template.find(0xC3) ?? details?.find(0xDF6B), 33)
-    }
-
-    private static func sized(_ object: BERTLV?, _ count: Int) -> [UInt8]? {
-        guard let value = object?.value, value.count == count else { return nil }
-        return value
+        nonce = value(template.find(0xC2) ?? details?.find(0xDF6E), 32)
+        ephemeralKey = value(template.find(0xC3) ?? details?.find(0xDF6B), 33)
     }
 
     /// SELECT of Smart Tap 2: `00 A4 04 00 09 A000000476D0000111 00`.

@@ -3,7 +3,7 @@ import CardCore
 /// A phone's answer to Smart Tap, or what it holds, cannot be used.
 ///
 /// It never holds a key or anything of a pass.
-public enum SmartTapError: Error, Sendable, Hashable {
+public enum SmartTapError: PassFault {
     /// What the phone sent breaks the protocol there.
     case malformed(Part)
     /// Smart Tap 2.1 is not among what the phone offers.
@@ -18,15 +18,21 @@ public enum SmartTapError: Error, Sendable, Hashable {
     /// The data are longer than any pass.
     case tooLong
 
-    /// A part of what a phone sends.
+    /// A part of what a phone sends; the raw value is what is wrong with it.
     public enum Part: String, Sendable, Hashable, CaseIterable {
-        case selection, nonce, records, session, ephemeralKey, data, compression
+        case selection = "its answer to SELECT is malformed"
+        case nonce = "it gives no number to sign"
+        case records = "its records are malformed"
+        case session = "its answer has no session"
+        case ephemeralKey = "its key is no point of the curve"
+        case data = "its data are malformed"
+        case compression = "its data do not inflate"
     }
 
     /// What was attempted and what happened.
     public var message: String {
         switch self {
-        case .malformed(let part): "could not read the phone's passes: \(part.fact)"
+        case .malformed(let part): "could not read the phone's passes: \(part.rawValue)"
         case .unsupported: "could not ask the phone for passes: it does not offer Smart Tap 2.1"
         case .refused(let status): "could not get the phone's passes: \(SmartTapStatus(status).meaning) (\(status))"
         case .session(let status):
@@ -46,23 +52,4 @@ public enum SmartTapError: Error, Sendable, Hashable {
         case .forged: "Hold the phone to the reader again; if it happens each time, do not trust it."
         }
     }
-}
-
-extension SmartTapError.Part {
-    fileprivate var fact: String {
-        switch self {
-        case .selection: "its answer to SELECT is malformed"
-        case .nonce: "it gives no number to sign"
-        case .records: "its records are malformed"
-        case .session: "its answer has no session"
-        case .ephemeralKey: "its key is no point of the curve"
-        case .data: "its data are malformed"
-        case .compression: "its data do not inflate"
-        }
-    }
-}
-
-extension SmartTapError: CustomStringConvertible {
-    /// One line: what was attempted, what happened, what to do.
-    public var description: String { "\(message). \(hint)" }
 }

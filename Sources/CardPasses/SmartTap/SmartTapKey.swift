@@ -67,19 +67,11 @@ public enum SmartTapCredential: Sendable {
     /// With a signature that was made in advance.
     case preSigned(SmartTapPreSignature)
 
-    /// The collector's number.
-    public var collectorID: UInt32 {
+    /// The collector's number, and the version under which the public key was registered.
+    public var collector: (id: UInt32, version: UInt32) {
         switch self {
-        case .key(let key): key.collectorID
-        case .preSigned(let signature): signature.collectorID
-        }
-    }
-
-    /// The version under which the public key was registered.
-    public var version: UInt32 {
-        switch self {
-        case .key(let key): key.version
-        case .preSigned(let signature): signature.version
+        case .key(let key): (key.collectorID, key.version)
+        case .preSigned(let signature): (signature.collectorID, signature.version)
         }
     }
 }

@@ -24,37 +24,18 @@ public struct SmartTapObject: Sendable, Hashable {
     /// The language of the phone, as in BCP 47; of a customer only.
     public var language: String?
 
-    /// The kinds of objects.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// Who the customer is.
-        case customer = "cus"
-        /// A loyalty card.
-        case loyalty = "ly"
-        /// An offer.
-        case offer = "of"
-        /// A gift card.
-        case giftCard = "gc"
-        /// A closed loop card.
-        case privateLabel = "pl"
-        /// A ticket to an event.
-        case eventTicket = "et"
-        /// A boarding pass.
-        case flight = "fl"
-        /// A ticket of public transport.
-        case transit = "tr"
-        /// A generic pass.
-        case generic = "gr"
-        /// A generic private pass.
-        case genericPrivate = "gp"
+    /// The kinds of objects; the raw value is the name by which configurations and events know it. A `privateLabel` is a
+    /// closed loop card, a `flight` a boarding pass, a `transit` a ticket of public transport.
+    public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
+        case customer, loyalty, offer, giftCard, privateLabel, eventTicket, flight, transit, generic, genericPrivate
 
-        /// The name by which configurations and events know it, as `giftCard`. The raw value is Smart Tap's own.
-        public var name: String { "\(self)" }
+        /// The name by which Smart Tap knows it.
+        package var code: String { Self.codes[self] ?? "" }
 
-        /// The kind of a name.
-        public init?(name: String) {
-            guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
-            self = kind
-        }
+        private static let codes: [Kind: String] = [
+            .customer: "cus", .loyalty: "ly", .offer: "of", .giftCard: "gc", .privateLabel: "pl", .eventTicket: "et",
+            .flight: "fl", .transit: "tr", .generic: "gr", .genericPrivate: "gp",
+        ]
     }
 
     /// Who issued an object.
@@ -105,7 +86,7 @@ public struct SmartTapObject: Sendable, Hashable {
                 throw .malformed(.data)
             }
             for part in parts {
-                guard let object = Kind.allCases.first(where: { part.isNamed($0.rawValue) }) else { continue }
+                guard let object = Kind.allCases.first(where: { part.isNamed($0.code) }) else { continue }
                 let fields = try SmartTapRecords.read(part.payload)
                 objects.append(
                     SmartTapObject(
@@ -121,23 +102,6 @@ public struct SmartTapObject: Sendable, Hashable {
             }
         }
         return objects
-    }
-}
-
-extension SmartTapObject.Kind: Codable {
-    /// Reads ``name``.
-    public init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        guard let kind = Self(name: try value.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: value, debugDescription: "no kind of object")
-        }
-        self = kind
-    }
-
-    /// Writes ``name``.
-    public func encode(to encoder: any Encoder) throws {
-        var value = encoder.singleValueContainer()
-        try value.encode(name)
     }
 }
 
@@ -162,26 +126,28 @@ extension SmartTapObject: Codable {
     /// Reads the object back.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: Key.self)
-        func bytes(_ key: Key) throws -> [UInt8]? {
-            guard let text = try object.decodeIfPresent(String.self, forKey: key) else { return nil }
-            do {
-                return try Hex.decode(text)
-            } catch {
-                throw DecodingError.dataCorruptedError(forKey: key, in: object, debugDescription: "\(error)")
-            }
-        }
-        self.init(
-            kind: try object.decode(Kind.self, forKey: .kind),
-            issuer: Issuer(
-                kind: try object.decode(UInt8.self, forKey: .issuerKind),
-                id: try bytes(.issuer) ?? []
-            ),
-            objectID: try bytes(.objectId),
-            value: try object.decodeIfPresent(String.self, forKey: .value),
-            customerID: try bytes(.customerId),
-            tapID: try bytes(.tapId),
-            language: try object.decodeIfPresent(String.self, forKey: .language)
+        kind = try object.decode(Kind.self, forKey: .kind)
+        issuer = Issuer(
+            kind: try object.decode(UInt8.self, forKey: .issuerKind),
+            id: try object.bytes(forKey: .issuer) ?? []
         )
+        objectID = try object.bytes(forKey: .objectId)
+        value = try object.decodeIfPresent(String.self, forKey: .value)
+        customerID = try object.bytes(forKey: .customerId)
+        tapID = try object.bytes(forKey: .tapId)
+        language = try object.decodeIfPresent(String.self, forKey: .language)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// Bytes in hexadecimal, if they are there.
+    func bytes(forKey key: Key) throws -> [UInt8]? {
+        guard let text = try decodeIfPresent(String.self, forKey: key) else { return nil }
+        do {
+            return try Hex.decode(text)
+        } catch {
+            throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "\(error)")
+        }
     }
 }
 

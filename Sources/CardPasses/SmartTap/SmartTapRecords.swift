@@ -3,7 +3,6 @@ import NDEFCodec
 
 /// The NDEF of Smart Tap: messages within records, under names of one to three letters.
 package enum SmartTapRecords {
-    /// A record of that name.
     package static func record(_ name: String, _ payload: [UInt8]) -> NDEFRecord {
         NDEFRecord(tnf: .external, type: Array(name.utf8), payload: payload)
     }

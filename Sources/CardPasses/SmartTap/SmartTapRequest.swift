@@ -8,40 +8,12 @@ public struct SmartTapRequest: Sendable, Hashable {
     /// What the terminal can do and is there for (record `pcr`), or `nil` to say nothing. Then data are not compressed.
     public var capabilities: Capabilities?
 
-    /// Where the terminal stands, as the collector knows it.
-    public var location: [UInt8]?
-
-    /// A kind of object.
+    /// A kind of object: one of ``SmartTapObject/Kind``, several of them, what a wallet keeps in the cloud, or marketing.
     public enum Service: UInt8, Sendable, Hashable, CaseIterable {
-        /// All that there is.
-        case all = 0x00
-        /// All but what is for payment.
-        case allExceptPayment = 0x01
-        /// What is for payment.
-        case payment = 0x02
-        /// Loyalty cards.
-        case loyalty = 0x03
-        /// Offers.
-        case offer = 0x04
-        /// Gift cards.
-        case giftCard = 0x05
-        /// Closed loop cards.
-        case privateLabel = 0x06
-        /// Tickets to events.
-        case eventTicket = 0x07
-        /// Boarding passes.
-        case flight = 0x08
-        /// Tickets of public transport.
-        case transit = 0x09
-        /// What a wallet keeps in the cloud.
+        case all, allExceptPayment, payment
+        case loyalty, offer, giftCard, privateLabel, eventTicket, flight, transit
         case cloudWallet = 0x10
-        /// Marketing.
-        case mobileMarketing = 0x11
-        /// Generic passes.
-        case generic = 0x12
-        /// Generic private passes.
-        case genericPrivate = 0x13
-        /// Who the customer is.
+        case mobileMarketing, generic, genericPrivate
         case customer = 0x40
     }
 
@@ -79,12 +51,10 @@ public struct SmartTapRequest: Sendable, Hashable {
     /// A question for passes of all kinds.
     public init(
         services: [Service] = [.all],
-        capabilities: Capabilities? = Capabilities(),
-        location: [UInt8]? = nil
+        capabilities: Capabilities? = Capabilities()
     ) {
         self.services = services.isEmpty ? [.all] : services
         self.capabilities = capabilities
-        self.location = location
     }
 }
 
@@ -98,9 +68,8 @@ public struct SmartTapEntropy: Sendable {
 
     /// Made up anew.
     public init() {
-        var generator = SystemRandomNumberGenerator()
-        session = (0..<8).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        nonce = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        session = (0..<8).map { _ in UInt8.random(in: 0...255) }
+        nonce = (0..<32).map { _ in UInt8.random(in: 0...255) }
         key = P256.KeyAgreement.PrivateKey()
     }
 

@@ -21,12 +21,9 @@ struct SmartTapSession {
     private static let version: [UInt8] = [0x00, 0x01]
     private static let accepted: UInt8 = 0x01
 
-    /// A tap.
+    /// A tap with the phone's number, 32 bytes.
     ///
-    /// - Parameters:
-    ///   - phoneNonce: the phone's number, 32 bytes.
-    ///   - sequence: the number of the first command.
-    ///   - signing: signs in place of the key, for a tap that is to be made again.
+    /// - Parameter signing: signs in place of the key, for a tap that is to be made again.
     init(
         _ key: SmartTapKey,
         phoneNonce: [UInt8],
@@ -42,9 +39,7 @@ struct SmartTapSession {
         isLive = true
     }
 
-    /// A tap with a signature that was made in advance.
-    ///
-    /// - Parameter entropy: of which the number of the session alone is used.
+    /// A tap with a signature that was made in advance; of the entropy the number of the session alone is used.
     init(_ made: SmartTapPreSignature, entropy: SmartTapEntropy) {
         (collector, keyVersion) = (made.collectorID.bigEndianBytes, made.version.bigEndianBytes)
         self.entropy = SmartTapEntropy(session: entropy.session, nonce: made.nonce, key: made.key)
@@ -71,8 +66,7 @@ struct SmartTapSession {
 
     /// GET SMART TAP DATA: `90 50 00 00 Lc srq 00`.
     func getData(_ request: SmartTapRequest) throws(APDUError) -> CommandAPDU {
-        var merchant = [SmartTapRecords.record("cld", [0x04] + collector)]
-        if let location = request.location { merchant.append(SmartTapRecords.record("lid", [0x04] + location)) }
+        let merchant = [SmartTapRecords.record("cld", [0x04] + collector)]
         let services = request.services.map { SmartTapRecords.record("str", [$0.rawValue]) }
         var records = [
             SmartTapRecords.record("ses", sessionBytes),
@@ -83,7 +77,6 @@ struct SmartTapSession {
         return try Self.command(0x50, "srq", SmartTapRecords.bytes(records))
     }
 
-    /// GET MORE DATA: `90 C0 00 00 00`.
     static let getMore = CommandAPDU(trusted: 0x90, Instruction.getResponse, 0x00, 0x00, [], 256)
 
     private static func command(_ ins: UInt8, _ name: String, _ message: [UInt8]) throws(APDUError) -> CommandAPDU {
@@ -98,7 +91,6 @@ struct SmartTapSession {
 
     // MARK: Answers
 
-    /// Takes the answer to ``negotiate()``.
     mutating func take(negotiation data: [UInt8]) throws(SmartTapError) {
         let records = try open(data, "nrs")
         guard let bytes = records.first(named: "dpk")?.payload,
@@ -107,9 +99,7 @@ struct SmartTapSession {
         phoneKey = key
     }
 
-    /// Takes the answer to ``getData(_:)``, all its parts together.
-    ///
-    /// - Returns: what the phone gives, and whether it was proven to come from this tap.
+    /// Takes the answer to ``getData(_:)``, all its parts together, and reports whether it was proven to be of this tap.
     mutating func take(data: [UInt8]) throws(SmartTapError) -> (objects: [SmartTapObject], isProven: Bool) {
         let records = try open(data, "srs")
         guard let bundle = records.first(named: "reb")?.payload, let flags = bundle.first else {
@@ -118,7 +108,13 @@ struct SmartTapSession {
         let isEncrypted = flags & 0x01 != 0
         var bytes = Array(bundle.dropFirst())
         if isEncrypted { bytes = try decrypt(bytes) }
-        if flags & 0x02 != 0 { bytes = try Self.inflate(bytes) }
+        if flags & 0x02 != 0 {
+            do throws(Inflation.Failure) {
+                bytes = try Inflation.inflate(bytes, limit: SmartTapLimits.data)
+            } catch {
+                throw error == .tooLong ? .tooLong : .malformed(.compression)
+            }
+        }
         let values = try SmartTapRecords.read(bytes)
         return (try SmartTapObject.read(values), isEncrypted)
     }
@@ -165,11 +161,4 @@ struct SmartTapSession {
         return Array(plain)
     }
 
-    private static func inflate(_ bytes: [UInt8]) throws(SmartTapError) -> [UInt8] {
-        do {
-            return try Inflation.inflate(bytes, limit: SmartTapLimits.data)
-        } catch {
-            throw error == .tooLong ? .tooLong : .malformed(.compression)
-        }
-    }
 }

@@ -59,21 +59,16 @@ public struct SignedTokenVerifier: Sendable {
 
     /// What is wrong with a key.
     public enum KeyFault: String, Error, Sendable, Hashable, CaseIterable {
-        /// It is neither a JSON Web Key Set nor a public key in PEM.
         case malformed = "neither a set of JSON Web Keys nor a public key in PEM"
-        /// No key of the set is an Ed25519 or P-256 key for signatures.
         case unsupported = "without a key that can be used: Ed25519 and P-256 keys for signatures are"
-        /// The private half of a key is there too.
         case isPrivate =
             "a private key: a reader needs the public half only, and others could issue tokens with this one"
-        /// The set has no key.
         case empty = "an empty set of keys"
     }
 
     /// A verifier with the public keys of an issuer; several while one takes the place of another.
     ///
     /// - Parameter keys: each a JSON Web Key Set (RFC 7517), or one public key in PEM.
-    /// - Throws: ``KeyFault``.
     public init(
         keys: [String],
         issuer: String? = nil,
@@ -150,24 +145,22 @@ public struct SignedTokenVerifier: Sendable {
     /// Whether a text looks like a token: three parts, of which the first begins as JSON does.
     public static func isToken(_ text: String) -> Bool {
         text.hasPrefix("eyJ") && text.utf8.count { $0 == UInt8(ascii: ".") } == 2
-            && text.utf8.allSatisfy {
-                switch $0 {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            }
+            && text.utf8.allSatisfy { isBase64($0) || $0 == UInt8(ascii: ".") }
+    }
+
+    private static func isBase64(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+        default: false
+        }
     }
 
     /// No token on a card is longer, in bytes.
     static let longest = 8192
 
-    /// Checks a token.
+    /// Checks a token at the moment of the tap.
     ///
-    /// - Parameters:
-    ///   - now: the moment of the tap.
-    ///   - card: the identifier of the card that it is on, if that is known.
-    /// - Throws: ``SignedTokenError``.
+    /// - Parameter card: the identifier of the card that it is on, if that is known.
     public func verify(_ token: String, at now: Date, on card: CardUID? = nil) throws(SignedTokenError) -> SignedToken {
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard token.utf8.count <= Self.longest, parts.count == 3,
@@ -178,9 +171,7 @@ public struct SignedTokenVerifier: Sendable {
             keys.contains(where: { $0.algorithm == way })
         else { throw .unsupported }
         let name = header["kid"]?.name
-        let candidates = keys.filter {
-            $0.algorithm == way && ($0.name == name || $0.name == nil || name == nil)
-        }
+        let candidates = keys.filter { $0.algorithm == way && ($0.name == name || $0.name == nil || name == nil) }
         guard !candidates.isEmpty else { throw .unknownKey }
         let signed = Array(token.utf8)[..<(parts[0].count + 1 + parts[1].count)]
         guard candidates.contains(where: { $0.verifies(signature, of: signed) }) else { throw .forged }
@@ -188,18 +179,11 @@ public struct SignedTokenVerifier: Sendable {
     }
 
     /// Base64url without padding (RFC 7515); `nil` for anything else.
-    private static func base64(_ text: some Sequence<UInt8>) -> [UInt8]? {
-        var plain: [UInt8] = []
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: "-"): plain.append(UInt8(ascii: "+"))
-            case UInt8(ascii: "_"): plain.append(UInt8(ascii: "/"))
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: plain.append(byte)
-            default: return nil
-            }
-        }
-        plain += Array(repeating: UInt8(ascii: "="), count: (4 - plain.count % 4) % 4)
-        return Data(base64Encoded: Data(plain)).map { Array($0) }
+    private static func base64(_ text: some Collection<UInt8>) -> [UInt8]? {
+        guard text.allSatisfy(isBase64) else { return nil }
+        let plain = String(decoding: text, as: UTF8.self).replacing("-", with: "+").replacing("_", with: "/")
+        let padding = String(repeating: "=", count: (4 - text.count % 4) % 4)
+        return Data(base64Encoded: plain + padding).map { Array($0) }
     }
 
     private func check(
@@ -245,11 +229,6 @@ public struct SignedTokenVerifier: Sendable {
     }
 }
 
-extension SignedTokenVerifier: CustomStringConvertible {
-    /// Whose tokens, and how many keys.
-    public var description: String { "signed tokens of \(issuer ?? "any issuer"), keys: \(keys.count)" }
-}
-
 /// What a signed token says, once its signature and its times are right.
 public struct SignedToken: Sendable, Hashable {
     /// What names the member.
@@ -260,13 +239,6 @@ public struct SignedToken: Sendable, Hashable {
 
     /// When it ends, if it does.
     public var expires: Date?
-
-    /// A token.
-    public init(id: String, name: String? = nil, expires: Date? = nil) {
-        self.id = id
-        self.name = name
-        self.expires = expires
-    }
 }
 
 extension SignedToken: Redacted {
@@ -277,70 +249,51 @@ extension SignedToken: Redacted {
 /// A signed token is not accepted.
 ///
 /// It never holds anything of the token.
-public enum SignedTokenError: Error, Sendable, Hashable {
+public enum SignedTokenError: PassFault {
     /// It is no token: not three parts of Base64url, or no JSON in them.
     case malformed
     /// It is signed in another way than with EdDSA or ES256, or asks for extensions that are not known.
     case unsupported
-    /// It names a key that is not here.
     case unknownKey
-    /// The signature is none of the keys here.
     case forged
-    /// Its time is over.
     case expired
-    /// Its time has not begun.
     case notYetValid
     /// It has no end, and has to have one here.
     case endless
-    /// It was issued by somebody else.
     case wrongIssuer
-    /// It was issued for somebody else.
     case wrongAudience
-    /// It was issued for another card than the one that it is on.
     case wrongCard
-    /// It names nobody.
     case nobody
-    /// There is no key to check it with.
     case noVerifier
 
     /// What was attempted and what happened.
-    public var message: String {
-        switch self {
-        case .malformed: "could not accept the card's token: it is malformed"
-        case .unsupported: "could not accept the card's token: it is signed in a way that is not accepted here"
-        case .unknownKey: "could not accept the card's token: it was signed with a key that is not known here"
-        case .forged: "could not accept the card's token: its signature is wrong"
-        case .expired: "could not accept the card's token: its time is over"
-        case .notYetValid: "could not accept the card's token: its time has not begun"
-        case .endless: "could not accept the card's token: it has no end"
-        case .wrongIssuer: "could not accept the card's token: somebody else issued it"
-        case .wrongAudience: "could not accept the card's token: it is for another place"
-        case .wrongCard: "could not accept the card's token: it was made for another card"
-        case .nobody: "could not accept the card's token: it names nobody"
-        case .noVerifier: "could not accept the card's token: there is no key to check it with"
-        }
-    }
+    public var message: String { "could not accept the card's token: " + texts.fact }
 
     /// What a person can do about it.
-    public var hint: String {
-        switch self {
-        case .malformed, .endless, .nobody: "Write the card anew."
-        case .noVerifier: "Name the issuer's public keys in the configuration."
-        case .unsupported: "Sign tokens with EdDSA or ES256."
-        case .unknownKey: "Add the issuer's public key to the configuration, or write the card anew."
-        case .forged: "Check the keys in the configuration; if they are right, the card was not written by the issuer."
-        case .expired: "Renew the membership and write the card anew."
-        case .notYetValid: "Come back when it has; check the clock of the reader's computer."
-        case .wrongIssuer, .wrongAudience: "Check issuer and audience in the configuration; use a card of this place."
-        case .wrongCard: "It is a copy: use the card that it was written to."
+    public var hint: String { texts.hint }
+
+    private var texts: (fact: String, hint: String) {
+        let anew = "Write the card anew."
+        let place = "Check issuer and audience in the configuration; use a card of this place."
+        let forged = "Check the keys in the configuration; if they are right, the card was not written by the issuer."
+        let key = "Add the issuer's public key to the configuration, or write the card anew."
+        return switch self {
+        case .malformed: ("it is malformed", anew)
+        case .unsupported: ("it is signed in a way that is not accepted here", "Sign tokens with EdDSA or ES256.")
+        case .unknownKey: ("it was signed with a key that is not known here", key)
+        case .forged: ("its signature is wrong", forged)
+        case .expired: ("its time is over", "Renew the membership and write the card anew.")
+        case .notYetValid:
+            ("its time has not begun", "Come back when it has; check the clock of the reader's computer.")
+        case .endless: ("it has no end", anew)
+        case .wrongIssuer: ("somebody else issued it", place)
+        case .wrongAudience: ("it is for another place", place)
+        case .wrongCard: ("it was made for another card", "It is a copy: use the card that it was written to.")
+        case .nobody: ("it names nobody", anew)
+        case .noVerifier:
+            ("there is no key to check it with", "Name the issuer's public keys in the configuration.")
         }
     }
 
-    /// Whether it is a matter of time alone.
     package var isOfTime: Bool { self == .expired || self == .notYetValid }
-}
-
-extension SignedTokenError: CustomStringConvertible {
-    /// One line: what was attempted, what happened, what to do.
-    public var description: String { "\(message). \(hint)" }
 }

@@ -265,7 +265,7 @@ extension CardReading {
         if finding.assurance >= site.lowestAssurance, site.order.contains(.smartTap) { objects = finding.objects }
         for object in finding.objects.named(by: site) {
             // Who has a pass that cannot be used is nobody else because of it.
-            guard add(object.memberID, .smartTap, finding.assurance, type: object.kind.name) else { break }
+            guard add(object.memberID, .smartTap, finding.assurance, type: object.kind.rawValue) else { break }
         }
         // A pass that cannot be used was told already.
         if problems.contains(where: { $0.code == .invalidPass }) { return }

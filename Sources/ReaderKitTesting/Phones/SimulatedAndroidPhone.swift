@@ -265,7 +265,7 @@ extension SimulatedAndroidPhone.State {
                     payload: [0x00] + Array(pass.value.utf8)
                 ),
             ])
-            return value([4, 1] + collector.id.bigEndianBytes, SmartTapRecords.record(pass.kind.rawValue, object))
+            return value([4, 1] + collector.id.bigEndianBytes, SmartTapRecords.record(pass.kind.code, object))
         }
         let values = SmartTapRecords.bytes(
             [value([4, 2, 0, 0, 0, 1], SmartTapRecords.record("cus", customer))] + objects

@@ -63,7 +63,7 @@ private struct WalletLine {
             }
             self.lines = lines
         case .google(let finding):
-            let objects = finding.objects.map(\.kind.name)
+            let objects = finding.objects.map(\.kind.rawValue)
             json = ["kind": "google", "status": finding.status?.meaning, "objects": objects]
             lines = [
                 "wallet": "google", "status": finding.status?.meaning,
