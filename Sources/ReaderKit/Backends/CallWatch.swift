@@ -15,6 +15,7 @@ package final class CallWatch: Sendable {
         var waiters: [Int: @Sendable (ReaderError) -> Void] = [:]
         var nextWaiter = 0
         var isWatching = false
+        var hasComeBack = false
     }
 
     package let deadline: Duration
@@ -79,9 +80,14 @@ package final class CallWatch: Sendable {
         if let verdict { throw verdict }
     }
 
-    /// Counts the thread as alive again; called on it, once, when it has returned and cleaned up.
+    /// Counts a thread that was given up as alive again; called on it when it has returned and cleaned up.
     package func comeBack() {
-        abandoned.remove()
+        let isNew = state.withLock { state in
+            guard state.verdict != nil, !state.hasComeBack else { return false }
+            state.hasComeBack = true
+            return true
+        }
+        if isNew { abandoned.remove() }
     }
 
     /// Registers somebody who waits for the thread; `fail` is called at most once.
@@ -174,6 +180,16 @@ package final class AbandonedThreads: Sendable {
     /// Whether as many threads hang as may.
     package var isFull: Bool { count >= limit }
 
+    /// Fails if no other thread may be started.
+    func check() throws(ReaderError) {
+        guard isFull else { return }
+        throw ReaderError(
+            .exhausted,
+            attempting: "use the reader",
+            detail: "\(count) threads hang in calls that do not return"
+        )
+    }
+
     /// Notes that a thread hangs.
     package func add() { hanging.withLock { $0 += 1 } }
 
@@ -192,8 +208,11 @@ protocol CallThread: Actor {
     /// What gives up on a call that does not return.
     nonisolated var watch: CallWatch { get }
 
-    /// Called on the thread after each piece of work: ends the thread if it is not wanted any more.
-    func tidyUp()
+    /// Whether the thread is to end after what it does now.
+    var isRetired: Bool { get }
+
+    /// Releases what the thread has of the library.
+    func cleanUp()
 }
 
 extension CallThread {
@@ -246,6 +265,29 @@ extension CallThread {
             }
             afterwards()
         }
+    }
+
+    /// Runs code on the thread for which nobody waits; a call in it that hangs is noticed all the same.
+    ///
+    /// - Parameter done: called when that is done, or will never be since a call does not return; perhaps for both.
+    nonisolated func submitWatched(
+        _ work: @escaping @Sendable (isolated Self) -> Void,
+        then done: @escaping @Sendable () -> Void = {}
+    ) {
+        guard let waiter = watch.addWaiter({ _ in done() }) else { return }
+        submit(work) { [watch] in
+            watch.removeWaiter(waiter)
+            done()
+        }
+    }
+
+    /// Ends the thread if it is not wanted any more: it was stopped, or a call that was given up has returned after all.
+    /// This is the one thread on which it is safe to clean up.
+    private func tidyUp() {
+        guard watch.isAbandoned || isRetired else { return }
+        cleanUp()
+        watch.comeBack()
+        executor.stop()
     }
 }
 

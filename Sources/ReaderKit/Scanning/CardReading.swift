@@ -63,16 +63,17 @@ package struct CardReading: Sendable {
         passes.first.map { ($0.id, $0.name) }
     }
 
+    mutating func note(_ code: ScanEvent.Problem.Code, _ message: String) {
+        problems.append(ScanEvent.Problem(code, message))
+    }
+
     /// Takes an identifier of a length that there is.
     private mutating func take(_ identifier: CardUID) {
         guard identifier.hasKnownLength else {
-            problems.append(
-                ScanEvent.Problem(
-                    .invalidUID,
-                    "the card's identifier has \(identifier.bytes.count) bytes, as that of no card of its kind; use another card"
-                )
+            return note(
+                .invalidUID,
+                "the card's identifier has \(identifier.bytes.count) bytes, as that of no card of its kind; use another card"
             )
-            return
         }
         uid = identifier
     }
@@ -94,27 +95,20 @@ package struct CardReading: Sendable {
                 case .unsupportedVersion: .tagUnsupported
                 default: .tagCorrupt
                 }
-            problems.append(ScanEvent.Problem(code, "\(error)"))
-            return
+            return note(code, "\(error)")
         }
         switch content.ndef {
         case .absent: break
         case .empty:
             ndef = []
             if content.isInterrupted {
-                problems.append(
-                    ScanEvent.Problem(
-                        .tagCorrupt,
-                        "the tag is empty because writing to it was interrupted; write its message again"
-                    )
-                )
+                note(.tagCorrupt, "the tag is empty because writing to it was interrupted; write its message again")
             }
         case .message(let bytes):
             let (message, fault) = NDEFMessage.decodeLeniently(bytes, limits: limits)
             ndef = message.records
             if let fault {
-                problems.append(ScanEvent.Problem(.ndefMalformed, "\(fault)"))
-                return
+                return note(.ndefMalformed, "\(fault)")
             }
             readRecords(message.records, site, at: now)
         }
@@ -130,19 +124,15 @@ package struct CardReading: Sendable {
             if isComplete { passes.append(Pass(kind: .uid, id: uid.hex, assurance: .identifier)) }
         case .random:
             guard passes.isEmpty, isComplete else { return }
-            problems.append(
-                ScanEvent.Problem(
-                    .randomUID,
-                    "the card shows a new identifier at each tap, which identifies nobody; use a pass or another card"
-                )
+            note(
+                .randomUID,
+                "the card shows a new identifier at each tap, which identifies nobody; use a pass or another card"
             )
         case .nonUnique:
             guard passes.isEmpty, isComplete else { return }
-            problems.append(
-                ScanEvent.Problem(
-                    .nonUniqueUID,
-                    "other cards may have the same identifier, so it identifies nobody; write a member id on the card"
-                )
+            note(
+                .nonUniqueUID,
+                "other cards may have the same identifier, so it identifies nobody; write a member id on the card"
             )
         }
     }
@@ -194,7 +184,7 @@ extension CardReading {
             return true
         case .malformed:
             wallet = .malformed
-            problems.append(ScanEvent.Problem(.passNotAccepted, "\(AppleVASError.malformed(.answer))"))
+            note(.passNotAccepted, "\(AppleVASError.malformed(.answer))")
             return true
         case .absent(let status):
             wallet = .absent(status)
@@ -215,23 +205,21 @@ extension CardReading {
             wallet = .apple(outcome)
             take(outcome, site, now)
         } else {
-            problems.append(ScanEvent.Problem(.passNotAccepted, "the configuration has no passes of Apple Wallet"))
+            note(.passNotAccepted, "the configuration has no passes of Apple Wallet")
         }
         judge(site)
     }
 
     private mutating func take(_ outcome: AppleVASReader.Outcome, _ site: PassSite, _ now: Date) {
-        if let error = outcome.error { problems.append(ScanEvent.Problem(.passNotAccepted, "\(error)")) }
+        if let error = outcome.error { note(.passNotAccepted, "\(error)") }
         for finding in outcome.findings {
             if let message = finding.message { take(message, finding.passTypeIdentifier, site, now) }
-            if let error = finding.error { problems.append(ScanEvent.Problem(.passNotAccepted, "\(error)")) }
+            if let error = finding.error { note(.passNotAccepted, "\(error)") }
             switch finding.answer {
             case .locked: problems.append(Self.locked)
             case .needsUser: problems.append(Self.needsUser)
             case .refused(let status):
-                problems.append(
-                    ScanEvent.Problem(.passNotAccepted, "the phone refuses to be asked for passes (\(status))")
-                )
+                note(.passNotAccepted, "the phone refuses to be asked for passes (\(status))")
             case .pass, .noData, .noSuchPass, nil: break
             }
         }
@@ -242,13 +230,10 @@ extension CardReading {
         let age = now.timeIntervalSince(message.at)
         guard abs(age) <= site.longestAge.seconds else {
             let what = age > 0 ? "was made too long ago" : "is of a time to come"
-            problems.append(
-                ScanEvent.Problem(
-                    .passExpired,
-                    "the phone's pass \(what), by the phone's clock; check the clocks of the phone and the reader's computer"
-                )
+            return note(
+                .passExpired,
+                "the phone's pass \(what), by the phone's clock; check the clocks of the phone and the reader's computer"
             )
-            return
         }
         // Not only for as long as it counts here and now: the place may allow a greater age later, and clocks are put right.
         let end = message.at.addingTimeInterval(Self.remembered)
@@ -276,7 +261,7 @@ extension CardReading {
             if passes.isEmpty { problems.append(Self.noPass) }
         default:
             if let error = finding.error {
-                problems.append(ScanEvent.Problem(.passNotAccepted, "\(error)"))
+                note(.passNotAccepted, "\(error)")
             } else if passes.isEmpty {
                 problems.append(finding.hasPasses ? Self.otherPasses : Self.noPass)
             }
@@ -311,7 +296,7 @@ extension CardReading {
             do throws(SDMError) {
                 take(try tags.verifier.verify(url), tags, site)
             } catch {
-                problems.append(ScanEvent.Problem(.passNotAccepted, "\(error)"))
+                note(.passNotAccepted, "\(error)")
             }
             return false
         }
@@ -327,13 +312,10 @@ extension CardReading {
 
     private mutating func take(_ tap: SDMTap, _ tags: SDMSite, _ site: PassSite) {
         if let uid, uid.kind == .fixed, !tap.uid.isEmpty, uid.bytes != tap.uid {
-            problems.append(
-                ScanEvent.Problem(
-                    .passNotAccepted,
-                    "the address was signed by another tag than the one it is on, so it is a copy; use the tag itself"
-                )
+            return note(
+                .passNotAccepted,
+                "the address was signed by another tag than the one it is on, so it is a copy; use the tag itself"
             )
-            return
         }
         // Without an identifier it cannot be told whose counter it is.
         let counter = tap.uid.isEmpty ? nil : tap.counter
@@ -348,10 +330,7 @@ extension CardReading {
             id = text.flatMap { String(validating: $0, as: UTF8.self) }?.trimmed
         }
         guard let id, !id.isEmpty else {
-            problems.append(
-                ScanEvent.Problem(.invalidPass, "the tag's signed address names nobody; check how it is set up")
-            )
-            return
+            return note(.invalidPass, "the tag's signed address names nobody; check how it is set up")
         }
         add(id, .sdm, counter == nil ? .cryptographic : .cryptographicWithReplayProtection)
     }
@@ -363,13 +342,11 @@ extension CardReading {
         let ranked = passes.filter { site.order.contains($0.kind) }
         let accepted = ranked.filter { $0.assurance >= site.lowestAssurance }
         if accepted.isEmpty, let best = ranked.first {
-            problems.append(
-                ScanEvent.Problem(
-                    .passNotTrusted,
-                    best.assurance == .identifier
-                        ? "what the card shows (\(best.kind.rawValue)) can be copied, and this place wants proof; use a pass that proves itself"
-                        : "what the card shows (\(best.kind.rawValue)) is proven and might be a recording or a copy, and this place wants more; use another pass"
-                )
+            note(
+                .passNotTrusted,
+                best.assurance == .identifier
+                    ? "what the card shows (\(best.kind.rawValue)) can be copied, and this place wants proof; use a pass that proves itself"
+                    : "what the card shows (\(best.kind.rawValue)) is proven and might be a recording or a copy, and this place wants more; use another pass"
             )
         }
         func place(_ kind: Pass.Kind) -> Int { site.order.firstIndex(of: kind) ?? site.order.count }
@@ -403,12 +380,7 @@ extension CardReading {
     ) -> Bool {
         let id = text.trimmed
         guard MemberID.isUsable(id) else {
-            problems.append(
-                ScanEvent.Problem(
-                    .invalidPass,
-                    "the pass has an id that is empty, too long or not printable; issue it anew"
-                )
-            )
+            note(.invalidPass, "the pass has an id that is empty, too long or not printable; issue it anew")
             return false
         }
         let name = name.map(MemberID.name).flatMap { $0.isEmpty ? nil : $0 }
@@ -420,19 +392,12 @@ extension CardReading {
     private mutating func remember(_ take: () throws -> Bool) -> Bool {
         do {
             if try take() { return true }
-            problems.append(
-                ScanEvent.Problem(
-                    .passReplayed,
-                    "this tap was presented before; hold the phone or card itself to the reader again"
-                )
-            )
+            note(.passReplayed, "this tap was presented before; hold the phone or card itself to the reader again")
         } catch {
-            problems.append(
-                ScanEvent.Problem(
-                    .passNotAccepted,
-                    "it cannot be known whether this tap was presented before (\(error)), so it does not count; try again, or ask "
-                        + "at the desk"
-                )
+            note(
+                .passNotAccepted,
+                "it cannot be known whether this tap was presented before (\(error)), so it does not count; try again, or ask "
+                    + "at the desk"
             )
         }
         return false
@@ -536,7 +501,7 @@ extension CardReading {
                     if let tokens = site.tokens {
                         take(token, tokens, now)
                     } else {
-                        problems.append(ScanEvent.Problem(.passNotAccepted, "\(SignedTokenError.noVerifier)"))
+                        note(.passNotAccepted, "\(SignedTokenError.noVerifier)")
                     }
                 case .nobody(let reason): reasons.append(reason)
                 }
@@ -551,7 +516,7 @@ extension CardReading {
             let token = try tokens.verify(token, at: now, on: isReported ? nil : uid)
             add(token.id, .ndef, .cryptographic, name: token.name)
         } catch {
-            problems.append(ScanEvent.Problem(error.isOfTime ? .passExpired : .passNotAccepted, "\(error)"))
+            note(error.isOfTime ? .passExpired : .passNotAccepted, "\(error)")
         }
     }
 

@@ -113,13 +113,10 @@ package struct ReportReading {
     /// One word that names somebody. Several words, as in a greeting on a tag, name nobody.
     private mutating func take(_ text: String, as kind: Pass.Kind) {
         guard MemberID.isUsable(text) else {
-            reading.problems.append(
-                ScanEvent.Problem(
-                    .invalidPass,
-                    "the reader reports a pass that is too long or not printable; check its template"
-                )
+            return reading.note(
+                .invalidPass,
+                "the reader reports a pass that is too long or not printable; check its template"
             )
-            return
         }
         let isPass = kind == .appleVAS || kind == .smartTap
         guard isPass || !text.contains(where: \.isWhitespace) else { return }
@@ -153,7 +150,7 @@ package struct ReportReading {
         guard isExpected || fault == nil else { return false }
         reading.ndef = message.records
         if let fault {
-            reading.problems.append(ScanEvent.Problem(.ndefMalformed, "\(fault)"))
+            reading.note(.ndefMalformed, "\(fault)")
         } else {
             reading.readRecords(message.records, site, at: now)
         }

@@ -95,7 +95,7 @@ final class NFCDevice {
     func open(in context: NFCLibrary.Context) throws(ReaderError) -> Bool {
         close()
         if let path = connection.path {
-            guard NFCPort.exists(path) else { return false }
+            guard DeviceNode.exists(path) else { return false }
             do throws(ReaderError) {
                 port = try openPort(path)
             } catch {

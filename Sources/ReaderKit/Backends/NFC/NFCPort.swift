@@ -20,7 +20,7 @@ final class NFCPort: Sendable {
     ///
     /// - Throws: ``ReaderError``: `readerUnavailable` without a code if there is no such node, `accessDenied`,
     ///   `sharingViolation` if another program, or this one, holds it, or `limitExceeded`.
-    init(_ path: String, holders: (String) -> [String] = NFCPort.holders) throws(ReaderError) {
+    init(_ path: String, holders: (String) -> [String] = DeviceNode.holders) throws(ReaderError) {
         node = try DeviceNode(path, holders: holders)
         guard node.descriptor < Self.highestDescriptor else {
             throw ReaderError(
@@ -32,12 +32,6 @@ final class NFCPort: Sendable {
         }
         if node.isTerminal { removeClaim() }
     }
-
-    /// Whether the node is there.
-    static func exists(_ path: String) -> Bool { DeviceNode.exists(path) }
-
-    /// The other programs that have the node open, as `nfc-list (pid 1234)`. Those of other users are shown to root only.
-    static func holders(of path: String) -> [String] { DeviceNode.holders(of: path) }
 
     /// Takes away a dead program's claim; a living one's would have been found.
     private func removeClaim() {

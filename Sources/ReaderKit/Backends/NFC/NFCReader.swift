@@ -7,22 +7,6 @@ import Synchronization
 /// fails is opened anew; one that is away is tried again with growing pauses. ``NFCBackend`` makes a new one when its
 /// thread was given up.
 actor NFCReader: CallThread {
-    /// What happened to the reader, in its order.
-    enum Report: Sendable {
-        /// It was opened, and looks for cards.
-        case opened
-        /// It is gone, and was opened before.
-        case lost
-        /// It is not there to be opened.
-        case absent
-        /// It is there and cannot be used.
-        case trouble(ReaderError)
-        /// libnfc itself does not work, or works again.
-        case service(ReaderError?)
-        case inserted(CardPresence)
-        case removed(CardPresence)
-    }
-
     /// What is needed to make one.
     struct Surroundings: Sendable {
         var library: NFCLibrary
@@ -33,6 +17,10 @@ actor NFCReader: CallThread {
         }
         var nextEpoch: @Sendable () -> Int
         var now: @Sendable () -> Date
+
+        func callWatch(onExpiry: @escaping @Sendable (ReaderError) -> Void) -> CallWatch {
+            CallWatch(deadline: configuration.callDeadline, abandoned: abandoned, onExpiry: onExpiry)
+        }
     }
 
     struct Polling {
@@ -45,7 +33,7 @@ actor NFCReader: CallThread {
     nonisolated let executor = ThreadExecutor(name: "nfc-reader")
     nonisolated let configuration: NFCConfiguration
     private nonisolated let surroundings: Surroundings
-    private nonisolated let report: @Sendable (Report) -> Void
+    private nonisolated let report: @Sendable (ReaderTable.Report) -> Void
     nonisolated let polling = Mutex(Polling())
     private nonisolated let aborter: NFCAborter
     private nonisolated let conversations = Mutex(0)
@@ -57,15 +45,14 @@ actor NFCReader: CallThread {
     /// Whether the reader was reported as opened.
     private var isTold = false
     /// What was seen and not told yet.
-    private var untold: [Report] = []
+    private var untold: [ReaderTable.Report] = []
     private var backOff: Duration
     /// Attempts in a row to open the reader that failed.
     private var failures = 0
     /// Whether it was opened anew since it last answered a look.
     private var hasRecovered = false
     private var hasLooked = false
-    var isRetired = false
-    private var hasComeBack = false
+    private(set) var isRetired = false
 
     // What is known of the state of the card.
 
@@ -83,7 +70,7 @@ actor NFCReader: CallThread {
     init(
         info: ReaderInfo,
         surroundings: Surroundings,
-        report: @escaping @Sendable (Report) -> Void,
+        report: @escaping @Sendable (ReaderTable.Report) -> Void,
         onStuck: @escaping @Sendable (ReaderError) -> Void
     ) {
         self.info = info
@@ -91,11 +78,7 @@ actor NFCReader: CallThread {
         self.report = report
         configuration = surroundings.configuration
         backOff = surroundings.configuration.firstBackOff
-        watch = CallWatch(
-            deadline: surroundings.configuration.callDeadline,
-            abandoned: surroundings.abandoned,
-            onExpiry: onStuck
-        )
+        watch = surroundings.callWatch(onExpiry: onStuck)
         device = NFCDevice(
             connection: NFCConnectionString(info.name),
             library: surroundings.library,
@@ -127,13 +110,7 @@ actor NFCReader: CallThread {
     /// - Parameter done: called when that is done, or will never be since a call does not return; perhaps for both.
     nonisolated func stop(then done: @escaping @Sendable () -> Void = {}) {
         polling.withLock { $0.isWanted = false }
-        guard let waiter = watch.addWaiter({ _ in done() }) else { return }
-        submit {
-            $0.isRetired = true
-        } afterwards: { [watch] in
-            watch.removeWaiter(waiter)
-            done()
-        }
+        submitWatched({ $0.isRetired = true }, then: done)
     }
 
     /// Runs a conversation with the card of that presentation.
@@ -155,16 +132,6 @@ actor NFCReader: CallThread {
         }
     }
 
-    /// Submits work during which a call that hangs is noticed although nobody waits for the result.
-    private nonisolated func submitWatched(_ work: @escaping @Sendable (isolated NFCReader) -> Void) {
-        guard let waiter = watch.addWaiter({ _ in }) else { return }
-        submit { me in
-            work(me)
-        } afterwards: { [watch] in
-            watch.removeWaiter(waiter)
-        }
-    }
-
     private nonisolated func schedule(after pause: Duration) {
         let isNew = polling.withLock { polling in
             guard polling.isWanted, !polling.isScheduled else { return false }
@@ -173,35 +140,20 @@ actor NFCReader: CallThread {
         }
         guard isNew else { return }
         DispatchQueue.global().asyncAfter(deadline: .now() + pause.seconds) { [weak self] in
-            self?.submitTick()
-        }
-    }
-
-    private nonisolated func submitTick() {
-        submitWatched { [self] me in
-            let isWanted = polling.withLock { polling in
-                polling.isScheduled = false
-                return polling.isWanted
+            self?.submitWatched { me in
+                let isWanted = me.polling.withLock { polling in
+                    polling.isScheduled = false
+                    return polling.isWanted
+                }
+                guard isWanted, !me.isRetired, !me.watch.isAbandoned else { return }
+                me.schedule(after: me.tick())
             }
-            guard isWanted, !me.isRetired, !me.watch.isAbandoned else { return }
-            schedule(after: me.tick())
         }
     }
 
     // MARK: - On the thread
 
-    /// Ends the thread if it is not wanted any more: it was stopped, or a call that was given up has returned after all.
-    /// This is the one thread on which it is safe to clean up.
-    func tidyUp() {
-        let isAbandoned = watch.isAbandoned
-        guard isAbandoned || isRetired else { return }
-        device.close()
-        if isAbandoned, !hasComeBack {
-            hasComeBack = true
-            watch.comeBack()
-        }
-        executor.stop()
-    }
+    func cleanUp() { device.close() }
 
     /// Opens the reader if it has to be, and looks for cards.
     ///

@@ -21,11 +21,11 @@ final class PCSCChannel: CardChannel {
     )
 
     init(
-        io: PCSCCardIO,
-        presence: CardPresence,
-        handle: PCSCLibrary.Handle,
-        protocol activeProtocol: UInt32,
-        cancellation: Cancellation
+        _ io: PCSCCardIO,
+        _ presence: CardPresence,
+        _ handle: PCSCLibrary.Handle,
+        _ activeProtocol: UInt32,
+        _ cancellation: Cancellation
     ) {
         self.io = io
         library = io.library

@@ -27,7 +27,7 @@ public final class SmartReaderBackend: ReaderBackend {
     let configuration: SmartReaderConfiguration
     private let surroundings: SmartReaderThread.Surroundings
     private let serves: @Sendable (ReaderInfo) -> Bool
-    private let table: SmartReaderTable
+    private let table: ReaderTable
     private let lookout: SmartReaderLookout
     /// Also keeps the beginning of one watch and the end of another in their order.
     private let state = Mutex(State())
@@ -61,7 +61,7 @@ public final class SmartReaderBackend: ReaderBackend {
         self.configuration = configuration
         self.surroundings = surroundings
         self.serves = serves
-        table = SmartReaderTable(now: now)
+        table = ReaderTable(now: now)
         lookout = SmartReaderLookout(every: configuration.lastBackOff)
         state.withLock { state in
             for source in configuration.sources { add(source, &state) }
@@ -79,10 +79,9 @@ public final class SmartReaderBackend: ReaderBackend {
 
     private func add(_ source: SmartReaderSource, isFound: Bool = false, _ state: inout State) {
         guard !state.isClosed, !state.lines.contains(where: { $0.source.name == source.name }) else { return }
-        let index = table.add(source.reader)
         let thread = SmartReaderThread(source, isFound: isFound, configuration, surroundings) {
             [weak self, table] report in
-            table.note(report, of: index)
+            table.note(report, of: source.reader)
             if case .ended = report { self?.inputHasEnded() }
         }
         state.lines.append(Line(source: source, thread: thread))
@@ -127,7 +126,7 @@ public final class SmartReaderBackend: ReaderBackend {
         lookAround()
         let isOver = state.withLock { state in
             guard !state.isClosed, !state.isOver else { return true }
-            if table.add(id, continuation) { watch(true, &state) }
+            if table.add(id, continuation, forgets: false) { watch(true, &state) }
             return false
         }
         if isOver { continuation.finish() }

@@ -34,7 +34,7 @@ final class SmartReaderThread: Sendable {
     private let isFound: Bool
     private let configuration: SmartReaderConfiguration
     private let surroundings: Surroundings
-    private let report: @Sendable (SmartReaderTable.Report) -> Void
+    private let report: @Sendable (ReaderTable.Report) -> Void
     private let control = Mutex(Control())
     private let bell: WakePipe?
 
@@ -43,7 +43,7 @@ final class SmartReaderThread: Sendable {
         isFound: Bool = false,
         _ configuration: SmartReaderConfiguration,
         _ surroundings: Surroundings,
-        report: @escaping @Sendable (SmartReaderTable.Report) -> Void
+        report: @escaping @Sendable (ReaderTable.Report) -> Void
     ) {
         self.source = source
         self.isFound = isFound
@@ -65,19 +65,13 @@ final class SmartReaderThread: Sendable {
     /// Opens the line, or closes it.
     func want(_ isWanted: Bool) {
         guard let bell else {
-            if isWanted {
-                report(
-                    .trouble(
-                        ReaderError(
-                            .limitExceeded,
-                            attempting: DeviceNode.attempt(source.name),
-                            detail: "this program has no file descriptors left",
-                            advice: "Open fewer files at a time in this program."
-                        )
-                    )
-                )
-            }
-            return
+            let error = ReaderError(
+                .limitExceeded,
+                attempting: DeviceNode.attempt(source.name),
+                detail: "this program has no file descriptors left",
+                advice: "Open fewer files at a time in this program."
+            )
+            return isWanted ? report(.trouble(error)) : ()
         }
         let mustStart = control.withLock { control in
             control.isWanted = isWanted

@@ -1,19 +1,40 @@
 import Foundation
 import Synchronization
 
-/// What is known of the readers, and who is notified of it: makes events of the readers' reports.
-final class NFCTable: Sendable {
+/// What is known of a backend's readers, and who is notified of it: makes events of what their threads report.
+final class ReaderTable: Sendable {
+    /// What happened to a reader, in its order.
+    enum Report: Sendable {
+        /// It was opened, and looks for cards.
+        case opened
+        /// It is gone, and was opened before.
+        case lost
+        /// It is not there to be opened.
+        case absent
+        /// It is there and cannot be used.
+        case trouble(ReaderError)
+        /// The library below does not work, or works again.
+        case service(ReaderError?)
+        case inserted(CardPresence)
+        case removed(CardPresence)
+        /// A tap at a reader in Smart Reader mode.
+        case line(String)
+        /// Nothing will ever come again: standard input has ended.
+        case ended
+    }
+
     fileprivate struct Entry {
         var info: ReaderInfo
         var isOpen = false
         var card: CardPresence?
         /// Why it cannot be used, once that was reported.
         var trouble: ReaderError?
+        var reports = 0
     }
 
     fileprivate struct State {
         var entries: [Entry] = []
-        /// Why libnfc does not work, while it does not.
+        /// Why the library below does not work, while it does not.
         var fault: ReaderError?
         var watchers: [UUID: AsyncStream<ReaderEvent>.Continuation] = [:]
 
@@ -22,7 +43,16 @@ final class NFCTable: Sendable {
         }
     }
 
+    private let now: @Sendable () -> Date
     private let state = Mutex(State())
+    private let epochs = Atomic(0)
+
+    init(now: @escaping @Sendable () -> Date) {
+        self.now = now
+    }
+
+    /// Numbers the stays of readers.
+    func nextEpoch() -> Int { epochs.add(1, ordering: .relaxed).newValue }
 
     /// How many watch.
     var watchers: Int { state.withLock { $0.watchers.count } }
@@ -34,12 +64,12 @@ final class NFCTable: Sendable {
 
     /// Adds a watcher and gives it what is there.
     ///
+    /// - Parameter forgets: whether what was told to watchers of before may be over, if this is the first one again.
     /// - Returns: whether it is the first one.
-    func add(_ id: UUID, _ watcher: AsyncStream<ReaderEvent>.Continuation) -> Bool {
+    func add(_ id: UUID, _ watcher: AsyncStream<ReaderEvent>.Continuation, forgets: Bool) -> Bool {
         state.withLock { state in
             let isFirst = state.watchers.isEmpty
-            // What was told to watchers of before may be over.
-            if isFirst { state.entries = [] }
+            if isFirst, forgets { state.entries = [] }
             state.watchers[id] = watcher
             if let fault = state.fault { watcher.yield(.serviceLost(fault)) }
             for entry in state.entries where entry.isOpen { watcher.yield(.readerAdded(entry.info)) }
@@ -90,7 +120,7 @@ final class NFCTable: Sendable {
     }
 
     /// Takes over what happened to a reader.
-    func note(_ report: NFCReader.Report, of info: ReaderInfo) {
+    func note(_ report: Report, of info: ReaderInfo) {
         state.withLock { state in
             var report = report
             if case .service(let fault) = report {
@@ -102,12 +132,12 @@ final class NFCTable: Sendable {
             let known = state.entries.firstIndex { $0.info.name == info.name }
             let index = known ?? state.entries.endIndex
             if known == nil { state.entries.append(Entry(info: info)) }
-            state.entries[index].note(report, state.publish)
+            state.entries[index].note(report, now, state.publish)
         }
     }
 }
 
-extension NFCTable.State {
+extension ReaderTable.State {
     fileprivate mutating func serve(_ fault: ReaderError?) {
         switch (self.fault, fault) {
         case (nil, let fault?): publish(.serviceLost(fault))
@@ -118,10 +148,14 @@ extension NFCTable.State {
     }
 }
 
-extension NFCTable.Entry {
+extension ReaderTable.Entry {
     /// Events come in this order, whatever the reports: a card's removal before that of its reader, the reader before its
     /// trouble, and the end of the trouble before the reader.
-    fileprivate mutating func note(_ report: NFCReader.Report, _ publish: (ReaderEvent) -> Void) {
+    fileprivate mutating func note(
+        _ report: ReaderTable.Report,
+        _ now: () -> Date,
+        _ publish: (ReaderEvent) -> Void
+    ) {
         switch report {
         case .opened:
             if trouble != nil { publish(.readerRecovered(info)) }
@@ -148,7 +182,10 @@ extension NFCTable.Entry {
             guard let card, card.number == presence.number, card.epoch == presence.epoch else { return }
             self.card = nil
             publish(.cardRemoved(card))
-        case .service: break
+        case .line(let text):
+            reports += 1
+            publish(.cardReported(ReaderReport(reader: info, number: reports, at: now(), line: text)))
+        case .service, .ended: break
         }
     }
 
