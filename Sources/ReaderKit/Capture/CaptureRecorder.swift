@@ -37,19 +37,15 @@ public final class CaptureRecorder: Sendable {
 
     private struct Key: Hashable {
         var reader: String
-        var epoch: Int
+        var epoch = 0
         var number: Int
 
         init(_ presence: CardPresence) {
-            reader = presence.reader.name
-            epoch = presence.epoch
-            number = presence.number
+            (reader, epoch, number) = (presence.reader.name, presence.epoch, presence.number)
         }
 
         init(_ report: ReaderReport) {
-            reader = report.reader.name
-            epoch = 0
-            number = report.number
+            (reader, number) = (report.reader.name, report.number)
         }
     }
 
@@ -344,22 +340,30 @@ public final class CaptureRecorder: Sendable {
     }
 
     private func append(_ text: String, to state: inout State) {
+        write(&state) { writer, _ throws(CaptureFileError) in try writer.append(text) }
+    }
+
+    /// - Returns: whether there is a file that is still written.
+    @discardableResult
+    private func write(
+        _ state: inout State,
+        _ body: (CaptureWriter, Capture) throws(CaptureFileError) -> Void
+    ) -> Bool {
         // The removals of cards that are kept still have their place where the recording is full.
-        guard let writer, state.failure == nil || state.failure?.code == EFBIG && state.isFull else { return }
+        guard let writer, state.failure == nil || state.failure?.code == EFBIG && state.isFull else { return false }
         do throws(CaptureFileError) {
-            try writer.append(text)
+            try body(writer, state.capture)
         } catch {
             state.failure = error
         }
+        return true
     }
 
     private func rewrite(_ state: inout State) {
-        guard let writer, state.failure == nil || state.failure?.code == EFBIG && state.isFull else { return }
-        do throws(CaptureFileError) {
-            try writer.replace(with: state.capture.text())
-        } catch {
-            state.failure = error
+        let isWritten = write(&state) { writer, capture throws(CaptureFileError) in
+            try writer.replace(with: capture.text())
         }
+        guard isWritten else { return }
         state.block = state.capture.presentations.indices.last { state.capture.presentations[$0].removedAt == nil }
         // Behind the whole text, only the last presentation's lines can go on as they are.
         if state.block != state.capture.presentations.indices.last { state.block = nil }

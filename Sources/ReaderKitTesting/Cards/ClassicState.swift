@@ -188,7 +188,7 @@ struct ClassicState {
     /// INCREMENT (`C1`), DECREMENT (`C0`) or RESTORE (`C2`), whose result goes into the transfer buffer.
     private mutating func change(_ command: UInt8, _ block: Int, _ operand: [UInt8]) -> Bool {
         guard mayChangeValue(command, block), var value = ClassicValue(self[block]) else { return false }
-        let amount = Int32(bitPattern: operand.reversed().reduce(0) { $0 << 8 | UInt32($1) })
+        let amount = Int32(truncatingIfNeeded: operand.littleEndianNumber)
         switch command {
         case 0xC1: value.number &+= amount
         case 0xC0: value.number &-= amount
@@ -220,15 +220,13 @@ struct ClassicValue: Sendable, Hashable {
     /// Reads a block; `nil` if its copies contradict each other, or it has not 16 bytes.
     init?(_ block: [UInt8]) {
         guard block.count == 16 else { return nil }
-        let number = Int32(bitPattern: block[..<4].reversed().reduce(0) { $0 << 8 | UInt32($1) })
-        self.init(number, address: block[12])
+        self.init(Int32(truncatingIfNeeded: block[..<4].littleEndianNumber), address: block[12])
         guard bytes == block else { return nil }
     }
 
     /// The block, least significant byte first.
     var bytes: [UInt8] {
-        let bits = UInt32(bitPattern: number)
-        let plain = (0..<4).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
+        let plain = [UInt8].littleEndian(Int(number), 4)
         return plain + plain.map { ~$0 } + plain + [address, ~address, address, ~address]
     }
 }

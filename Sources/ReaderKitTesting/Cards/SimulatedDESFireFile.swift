@@ -60,23 +60,21 @@ public struct SimulatedDESFireFile: Sendable {
         let kind: UInt8
         var specific: [UInt8]
         switch content {
-        case .standard(let bytes): (kind, specific) = (0, number(bytes.count, 3))
-        case .backup(let bytes): (kind, specific) = (1, number(bytes.count, 3))
+        case .standard(let bytes): (kind, specific) = (0, [UInt8].littleEndian(bytes.count, 3))
+        case .backup(let bytes): (kind, specific) = (1, [UInt8].littleEndian(bytes.count, 3))
         case .value(_, let lower, let upper):
-            (kind, specific) = (2, number(Int(lower), 4) + number(Int(upper), 4) + [0, 0, 0, 0, 0])
+            (kind, specific) = (
+                2, [UInt8].littleEndian(Int(lower), 4) + [UInt8].littleEndian(Int(upper), 4) + [0, 0, 0, 0, 0]
+            )
         case .records(let records, let size, let capacity, let isCyclic):
             kind = isCyclic ? 4 : 3
-            specific = number(size, 3) + number(capacity, 3) + number(records.count, 3)
+            specific =
+                [UInt8].littleEndian(size, 3) + [UInt8].littleEndian(capacity, 3)
+                + [UInt8].littleEndian(records.count, 3)
         case .transactionMAC(let options, let version): (kind, specific) = (5, [options, version])
         }
-        var options: UInt8 =
-            switch communication {
-            case .plain: 0
-            case .authenticated: 1
-            case .encrypted: 3
-            }
-        if !sdm.isEmpty { options |= 0x40 }
-        return [kind, options] + number(Int(rights.number), 2) + specific + sdm
+        return [kind, communication.bits | (sdm.isEmpty ? 0 : 0x40)] + [UInt8].littleEndian(Int(rights.number), 2)
+            + specific + sdm
     }
 
     /// How much memory it takes.
@@ -88,10 +86,13 @@ public struct SimulatedDESFireFile: Sendable {
         case .records(_, let size, let capacity, _): (max(0, size) * max(0, capacity) + 31) / 32 * 32
         }
     }
+}
 
-    private func number(_ value: Int, _ count: Int) -> [UInt8] {
-        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-    }
+extension DESFireCommunication {
+    /// The lowest two bits of a file's options.
+    init(bits: UInt8) { self = bits & 3 == 3 ? .encrypted : bits & 3 == 1 ? .authenticated : .plain }
+
+    var bits: UInt8 { self == .encrypted ? 3 : self == .authenticated ? 1 : 0 }
 }
 
 /// An application on a ``SimulatedDESFire``.
@@ -137,10 +138,9 @@ public struct SimulatedDESFireApplication: Sendable {
         key: SecretKey = .factory
     ) -> SimulatedDESFireApplication {
         let size = min(max(fileSize, 3), 0x7FFF)
-        let lengths = [UInt8(size >> 8), UInt8(size & 0xFF)]
-        let container: [UInt8] = [0x00, 0x0F, 0x20, 0x00, 0x3B, 0x00, 0x34, 0x04, 0x06, 0xE1, 0x04] + lengths + [0, 0]
-        let kept = Array(message.prefix(size - 2))
-        let content = [UInt8(kept.count >> 8), UInt8(kept.count & 0xFF)] + kept
+        let container: [UInt8] =
+            [0x00, 0x0F, 0x20, 0x00, 0x3B, 0x00, 0x34, 0x04, 0x06, 0xE1, 0x04] + [UInt8].bigEndian(size, 2) + [0, 0]
+        let kept = message.prefix(size - 2)
         return SimulatedDESFireApplication(
             id: 1,
             name: ndefName,
@@ -155,7 +155,7 @@ public struct SimulatedDESFireApplication: Sendable {
                 ),
                 SimulatedDESFireFile(
                     2,
-                    .standard(content + [UInt8](repeating: 0, count: size - content.count)),
+                    .standard(([UInt8].bigEndian(kept.count, 2) + kept).padded(to: size)),
                     isoFile: 0xE104,
                     rights: DESFireAccessRights(read: .free, write: .free, readWrite: .free, change: .key(0))
                 ),

@@ -27,12 +27,18 @@ struct DESFireState {
         case proof(instruction: UInt8, keyNumber: UInt8, SecretKey, challenge: [UInt8], sent: [UInt8])
     }
 
-    /// The outcome of a command: data and how it is protected, or a status.
+    /// The outcome of a command: data and how it is protected.
     enum Reply {
         case data([UInt8], DESFireCommunication = .authenticated, isWhole: Bool = false)
-        case status(UInt8)
         /// Needs no session, ends the one there was.
         case bare([UInt8])
+    }
+
+    /// The status of a command that is not carried out.
+    struct Refusal: Error {
+        let status: UInt8
+
+        init(_ status: UInt8) { self.status = status }
     }
 
     init(_ configuration: SimulatedDESFire.Configuration) {
@@ -100,18 +106,19 @@ struct DESFireState {
                 return [0x91, 0xAF]
             }
         }
-        switch run(instruction, payload) {
-        case .status(let status): return fail(status)
-        case .bare(let data):
-            session = nil
-            return send([data])
-        case .data(let data, let mode, let isWhole):
-            let sent = session?.wrap(data, mode, isWhole: isWhole) ?? data
-            if instruction == 0x60 { return send([Array(sent[..<7]), Array(sent[7..<14]), Array(sent[14...])]) }
-            guard !isLight else { return send([sent]) }
-            return send(
-                stride(from: 0, to: max(1, sent.count), by: 59).map { Array(sent[$0..<min($0 + 59, sent.count)]) }
-            )
+        do throws(Refusal) {
+            switch try run(instruction, payload) {
+            case .bare(let data):
+                session = nil
+                return send([data])
+            case .data(let data, let mode, let isWhole):
+                let sent = session?.wrap(data, mode, isWhole: isWhole) ?? data
+                if instruction == 0x60 { return send([Array(sent[..<7]), Array(sent[7..<14]), Array(sent[14...])]) }
+                let starts = stride(from: 0, to: max(1, sent.count), by: 59)
+                return send(isLight ? [sent] : starts.map { Array(sent[$0..<min($0 + 59, sent.count)]) })
+            }
+        } catch {
+            return fail(error.status)
         }
     }
 
@@ -189,27 +196,50 @@ struct DESFireState {
 
     // MARK: What a command may do
 
-    /// The session's data behind a header, or what stands there without one. `nil`: the card sees a forgery.
+    /// The header of a command, and the session's data behind it, or what stands there without one. It fails where the
+    /// card sees a forgery.
     mutating func open(
         _ instruction: UInt8,
         _ payload: [UInt8],
         headerLength: Int,
         _ mode: DESFireCommunication = .authenticated
-    ) -> (header: [UInt8], data: [UInt8])? {
-        guard headerLength >= 0, payload.count >= headerLength else { return nil }
+    ) throws(Refusal) -> (header: [UInt8], data: [UInt8]) {
+        guard headerLength >= 0, payload.count >= headerLength else { throw Refusal(0x1E) }
         let header = Array(payload[..<headerLength])
         guard session != nil else { return (header, Array(payload[headerLength...])) }
-        return session?.unwrap(instruction, payload, headerLength: headerLength, mode).map { (header, $0) }
+        guard let data = session?.unwrap(instruction, payload, headerLength: headerLength, mode) else {
+            throw Refusal(0x1E)
+        }
+        return (header, data)
     }
 
-    /// Whether the master key's settings or the master key itself allow something.
-    func allows(_ option: UInt8) -> Bool {
+    /// The header of a command without data behind it.
+    @discardableResult
+    mutating func header(
+        _ instruction: UInt8,
+        _ payload: [UInt8],
+        _ length: Int,
+        _ mode: DESFireCommunication = .authenticated
+    ) throws(Refusal) -> [UInt8] {
+        let (header, data) = try open(instruction, payload, headerLength: length, mode)
+        guard data.isEmpty else { throw Refusal(0x7E) }
+        return header
+    }
+
+    /// The index of the selected application.
+    func application() throws(Refusal) -> Int {
+        guard let selected else { throw Refusal(0x9D) }
+        return selected
+    }
+
+    /// Checks that the master key's settings or the master key itself allow something.
+    func require(_ option: UInt8) throws(Refusal) {
         let options = selected.map { applications[$0].options } ?? configuration.options
-        return options & option != 0 || session?.keyNumber == 0
+        guard options & option != 0 || session?.keyNumber == 0 else { throw refusal }
     }
 
-    /// The status of a command that is not allowed: it takes a key, or another one.
-    var refusal: UInt8 { session == nil ? 0xAE : 0x9D }
+    /// The refusal of a command that is not allowed: it takes a key, or another one.
+    var refusal: Refusal { Refusal(session == nil ? 0xAE : 0x9D) }
 
     /// How much memory is free.
     var freeMemory: Int {

@@ -71,15 +71,9 @@ public final class SimulatedMIFAREClassic: SimulatedCard {
         var directory = MAD(hasSecondHalf: size.sectors > 16)
         let sectors = (1..<size.sectors).filter { $0 != 16 }
         for sector in sectors { directory[sector] = .ndef }
-        let header: [UInt8] =
-            message.count < 255
-            ? [0x03, UInt8(message.count)]
-            : [0x03, 0xFF, UInt8(message.count >> 8 & 0xFF), UInt8(message.count & 0xFF)]
-        var content = header + message
         let blocks = sectors.flatMap { ClassicSize.blocks(ofSector: $0).dropLast() }
-        guard message.count < 65_535, content.count <= blocks.count * 16 else { return nil }
-        if content.count < blocks.count * 16 { content.append(0xFE) }
-        content += Array(repeating: 0, count: blocks.count * 16 - content.count)
+        guard let area = [UInt8].dataArea(message, size: blocks.count * 16) else { return nil }
+        let content = area.padded(to: blocks.count * 16)
         card.state.withLock { state in
             for (index, block) in blocks.enumerated() {
                 state[block] = Array(content[index * 16..<index * 16 + 16])

@@ -38,9 +38,7 @@ public enum SimulatedNTAG424 {
     public static let applicationID: UInt32 = 0x00_E110
 
     private static func application(message: [UInt8], keys: [SecretKey]) -> SimulatedDESFireApplication {
-        let kept = Array(message.prefix(254))
-        let content = [UInt8(kept.count >> 8), UInt8(kept.count & 0xFF)] + kept
-        let zeros = [UInt8](repeating: 0, count: 256 - content.count)
+        let kept = message.prefix(254)
         return SimulatedDESFireApplication(
             id: applicationID,
             name: SimulatedDESFireApplication.ndefName,
@@ -55,7 +53,7 @@ public enum SimulatedNTAG424 {
                 ),
                 SimulatedDESFireFile(
                     2,
-                    .standard(content + zeros),
+                    .standard(([UInt8].bigEndian(kept.count, 2) + kept).padded(to: 256)),
                     isoFile: 0xE104,
                     rights: DESFireAccessRights(read: .free, write: .free, readWrite: .free, change: .key(0))
                 ),

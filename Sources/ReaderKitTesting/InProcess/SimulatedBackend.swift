@@ -86,16 +86,9 @@ public final class SimulatedBackend: ReaderBackend {
     ) -> CardPresence? {
         remove(from: name)
         return state.withLock { state in
-            guard state.isServing, let index = state.slots.index(of: name) else { return nil }
+            guard let index = state.slots.index(of: name), state.isServing else { return nil }
             card.powerOn()
-            let facts = CardFacts(atr: card.atr)
-            state.presentations += 1
-            let presence = CardPresence(
-                reader: state.slots[index].info,
-                number: state.presentations,
-                facts: facts,
-                at: now()
-            )
+            let presence = state.presence(of: card, at: index, now())
             state.slots[index].card = card
             state.slots[index].presence = presence
             state.slots[index].faults = faults
@@ -106,10 +99,7 @@ public final class SimulatedBackend: ReaderBackend {
 
     /// Takes the card away; nothing happens if there is none.
     public func remove(from name: String? = nil) {
-        let card = state.withLock { state -> (any SimulatedCard)? in
-            guard let index = state.slots.index(of: name) else { return nil }
-            return state.empty(index)
-        }
+        let card = state.withLock { state in state.slots.index(of: name).flatMap { state.empty($0) } }
         card?.powerOff()
     }
 
@@ -118,14 +108,8 @@ public final class SimulatedBackend: ReaderBackend {
     public func flash(_ card: any SimulatedCard, at name: String? = nil) -> CardPresence? {
         remove(from: name)
         return state.withLock { state in
-            guard state.isServing, let index = state.slots.index(of: name) else { return nil }
-            state.presentations += 1
-            let presence = CardPresence(
-                reader: state.slots[index].info,
-                number: state.presentations,
-                facts: CardFacts(atr: card.atr),
-                at: now()
-            )
+            guard let index = state.slots.index(of: name), state.isServing else { return nil }
+            let presence = state.presence(of: card, at: index, now())
             state.publish(.cardMissed(presence))
             return presence
         }
@@ -268,6 +252,16 @@ public final class SimulatedBackend: ReaderBackend {
 }
 
 extension SimulatedBackend.State {
+    fileprivate mutating func presence(of card: any SimulatedCard, at index: Int, _ now: Date) -> CardPresence {
+        presentations += 1
+        return CardPresence(
+            reader: slots[index].info,
+            number: presentations,
+            facts: CardFacts(atr: card.atr),
+            at: now
+        )
+    }
+
     /// Takes the card out of a reader, and says so.
     fileprivate mutating func empty(_ index: Int) -> (any SimulatedCard)? {
         guard let presence = slots[index].presence else { return nil }

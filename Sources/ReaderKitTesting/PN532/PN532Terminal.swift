@@ -100,12 +100,12 @@ public final class PN532Terminal: Sendable {
 
     /// How long each answer takes from now on, behind the acknowledgement of its command.
     public var delay: Duration {
-        get { board.delay }
-        set { board.delay = newValue }
+        get { board.state.withLock { $0.output.delay } }
+        set { board.state.withLock { $0.output.delay = newValue } }
     }
 
     /// The noise on the line from now on, in both directions; `nil` is none.
-    public func setNoise(_ noise: LineNoise?) { board.setNoise(noise) }
+    public func setNoise(_ noise: LineNoise?) { board.state.withLock { $0.output.noise = noise } }
 
     /// Sends bytes to the program that are none of the chip's.
     public func send(noise bytes: [UInt8]) { board.send(bytes) }

@@ -138,12 +138,12 @@ public final class SmartReaderTerminal: Sendable {
 
     /// How long each line takes from now on.
     public var delay: Duration {
-        get { board.delay }
-        set { board.delay = newValue }
+        get { board.output.withLock { $0.delay } }
+        set { board.output.withLock { $0.delay = newValue } }
     }
 
     /// The noise on the line from now on; `nil` is none.
-    public func setNoise(_ noise: LineNoise?) { board.setNoise(noise) }
+    public func setNoise(_ noise: LineNoise?) { board.output.withLock { $0.noise = noise } }
 
     /// Sends bytes that are no line.
     public func send(noise bytes: [UInt8]) { board.send(bytes, isDelayed: false) }

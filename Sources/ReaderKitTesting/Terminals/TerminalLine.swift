@@ -155,15 +155,12 @@ final class TerminalLine: Sendable {
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 // Full: the program does not read. Anything else: nobody is there.
-                if errno != EAGAIN || bytes.count > TerminalLine.mostOutgoing { bytes = [] }
+                if errno != EAGAIN || bytes.count > LineOutput.mostOutgoing { bytes = [] }
                 return
             }
             bytes.removeFirst(count)
         }
     }
-
-    /// More than a program leaves unread is lost, as on a serial line.
-    private static let mostOutgoing = 65_536
 }
 
 /// What is simulated behind a ``TerminalLine``. Any thread may use it.

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import ReaderKit
 import Synchronization
@@ -163,9 +164,10 @@ public final class PCSCDaemon: Sendable {
 
     /// Whether a socket listens on that port. Connecting to find out would insert a card.
     private static func listens(_ port: UInt16) -> Bool {
-        let wanted = ":" + [port].hexText + " "
+        let wanted = ":" + [UInt8].bigEndian(Int(port), 2).hex + " "
         return ["/proc/net/tcp", "/proc/net/tcp6"].contains { path in
-            lines(of: path).contains { line in
+            let text = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+            return (text ?? "").split(separator: "\n").contains { line in
                 // Local address, remote address, state; 0A is "listening".
                 let fields = line.split(separator: " ")
                 return fields.count > 3 && fields[3] == "0A" && (fields[1] + " ").hasSuffix(wanted)
@@ -173,23 +175,6 @@ public final class PCSCDaemon: Sendable {
         }
     }
 
-    private static func lines(of path: String) -> [Substring] {
-        guard let file = fopen(path, "r") else { return [] }
-        defer { fclose(file) }
-        var text: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = fread(&buffer, 1, buffer.count, file)
-            guard count > 0 else { break }
-            text += buffer[..<count]
-        }
-        return String(decoding: text, as: UTF8.self).split(separator: "\n")
-    }
-}
-
-extension [UInt16] {
-    /// Four upper-case hexadecimal digits each.
-    fileprivate var hexText: String { Hex.encode(flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }) }
 }
 
 /// A pcscd for tests could not be started.

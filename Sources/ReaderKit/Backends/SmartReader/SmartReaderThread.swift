@@ -71,7 +71,8 @@ final class SmartReaderThread: Sendable {
                 detail: "this program has no file descriptors left",
                 advice: "Open fewer files at a time in this program."
             )
-            return isWanted ? report(.trouble(error)) : ()
+            if isWanted { report(.trouble(error)) }
+            return
         }
         let mustStart = control.withLock { control in
             control.isWanted = isWanted
