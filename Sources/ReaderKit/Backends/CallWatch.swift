@@ -40,11 +40,9 @@ package final class CallWatch: Sendable {
     /// Whether the thread was given up. A call that returns after all must then do nothing more but clean up.
     package var isAbandoned: Bool { state.withLock { $0.verdict != nil } }
 
-    /// Makes one call into the library, under the deadline.
+    /// Makes one call into the library, under the deadline; none on a thread that was given up.
     ///
-    /// - Parameters:
-    ///   - late: cleans up what a call gave that returned only after it was given up.
-    ///   - body: the call. It is not made at all on a thread that was given up.
+    /// - Parameter late: cleans up what a call gave that returned only after it was given up.
     package func call<Value>(
         _ attempt: String,
         late: (Value) -> Void = { _ in },
@@ -108,7 +106,6 @@ package final class CallWatch: Sendable {
         return id
     }
 
-    /// Removes a waiter that got its result.
     package func removeWaiter(_ id: Int) {
         _ = state.withLock { $0.waiters.removeValue(forKey: id) }
     }
@@ -119,7 +116,6 @@ package final class CallWatch: Sendable {
         case giveUp(ReaderError, [@Sendable (ReaderError) -> Void])
     }
 
-    /// Sleeps from deadline to deadline while somebody waits; costs nothing per call.
     private func watch() async {
         while true {
             switch step(at: .now) {
@@ -157,15 +153,11 @@ package final class CallWatch: Sendable {
     }
 }
 
-/// Counts the threads that hang in a call that does not return.
-///
-/// Each holds its stack and its connection to the service for as long as it hangs. At ``limit`` no more is started: the
-/// process had better be restarted by its supervisor.
+/// Counts the threads that hang in a call that does not return, each with its stack and its connection to the service.
+/// At ``limit`` no more is started: the process had better be restarted by its supervisor.
 package final class AbandonedThreads: Sendable {
-    /// The threads of this process.
     package static let ofProcess = AbandonedThreads()
 
-    /// The most threads that may hang at one time.
     package let limit: Int
 
     private let hanging = Mutex(0)
@@ -174,10 +166,8 @@ package final class AbandonedThreads: Sendable {
         self.limit = limit
     }
 
-    /// How many threads hang now.
     package var count: Int { hanging.withLock { $0 } }
 
-    /// Whether as many threads hang as may.
     package var isFull: Bool { count >= limit }
 
     /// Fails if no other thread may be started.
@@ -190,28 +180,22 @@ package final class AbandonedThreads: Sendable {
         )
     }
 
-    /// Notes that a thread hangs.
     package func add() { hanging.withLock { $0 += 1 } }
 
-    /// Notes that a thread came back after all.
     package func remove() { hanging.withLock { $0 -= 1 } }
 }
 
 /// An actor on a thread of its own, whose calls into a C library are watched.
 ///
-/// A whole conversation is one hop and may block. When a call does not return, ``watch`` gives the thread up, everybody
-/// the waiting caller is notified, and the actor is never used again; whoever made it makes a new one.
+/// A whole conversation is one hop and may block. When a call does not return, ``watch`` gives the thread up, the
+/// waiting callers are notified, and the actor is never used again; whoever made it makes a new one.
 protocol CallThread: Actor {
-    /// The thread, which is the actor's executor.
     nonisolated var executor: ThreadExecutor { get }
 
-    /// What gives up on a call that does not return.
     nonisolated var watch: CallWatch { get }
 
-    /// Whether the thread is to end after what it does now.
     var isRetired: Bool { get }
 
-    /// Releases what the thread has of the library.
     func cleanUp()
 }
 
@@ -291,10 +275,7 @@ extension CallThread {
     }
 }
 
-/// Whether somebody has lost interest in work that waits in a queue, or is under way there.
-///
-/// The caller that waits for the work is notified at once. The work itself is not begun any more, or looks between two
-/// calls.
+/// Whether somebody has lost interest in work that waits in a queue, or is under way there and looks between two calls.
 final class Cancellation: Sendable {
     private struct State {
         var isCancelled = false
@@ -325,7 +306,6 @@ final class Cancellation: Sendable {
         if isCancelled { tell() }
     }
 
-    /// Blocks the thread for that many seconds, or until the work is cancelled.
     func wait(atMost seconds: Double) {
         guard !isCancelled else { return }
         _ = signal.wait(timeout: .now() + seconds)

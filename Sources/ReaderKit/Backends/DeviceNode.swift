@@ -6,21 +6,17 @@ import Synchronization
 /// Programs that lock what they use (`flock`) are kept out at once. A terminal that another program has open without a
 /// lock is not taken either, and ``makeExclusive()`` closes it to later openings.
 final class DeviceNode: Sendable {
-    /// The node, with links followed.
     let path: String
     /// The open node, which does not block.
     let descriptor: Int32
-    /// Whether it is a serial line.
     let isTerminal: Bool
 
-    /// The nodes that this process holds.
     private static let held = Mutex<Set<String>>([])
 
     /// Takes the node.
     ///
     /// - Parameters:
     ///   - path: the node, or a link to it.
-    ///   - mode: how to open it: `O_RDWR` or `O_RDONLY`.
     ///   - holders: finds the other programs that have the node open.
     /// - Throws: ``ReaderError``: `readerUnavailable` without a code if there is no such node, `accessDenied`, or
     ///   `sharingViolation` if another program, or this one, holds it.
@@ -72,7 +68,7 @@ final class DeviceNode: Sendable {
         return others.isEmpty ? nil : sharing(attempt(path), others)
     }
 
-    /// Whether it is something else than a serial line or an input device, as far as the system tells without opening it.
+    /// Whether the system knows it as something else than a serial line or an input device.
     private static func isOtherDevice(_ path: String) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0 else { return false }
@@ -85,18 +81,15 @@ final class DeviceNode: Sendable {
         return !device.contains("/tty/") && !device.contains("/input/")
     }
 
-    /// Whether this program holds the node.
     static func isHeldHere(_ path: String) -> Bool {
         resolve(path).map { path in held.withLock { $0.contains(path) } } ?? false
     }
 
-    /// Whether the node is there.
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// What is attempted with a node, to be read after "could not".
     static func attempt(_ path: String) -> String { "open the reader's device \(path)" }
 
-    /// The node's own path, with links followed; `nil` if it is not there.
     static func resolve(_ path: String) -> String? {
         guard let pointer = realpath(path, nil) else { return nil }
         defer { free(pointer) }
@@ -144,12 +137,10 @@ final class DeviceNode: Sendable {
         )
     }
 
-    /// A code of the system, with its text.
     static func code(_ fault: Int32) -> ReaderError.Code {
         ReaderError.Code(rawValue: Int64(fault), name: String(cString: strerror(fault)))
     }
 
-    /// The error of a node that other programs hold, with their names.
     static func sharing(_ attempt: String, _ holders: [String]) -> ReaderError {
         guard let first = holders.first else {
             return sharing(attempt, nil, "Find who uses it ('fuser' shows it), and end that program.")
@@ -172,10 +163,9 @@ final class DeviceNode: Sendable {
         if isTerminal { _ = ioctl(descriptor, UInt(TIOCEXCL), 0) }
     }
 
-    /// Makes a line carry bytes as they are, at that speed, without regard to modem signals.
+    /// Makes a line carry bytes as they are, without regard to modem signals; whether the line took it.
     ///
     /// - Parameter speed: in bits per second; one that no line has counts as 115 200.
-    /// - Returns: whether the line took it.
     func makeRaw(speed: Int) -> Bool {
         var settings = termios()
         guard tcgetattr(descriptor, &settings) == 0 else { return false }

@@ -54,18 +54,15 @@ final class ReaderTable: Sendable {
     /// Numbers the stays of readers.
     func nextEpoch() -> Int { epochs.add(1, ordering: .relaxed).newValue }
 
-    /// How many watch.
     var watchers: Int { state.withLock { $0.watchers.count } }
 
-    /// Why a reader cannot be used, if that is so.
     func trouble(of name: String) -> ReaderError? {
         state.withLock { state in state.fault ?? state.entries.first { $0.info.name == name }?.trouble }
     }
 
-    /// Adds a watcher and gives it what is there.
+    /// Adds a watcher and gives it what is there; whether it is the first one.
     ///
     /// - Parameter forgets: whether what was told to watchers of before may be over, if this is the first one again.
-    /// - Returns: whether it is the first one.
     func add(_ id: UUID, _ watcher: AsyncStream<ReaderEvent>.Continuation, forgets: Bool) -> Bool {
         state.withLock { state in
             let isFirst = state.watchers.isEmpty
@@ -83,9 +80,7 @@ final class ReaderTable: Sendable {
         }
     }
 
-    /// Removes a watcher.
-    ///
-    /// - Returns: whether it was the last one.
+    /// Removes a watcher; whether it was the last one.
     func remove(_ id: UUID) -> Bool {
         state.withLock { state in
             guard state.watchers.removeValue(forKey: id) != nil else { return false }
@@ -107,19 +102,16 @@ final class ReaderTable: Sendable {
         state.withLock { $0.entries.removeAll { !$0.isOpen && isGone($0.info.name) } }
     }
 
-    /// Ends all watches.
     func finish() {
         let watchers = state.withLock { Array($0.watchers.values) }
         // Not under the lock: each removes itself.
         for watcher in watchers { watcher.finish() }
     }
 
-    /// Tells that no more can be done.
     func fail(_ error: ReaderError) {
         state.withLock { $0.publish(.failed(error)) }
     }
 
-    /// Takes over what happened to a reader.
     func note(_ report: Report, of info: ReaderInfo) {
         state.withLock { state in
             var report = report

@@ -20,7 +20,6 @@ public final class CaptureRecorder: Sendable {
     private struct State {
         var capture: Capture
         var numbers: [String: Int] = [:]
-        /// What is known of each presentation, by its index.
         var notes: [Note] = []
         var indexes: [Key: Int] = [:]
         /// The readers of the capture's lines, in their order, and what was recorded of each report.
@@ -50,9 +49,7 @@ public final class CaptureRecorder: Sendable {
     }
 
     private struct Note {
-        /// As the recorded backend gave it.
         var original: CardPresence
-        /// As it is recorded.
         var recorded: CardPresence
         var conversations = 0
         var hasTalked = false
@@ -65,7 +62,7 @@ public final class CaptureRecorder: Sendable {
     ///
     /// - Parameters:
     ///   - headers: header lines; `started` and the readers are added.
-    ///   - writer: the file to write; `nil` to collect only. Nothing is written before the first presentation.
+    ///   - writer: the file to write, from the first presentation on; `nil` to collect only.
     ///   - limit: the maximum size of the recording, in bytes; more than ``CaptureLimits/fileLength`` cannot be read.
     ///   - now: the clock; by default one that starts with the time of day and then runs evenly.
     public init(
@@ -198,7 +195,6 @@ public final class CaptureRecorder: Sendable {
         }
     }
 
-    /// The card was connected and the conversation is under way.
     func connected(_ index: Int) {
         state.withLock { $0.notes[index].hasTalked = true }
     }
@@ -325,7 +321,6 @@ public final class CaptureRecorder: Sendable {
         if state.block == index { state.block = nil }
     }
 
-    /// Appends lines that belong to a presentation.
     private func appendTo(_ index: Int, _ text: String, in state: inout State) {
         let presentation = state.capture.presentations[index]
         guard presentation.removedAt == nil, state.block == index || presentation.reader != nil else {

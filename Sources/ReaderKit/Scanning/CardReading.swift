@@ -12,13 +12,11 @@ package struct CardReading: Sendable {
     package var problems: [ScanEvent.Problem] = []
     /// Whether it is what a reader reported in a line, which anybody can imitate: its identifier binds nothing.
     package var isReported = false
-    /// What a phone answered, where one was asked.
     package var wallet: WalletReport?
     package var duration: Duration = .zero
     /// The fault of the link that ended the reading early, if one did.
     package var fault: ReaderError?
 
-    /// What is known before the card was asked anything.
     package init(facts: CardFacts) {
         let atr = facts.effectiveATR.flatMap { try? ATR($0) }
         technology = facts.technology ?? atr?.technology
@@ -26,11 +24,8 @@ package struct CardReading: Sendable {
         if let identifier = CardUID(facts: facts) { take(identifier) }
     }
 
-    /// Reads the card: identifier, passes of a phone, then NDEF, then what they say of the member.
-    ///
-    /// - Parameters:
-    ///   - site: what passes are read and accepted; without it what is written on the card and its identifier.
-    ///   - now: the moment of the tap, by which the age of passes is judged.
+    /// Reads the card: identifier, passes of a phone, then NDEF, then what they say of the member; without a site what
+    /// is written on the card and its identifier. The age of passes is judged by the moment of the tap.
     package init(over channel: any CardChannel, limits: NDEFLimits, site: PassSite? = nil, at now: Date = Date()) {
         self.init(facts: channel.facts)
         do throws(ReaderError) {
@@ -47,7 +42,6 @@ package struct CardReading: Sendable {
         duration = channel.elapsed
     }
 
-    /// A card with which no conversation could be had.
     package init(facts: CardFacts, fault: ReaderError) {
         self.init(facts: facts)
         self.fault = fault
@@ -67,7 +61,6 @@ package struct CardReading: Sendable {
         problems.append(ScanEvent.Problem(code, message))
     }
 
-    /// Takes an identifier of a length that there is.
     private mutating func take(_ identifier: CardUID) {
         guard identifier.hasKnownLength else {
             return note(
@@ -154,9 +147,7 @@ package struct CardReading: Sendable {
 
 /// What the passes of a place say: those of phones, and signed addresses.
 extension CardReading {
-    /// Asks a phone for the passes of its wallet.
-    ///
-    /// - Returns: whether a wallet was asked; then nothing else is on the phone that this place could want.
+    /// Asks a phone for the passes of its wallet; whether one was asked, after which nothing else on the phone matters.
     mutating func readWallet(
         over channel: any CardChannel,
         _ site: PassSite,
@@ -283,10 +274,8 @@ extension CardReading {
 
     // MARK: Signing tags
 
-    /// Takes the addresses that tags of the place have signed out of the records.
-    ///
-    /// - Returns: the records of which others may make a pass. An address that should be signed and is not right names
-    ///   nobody.
+    /// Takes the addresses that tags of the place have signed out of the records, and returns those of which others may
+    /// make a pass. An address that should be signed and is not right names nobody.
     mutating func readSigned(_ records: [NDEFRecord], _ site: PassSite) -> [NDEFRecord] {
         records.filter { record in
             guard let url = Self.address(of: record), let tags = site.signingTags.first(where: { $0.matches(url) })
@@ -367,9 +356,7 @@ extension CardReading {
         .map(\.element)
     }
 
-    /// Adds a pass, or the problem that its id cannot be one.
-    ///
-    /// - Returns: whether it is a pass.
+    /// Adds a pass, or the problem that its id cannot be one; whether it is a pass.
     @discardableResult
     mutating func add(
         _ text: String,
@@ -436,7 +423,6 @@ extension [SmartTapObject] {
 }
 
 extension SmartTapObject {
-    /// The value of a pass as it stands there; a customer's id is no text.
     fileprivate var memberID: String { (kind == .customer ? customerID?.hex : value) ?? "" }
 }
 
@@ -445,9 +431,8 @@ extension CardReading {
     /// The names under which a parameter of an address or a JSON object holds a signed token, where no rule says it.
     static let tokenNames = ["token", "jwt"]
 
-    /// Judges records without a card.
-    ///
-    /// - Parameter uid: the identifier of the card that they would be on, for tokens that name it. It is no pass here.
+    /// Judges records without a card. The identifier of the card that they would be on, for tokens that name it, is no
+    /// pass here.
     package init(records: [NDEFRecord], uid: CardUID?, site: PassSite, at now: Date) {
         self.init(facts: CardFacts())
         self.uid = uid
@@ -456,9 +441,6 @@ extension CardReading {
         judge(site)
     }
 
-    /// Reads the records of a card.
-    ///
-    /// - Parameter now: the moment of the tap.
     mutating func readRecords(_ records: [NDEFRecord], _ site: PassSite?, at now: Date) {
         guard let site else { return take(NDEFPassReader.read(records)) }
         let known = problems.count

@@ -30,12 +30,8 @@ package struct ReportReading {
     /// templates.
     private static let firstLookUp: UInt8 = 0x13
 
-    /// Reads a report.
-    ///
-    /// - Parameters:
-    ///   - site: what passes are accepted, as for a card.
-    ///   - now: the moment of the tap.
-    /// - Returns: what it says, or `nil` if it is no tap: a card that went, or a reader that states that it is there.
+    /// Reads a report, with the passes of a place as for a card; `nil` if it is no tap: a card that went, or a reader
+    /// that states that it is there.
     package static func read(
         _ line: String,
         limits: NDEFLimits = .default,
@@ -95,7 +91,6 @@ package struct ReportReading {
         reading.addUIDPass()
     }
 
-    /// Takes the card's own identifier, if the line has one.
     private mutating func takeUID() {
         guard let bytes = tag.identifierBytes, CardUID.lengths.contains(bytes.count) else { return }
         reading.uid = CardUID(readerBytes: bytes, technology: tag.technology)
@@ -141,9 +136,8 @@ package struct ReportReading {
         return true
     }
 
-    /// Takes an NDEF message in hexadecimal.
-    ///
-    /// - Parameter isExpected: whether it can be nothing else if it begins as a message does.
+    /// Takes an NDEF message in hexadecimal; `isExpected` is whether it can be nothing else if it begins as a message
+    /// does.
     private mutating func takeMessage(_ text: String, isExpected: Bool) -> Bool {
         guard let bytes = try? Hex.decode(text), bytes.count >= 3, bytes[0] & 0x80 != 0 else { return false }
         let (message, fault) = NDEFMessage.decodeLeniently(bytes, limits: limits)

@@ -198,7 +198,6 @@ struct ClassicState {
         return true
     }
 
-    /// TRANSFER, to any block of the sector that allows it.
     private mutating func transfer(_ block: Int) -> RawFrame? {
         guard block != 0, mayChangeValue(0xB0, block), let value = transferBuffer else { return refuse() }
         self[block] = value.bytes
@@ -224,7 +223,6 @@ struct ClassicValue: Sendable, Hashable {
         guard bytes == block else { return nil }
     }
 
-    /// The block, least significant byte first.
     var bytes: [UInt8] {
         let plain = [UInt8].littleEndian(Int(number), 4)
         return plain + plain.map { ~$0 } + plain + [address, ~address, address, ~address]

@@ -342,7 +342,6 @@ struct NTAGMirror {
     private(set) var showsIdentifier = false
     private(set) var showsCounter = false
 
-    /// No mirror.
     init() {}
 
     /// The mirror of CFG0: bits 7 and 6 describe what, bits 5 and 4 from which byte of the page in the third byte.
@@ -360,7 +359,6 @@ struct NTAGMirror {
 }
 
 extension NTAGState {
-    /// What a mirror shows now.
     struct ShownMirror {
         var place = 0
         var text: [UInt8] = []

@@ -4,7 +4,6 @@ import ReaderKit
 extension DESFireState {
     private static let lightCommands: Set<UInt8> = [0x51, 0x5F, 0x60, 0x64, 0x8D, 0xAD, 0xF5]
 
-    /// Carries a native command out.
     mutating func run(_ instruction: UInt8, _ payload: [UInt8]) throws(Refusal) -> Reply {
         if isLight, !Self.lightCommands.contains(instruction) { throw Refusal(0x1C) }
         switch instruction {

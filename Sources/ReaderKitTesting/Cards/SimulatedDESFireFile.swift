@@ -77,7 +77,6 @@ public struct SimulatedDESFireFile: Sendable {
             + specific + sdm
     }
 
-    /// How much memory it takes.
     var footprint: Int {
         switch content {
         case .standard(let bytes): (bytes.count + 31) / 32 * 32
@@ -89,7 +88,6 @@ public struct SimulatedDESFireFile: Sendable {
 }
 
 extension DESFireCommunication {
-    /// The lowest two bits of a file's options.
     init(bits: UInt8) { self = bits & 3 == 3 ? .encrypted : bits & 3 == 1 ? .authenticated : .plain }
 
     var bits: UInt8 { self == .encrypted ? 3 : self == .authenticated ? 1 : 0 }
@@ -126,12 +124,8 @@ public struct SimulatedDESFireApplication: Sendable {
     /// The name of the NDEF application.
     public static let ndefName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
 
-    /// The NDEF application of a DESFire: capability container in file 1, message in file 2.
-    ///
-    /// - Parameters:
-    ///   - message: what is cut off where it is longer than the file.
-    ///   - fileSize: the size of the message's file with its length field, 3...32767.
-    ///   - key: the application's key.
+    /// The NDEF application of a DESFire: capability container in file 1, message in file 2, cut off where it is longer
+    /// than the file, whose size counts the length field too (3...32767).
     public static func ndef(
         message: [UInt8] = [],
         fileSize: Int = 256,

@@ -23,7 +23,6 @@ extension DESFireState {
         return applications[selected].files[index]
     }
 
-    /// The file that the first byte of a command names.
     private func file(in payload: [UInt8], atLeast length: Int) throws(Refusal) -> SimulatedDESFireFile {
         guard payload.count >= length else { throw Refusal(0x7E) }
         guard let file = file(payload[0]) else { throw Refusal(0xF0) }

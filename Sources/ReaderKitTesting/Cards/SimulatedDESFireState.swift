@@ -10,7 +10,6 @@ struct DESFireState {
 
     /// The index of the selected application; `nil` is the card itself.
     var selected: Int?
-    /// The number of the file that an ISO command selected.
     var isoFile: UInt8?
     /// What was written to backup files and is not committed, by file number.
     var uncommitted: [UInt8: [UInt8]] = [:]
@@ -34,7 +33,6 @@ struct DESFireState {
         case bare([UInt8])
     }
 
-    /// The status of a command that is not carried out.
     struct Refusal: Error {
         let status: UInt8
 
@@ -213,7 +211,6 @@ struct DESFireState {
         return (header, data)
     }
 
-    /// The header of a command without data behind it.
     @discardableResult
     mutating func header(
         _ instruction: UInt8,
@@ -226,13 +223,11 @@ struct DESFireState {
         return header
     }
 
-    /// The index of the selected application.
     func application() throws(Refusal) -> Int {
         guard let selected else { throw Refusal(0x9D) }
         return selected
     }
 
-    /// Checks that the master key's settings or the master key itself allow something.
     func require(_ option: UInt8) throws(Refusal) {
         let options = selected.map { applications[$0].options } ?? configuration.options
         guard options & option != 0 || session?.keyNumber == 0 else { throw refusal }
@@ -241,7 +236,6 @@ struct DESFireState {
     /// The refusal of a command that is not allowed: it takes a key, or another one.
     var refusal: Refusal { Refusal(session == nil ? 0xAE : 0x9D) }
 
-    /// How much memory is free.
     var freeMemory: Int {
         let files = applications.flatMap(\.files).reduce(0) { $0 + $1.footprint }
         return max(0, configuration.memory - files - 32 * applications.count)

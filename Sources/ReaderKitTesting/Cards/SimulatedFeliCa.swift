@@ -46,9 +46,7 @@ public final class SimulatedFeliCa: SimulatedCard {
         state = Mutex(Array(repeating: 0, count: max(1, configuration.blocks) * 16))
     }
 
-    /// A formatted tag that holds the message.
-    ///
-    /// - Returns: `nil` if the message is too long for the card.
+    /// A formatted tag that holds the message; `nil` if it is too long for the card.
     public static func formatted(
         message: [UInt8] = [],
         configuration: Configuration = .init(),
@@ -100,7 +98,6 @@ public final class SimulatedFeliCa: SimulatedCard {
         return RawFrame([UInt8(answer.count + 1)] + answer)
     }
 
-    /// Request Service, Request Response and Request System Code.
     private func request(_ bytes: [UInt8]) -> RawFrame? {
         guard bytes.count >= 10, Array(bytes[2..<10]) == uid else { return nil }
         let data: [UInt8]

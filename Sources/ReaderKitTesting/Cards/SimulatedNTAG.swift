@@ -20,7 +20,6 @@ public final class SimulatedNTAG: SimulatedCard {
     /// A tag as it leaves the factory: formatted, with an empty message.
     ///
     /// - Parameters:
-    ///   - model: the chip.
     ///   - uid: the identifier, 7 bytes; a shorter one is filled with zeros, a longer one cut.
     ///   - signature: what READ_SIG answers, 32 bytes. The default is a placeholder that no check accepts.
     ///   - seed: where an Ultralight C's challenges come from; by default the same ones in every run.
@@ -37,9 +36,8 @@ public final class SimulatedNTAG: SimulatedCard {
         self.state = Mutex(state)
     }
 
-    /// A tag with the given memory from page 0 on; what the image does not cover stays as the factory made it.
-    ///
-    /// The identifier is taken from the image as it is, so that broken images can be tried too.
+    /// A tag with the given memory from page 0 on, identifier included, right or not; what the image does not cover
+    /// stays as the factory made it.
     public init(_ model: Model, image: [UInt8], signature: [UInt8]? = nil) {
         self.model = model
         var state = NTAGState(model: model, signature: signature, seed: 1)
@@ -49,9 +47,7 @@ public final class SimulatedNTAG: SimulatedCard {
         self.state = Mutex(state)
     }
 
-    /// A formatted tag that holds the message.
-    ///
-    /// - Returns: `nil` if the message is too long for the chip.
+    /// A formatted tag that holds the message; `nil` if it is too long for the chip.
     public static func formatted(
         _ model: Model,
         uid: [UInt8] = SimulatedNTAG.sampleUID,
@@ -90,12 +86,10 @@ public final class SimulatedNTAG: SimulatedCard {
         state.withLock { $0.overwrite(with: bytes, fromPage: page) }
     }
 
-    /// Protects the pages from `firstPage` on with a password, as a write of the configuration pages would.
+    /// Protects the pages from `firstPage` (AUTH0) on with a password of 4 bytes and an acknowledgement (PACK) of 2, as
+    /// a write of the configuration pages would.
     ///
     /// - Parameters:
-    ///   - password: 4 bytes.
-    ///   - acknowledgement: PACK, 2 bytes.
-    ///   - firstPage: AUTH0.
     ///   - reading: whether reading needs the password too (PROT), not only writing.
     ///   - attempts: AUTHLIM, the wrong passwords that are allowed; 0 is no limit.
     public func protect(
@@ -116,12 +110,8 @@ public final class SimulatedNTAG: SimulatedCard {
         }
     }
 
-    /// Sets the key of an Ultralight C and the pages that need it, as writes would; another chip stays as it is.
-    ///
-    /// - Parameters:
-    ///   - key: 16 bytes.
-    ///   - firstPage: AUTH0; 48 and more protect nothing.
-    ///   - reading: whether reading needs the key too (AUTH1), not only writing.
+    /// Sets the key of an Ultralight C, 16 bytes, and the first page that needs it (AUTH0; 48 and more protect
+    /// nothing), as writes would; another chip stays as it is. `reading` is whether reading needs the key too (AUTH1).
     public func protect(key: [UInt8], fromPage firstPage: UInt8, reading: Bool) {
         guard model.isUltralightC, key.count == 16 else { return }
         state.withLock {
@@ -200,7 +190,6 @@ extension SimulatedNTAG {
             isUltralightC = version == nil && pagesPerLockBit > 0
         }
 
-        /// The families, which differ in their commands.
         enum Family { case ultralight, ultralightC, ultralightEV1, ntag }
 
         var family: Family {
@@ -209,14 +198,12 @@ extension SimulatedNTAG {
             return version[2] == 0x03 ? .ultralightEV1 : .ntag
         }
 
-        /// Whether it can count its activations, as an NTAG213, 215 or 216.
         var countsReads: Bool { family == .ntag && version.map { $0.count > 3 && $0[3] == 0x02 } ?? false }
 
         /// The page of the dynamic lock bytes, right behind user memory.
         public var dynamicLockPage: Int? { pagesPerLockBit > 0 ? lastUserPage + 1 : nil }
         /// The first of the four configuration pages: CFG0, CFG1, PWD, PACK.
         public var configurationPage: Int? { version != nil ? (dynamicLockPage ?? lastUserPage) + 1 : nil }
-        /// The first page that is never read.
         var endOfReading: Int { isUltralightC ? 0x2C : pages }
 
         // Name, pages, the last one of user memory, size byte, version, pages per lock bit, lock control.

@@ -4,16 +4,10 @@ import ReaderKit
 ///
 /// Secure dynamic messaging can be set and is shown; the message that is read has nothing mirrored into it.
 public enum SimulatedNTAG424 {
-    /// A tag as it leaves the factory, with a message.
+    /// A tag as it leaves the factory, with a message, which is cut off behind 254 bytes.
     ///
     /// The capability container (file 1, E103) names the NDEF file (file 2, E104, 256 bytes) and the proprietary file
-    /// (file 3, E105, 128 bytes, which takes keys 2 and 3).
-    ///
-    /// - Parameters:
-    ///   - message: what is cut off behind 254 bytes.
-    ///   - keys: the application's five keys, all zeros at first. Missing ones are.
-    ///   - uid: the fixed identifier, 7 bytes.
-    ///   - showsRandomUID: whether it shows another identifier at each activation.
+    /// (file 3, E105, 128 bytes, which takes keys 2 and 3). Missing keys of the five are all zeros.
     public static func card(
         message: [UInt8] = [],
         keys: [SecretKey] = [],

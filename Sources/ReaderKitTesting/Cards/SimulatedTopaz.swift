@@ -24,9 +24,7 @@ public final class SimulatedTopaz: SimulatedCard {
         state = Mutex(self.uid + Array(repeating: 0, count: (isLarge ? 512 : 120) - 7))
     }
 
-    /// A formatted tag that holds the message.
-    ///
-    /// - Returns: `nil` if the message is too long for the card.
+    /// A formatted tag that holds the message; `nil` if it is too long for the card.
     public static func formatted(
         message: [UInt8] = [],
         isLarge: Bool = false,

@@ -101,7 +101,6 @@ public final class SimulatedType4Tag: SimulatedCard {
     }
 }
 
-/// What a Type 4 tag keeps and does.
 private struct Type4State {
     let configuration: SimulatedType4Tag.Configuration
     var container: [UInt8]
@@ -235,7 +234,6 @@ private struct Type4State {
         return Status.success
     }
 
-    /// Whether the configuration and the container both let the file be written.
     private var mayWrite: Bool {
         let place = configuration.isExtended ? 16 : 14
         return configuration.writeAccess == 0 && !(container.indices.contains(place) && container[place] == 0xFF)

@@ -56,14 +56,8 @@ public final class SimulatedVicinityTag: SimulatedCard {
         state = Mutex(State(memory: Array(repeating: 0, count: configuration.blockSize * configuration.blocks)))
     }
 
-    /// A formatted tag that holds the message, with a capability container of 4 bytes, or 8 where the size needs it.
-    ///
-    /// - Parameters:
-    ///   - message: the message; none makes an empty one.
-    ///   - configuration: what differs between cards.
-    ///   - isReadOnly: whether the capability container states that the message may not be written.
-    ///   - uid: the identifier.
-    /// - Returns: `nil` if the message is too long for the card.
+    /// A formatted tag that holds the message, with a capability container of 4 bytes, or 8 where the size needs it,
+    /// which may state that the message may not be written; `nil` if the message is too long for the card.
     public static func formatted(
         message: [UInt8] = [],
         configuration: Configuration = .init(),

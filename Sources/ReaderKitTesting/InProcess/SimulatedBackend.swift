@@ -43,12 +43,7 @@ public final class SimulatedBackend: ReaderBackend {
         }
     }
 
-    /// Readers without cards.
-    ///
-    /// - Parameters:
-    ///   - readers: the names of the readers that are there from the start.
-    ///   - reader: the habits of all readers.
-    ///   - now: the clock that dates the presentations.
+    /// Readers without cards, with the same habits; `now` is the clock that dates the presentations.
     public init(
         readers: [String] = [SimulatedBackend.defaultReader],
         reader: SimulatedReader = SimulatedReader(),
@@ -71,12 +66,9 @@ public final class SimulatedBackend: ReaderBackend {
 
     // MARK: What happens to the readers
 
-    /// Presents a card; a card that is there is taken away first.
+    /// Presents a card to a reader (the first one if `nil`), with what goes wrong in each conversation; a card that is
+    /// there is taken away first.
     ///
-    /// - Parameters:
-    ///   - card: the card.
-    ///   - name: the reader; the first one if `nil`.
-    ///   - faults: what goes wrong in each conversation with this presentation.
     /// - Returns: the presentation, or `nil` if there is no such reader or no service.
     @discardableResult
     public func insert(
@@ -202,9 +194,8 @@ public final class SimulatedBackend: ReaderBackend {
         return stream
     }
 
-    /// The readers that are there now, each with its card.
-    ///
-    /// - Throws: ``ReaderError/Kind/serviceUnavailable`` after ``loseService()``.
+    /// The readers that are there now, each with its card; ``ReaderError/Kind/serviceUnavailable`` after
+    /// ``loseService()``.
     public func readers() async throws -> [ReaderStatus] {
         try state.withLock { state throws(ReaderError) in
             guard state.isServing else { throw SimulatedBackend.serviceError }

@@ -43,7 +43,6 @@ final class PN532Board: TerminalDevice {
         wake?()
     }
 
-    /// Sends bytes that are none of the chip's.
     func send(_ bytes: [UInt8]) {
         let wake = state.withLock { state in
             state.output.put(bytes, isDelayed: false)

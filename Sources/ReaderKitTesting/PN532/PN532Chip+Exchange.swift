@@ -222,11 +222,9 @@ extension PN532Chip {
         return .later
     }
 
-    /// Selects the card if that modulation finds it, and gives its target data, from the target number on.
-    ///
-    /// - Parameters:
-    ///   - brTy: speed and modulation: 0 type A, 1 and 2 FeliCa, 3 type B, 4 Topaz.
-    ///   - data: whom the request is for: an identifier, the payload of a polling request, an application family.
+    /// Selects the card if that modulation (`brTy`: 0 type A, 1 and 2 FeliCa, 3 type B, 4 Topaz) finds it, and gives
+    /// its target data, from the target number on. The data says whom the request is for: an identifier, the payload of
+    /// a polling request, an application family.
     mutating func find(_ brTy: UInt8, _ data: [UInt8]) -> [UInt8]? {
         field.switchOn()
         let face = field.face
@@ -311,7 +309,6 @@ extension PN532Chip {
         return .later
     }
 
-    /// The first of the types that the card is of, and its target data.
     mutating func poll(_ types: [UInt8]) -> (type: UInt8, target: [UInt8])? {
         field.switchOn()
         guard let face = field.face else { return nil }
@@ -344,9 +341,7 @@ extension PN532Chip {
         return .data([isBack ? Status.success : Status.timeOut])
     }
 
-    /// Puts the card to sleep; target number 0 means all cards.
-    ///
-    /// - Parameter forgets: whether the chip forgets it too.
+    /// Puts the card to sleep; target number 0 means all cards. `forgets` is whether the chip forgets it too.
     mutating func deselect(_ data: [UInt8], forgets: Bool) -> Reply {
         guard data.count == 1 else { return .syntaxError }
         guard data[0] <= 1 else { return .data([Status.context]) }

@@ -61,7 +61,6 @@ public struct PN532Chip: Sendable {
 
     private var lastAnswer: PN532Frame?
 
-    /// The card that commands go to.
     struct Selection: Sendable {
         var face: RadioFace
         /// What the field counted when the card was selected; another number means that the card knows of nothing.
@@ -75,7 +74,6 @@ public struct PN532Chip: Sendable {
         var identifier: UInt8?
     }
 
-    /// A command that waits for a card.
     struct Wait: Sendable {
         enum Command: Sendable {
             case list(brTy: UInt8, data: [UInt8])
@@ -86,7 +84,6 @@ public struct PN532Chip: Sendable {
         var patience: Duration?
     }
 
-    /// What becomes of a command.
     enum Reply {
         case data([UInt8])
         case syntaxError
@@ -145,11 +142,8 @@ public struct PN532Chip: Sendable {
     /// Takes the card away.
     public mutating func remove() { field.remove() }
 
-    /// Plans that the card is taken away in the middle of a command.
-    ///
-    /// - Parameters:
-    ///   - exchange: the exchange with the card, counted from 0 over those to come.
-    ///   - afterwards: whether the card still carries it out, its answer being lost.
+    /// Plans that the card is taken away at an exchange, counted from 0 over those to come, or after it carried that
+    /// out, its answer being lost.
     public mutating func tear(atExchange exchange: Int, afterwards: Bool) {
         field.planTear(at: exchange, afterwards: afterwards)
     }

@@ -6,7 +6,6 @@ struct PN532Field: Sendable {
     private(set) var isOn = false
     /// Counts what makes a card forget that it was selected: another card, and every loss of power.
     private(set) var activation = 0
-    /// How many APDUs and frames have reached cards here.
     private(set) var exchanges = 0
 
     /// The identifier since the card last got power. A card keeps it as long, however often it is selected.
@@ -20,7 +19,6 @@ struct PN532Field: Sendable {
         var afterwards: Bool
     }
 
-    /// What the chip can find out of the card, if it can see it at all.
     var face: RadioFace? { card.flatMap { RadioFace($0, uid: uid) } }
 
     var shownUID: [UInt8] { uid }
@@ -72,7 +70,6 @@ struct PN532Field: Sendable {
 
     // MARK: Exchanges
 
-    /// The card is taken away at an exchange, counted from 0 over those to come.
     mutating func planTear(at exchange: Int, afterwards: Bool) {
         tear = Tear(remaining: max(0, exchange), afterwards: afterwards)
     }

@@ -20,12 +20,10 @@ public final class PN532Terminal: Sendable {
 
     /// Plugs a board in.
     ///
-    /// - Parameters:
-    ///   - link: a path for a symbolic link to the terminal, whose own name differs each time. A link that is there is
-    ///     replaced; anything else is an error. It is removed with the terminal.
-    ///   - habits: in what the chip differs from others.
-    /// - Throws: ``ReaderError`` with ``ReaderError/Kind/readerUnavailable`` if there is no pseudo-terminal to be had, or
-    ///   the link cannot be made.
+    /// - Parameter link: a path for a symbolic link to the terminal, whose own name differs each time. A link that is
+    ///   there is replaced; anything else is an error. It is removed with the terminal.
+    /// - Throws: ``ReaderError/Kind/readerUnavailable`` if there is no pseudo-terminal to be had, or the link cannot be
+    ///   made.
     public init(link: String? = nil, habits: PN532Chip.Habits = .init()) throws(ReaderError) {
         self.habits = habits
         board = PN532Board(PN532Chip(habits))
@@ -48,10 +46,8 @@ public final class PN532Terminal: Sendable {
     /// power. Returns when nothing is left of the terminal; nothing happens if it is not plugged in.
     public func unplug() { terminal.unplug() }
 
-    /// Plugs the board in again, on a new terminal: the chip starts anew, and the card gets power when its field is switched
-    /// on. Nothing happens if it is plugged in.
-    ///
-    /// - Throws: as ``init(link:habits:)``.
+    /// Plugs the board in again, on a new terminal, or throws as ``init(link:habits:)``: the chip starts anew, and the
+    /// card gets power when its field is switched on. Nothing happens if it is plugged in.
     public func plugIn() throws(ReaderError) {
         try terminal.plugIn { board.restart(PN532Chip(habits)) }
     }
@@ -86,11 +82,8 @@ public final class PN532Terminal: Sendable {
 
     // MARK: What goes wrong
 
-    /// Plans that the card is taken away in the middle of a command.
-    ///
-    /// - Parameters:
-    ///   - exchange: the exchange with the card, counted from 0 over those to come.
-    ///   - afterwards: whether the card still carries it out, its answer being lost.
+    /// Plans that the card is taken away at an exchange, counted from 0 over those to come, or after it carried that
+    /// out, its answer being lost.
     public func tear(atExchange exchange: Int, afterwards: Bool = false) {
         board.change {
             $0.tear(atExchange: exchange, afterwards: afterwards)

@@ -72,15 +72,13 @@ public final class SimulatedAndroidPhone: SimulatedCard {
 
     private let state: Mutex<State>
 
-    /// A phone.
+    /// A phone with passes for a collector. With several it wants its owner to choose.
     ///
     /// - Parameters:
-    ///   - passes: its passes for that collector. With several it wants its owner to choose.
-    ///   - collector: whose passes they are.
     ///   - chunk: how many bytes of its data it gives at once.
     ///   - isCompressed: whether it compresses its data for terminals that can inflate them.
-    ///   - givesAll: whether it gives all its passes at once in place of having one chosen, and without any still who its
-    ///     owner is (status word 9001).
+    ///   - givesAll: whether it gives all its passes at once in place of having one chosen, and without any still who
+    ///     its owner is (status word 9001).
     ///   - seed: the same seed gives the same identifiers and keys.
     public init(
         _ passes: [Pass],
@@ -317,14 +315,12 @@ struct PhoneRandom: Sendable {
 
     init(seed: UInt64) { self.seed = seed }
 
-    /// The next bytes, at most 32.
     mutating func bytes(_ length: Int) -> [UInt8] {
         count += 1
         let input = [seed, count].flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
         return Array(SHA256.hash(data: input).prefix(length))
     }
 
-    /// The next ephemeral key.
     mutating func key() -> P256.KeyAgreement.PrivateKey {
         while true {
             // Fewer than one of 2^32 numbers of 32 bytes are no key of the curve.

@@ -42,12 +42,7 @@ public final class SimulatedApplePhone: SimulatedCard {
     private let now: @Sendable () -> Date
     private let state: Mutex<State>
 
-    /// A phone.
-    ///
-    /// - Parameters:
-    ///   - passes: its passes.
-    ///   - seed: the same seed gives the same identifiers and keys.
-    ///   - now: the phone's clock.
+    /// A phone with a clock; the same seed gives the same identifiers and keys.
     public init(_ passes: [Pass], seed: UInt64 = 1, now: @escaping @Sendable () -> Date = { Date() }) {
         self.now = now
         var random = PhoneRandom(seed: seed)

@@ -136,7 +136,6 @@ extension SimulatedReader {
         return Array(answer.bytes.dropFirst())
     }
 
-    /// As many whole blocks as the length asks for.
     private func readVicinity(_ first: Int, _ expected: Int, of card: any SimulatedCard) -> [UInt8] {
         guard card.receive(frame: RawFrame([0x26, 0x01, 0x00])) != nil else { return Status.unsupported }
         guard var data = block(first, of: card), !data.isEmpty else { return Status.notFound }

@@ -29,9 +29,8 @@ public final class RecordedCard: SimulatedCard {
         var isGone = false
     }
 
-    /// A card from one presentation of a capture.
-    ///
-    /// - Throws: ``RecordedCardError`` if there is nothing that a card could be made of.
+    /// A card from one presentation of a capture, or ``RecordedCardError`` if there is nothing that one could be made
+    /// of.
     public init(_ presentation: Capture.Presentation) throws(RecordedCardError) {
         guard presentation.connectFault == nil else { throw .unreadable }
         guard let atr = presentation.facts.effectiveATR, let kind = RecordedCard.kind(atr) else { throw .unknownCard }
@@ -96,7 +95,6 @@ public final class RecordedCard: SimulatedCard {
 }
 
 extension RecordedCard {
-    /// What a card with that answer to reset is.
     private static func kind(_ atr: [UInt8]) -> SimulatedCardKind? {
         guard let atr = try? ATR(atr) else { return nil }
         if let card = atr.storageCard { return .storage(standard: card.standard, name: card.nameCode) }
@@ -119,12 +117,10 @@ extension RecordedCard {
 }
 
 extension Capture.Exchange.Request {
-    /// The command APDU, if it is one.
     var apdu: [UInt8]? {
         if case .apdu(let command) = self { command } else { nil }
     }
 
-    /// Whether it is a frame of the card's own protocol.
     var isFrame: Bool {
         if case .raw = self { true } else { false }
     }

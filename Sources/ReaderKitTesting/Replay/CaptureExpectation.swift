@@ -75,9 +75,8 @@ public struct CaptureExpectation: Sendable {
         return taps
     }
 
-    /// Replays the capture and compares.
+    /// Replays the capture and returns the first difference, if any.
     ///
-    /// - Returns: the first difference, or `nil` if absent.
     /// - Throws: `CaptureError` for a malformed capture, `CaptureFileError` for one that cannot be read or has no
     ///   sidecar, `ReaderError` of kind `replayMismatch` in strict mode.
     public func firstDifference() async throws -> Difference? {
@@ -147,7 +146,6 @@ public struct CaptureExpectation: Sendable {
         }
     }
 
-    /// Any JSON value.
     private enum Value: Codable, Equatable {
         case null
         case bool(Bool)

@@ -9,11 +9,7 @@ public struct LineNoise: Sendable, Hashable {
 
     private var random: SeededNumbers
 
-    /// Noise.
-    ///
-    /// - Parameters:
-    ///   - seed: where its randomness begins.
-    ///   - oneIn: one of so many bytes is spoilt, on average. What is below 1 counts as 1.
+    /// Noise that spoils one of so many bytes, on average. What is below 1 counts as 1.
     public init(seed: UInt64, oneIn: Int) {
         random = SeededNumbers(seed: seed)
         self.oneIn = max(1, oneIn)

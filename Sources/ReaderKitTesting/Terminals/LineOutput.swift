@@ -1,6 +1,5 @@
 /// What a simulated device has still to send, and when.
 struct LineOutput {
-    /// How long an answer takes.
     var delay = Duration.zero { didSet { delay = max(.zero, delay) } }
     var noise: LineNoise?
     /// Wakes the thread that sends.

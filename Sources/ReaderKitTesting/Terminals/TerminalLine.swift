@@ -26,7 +26,6 @@ final class TerminalLine: Sendable {
     /// `TIOCGPTN`, `_IOR('T', 0x30, unsigned int)`: the number of the other end.
     private static let getNumber: UInt = 0x8004_5430
 
-    /// Opens a terminal and begins to serve it.
     init(_ device: any TerminalDevice) throws(ReaderError) {
         let attempt = "open a pseudo-terminal for a simulated reader"
         guard let bell = WakePipe() else { throw TerminalLine.failure(attempt, errno) }
@@ -65,7 +64,6 @@ final class TerminalLine: Sendable {
         )
     }
 
-    /// Whether a program has its end of the terminal open.
     var isOpenedByProgram: Bool { isInUse.load(ordering: .acquiring) }
 
     /// Closes the terminal, and returns when its thread has ended.
@@ -171,7 +169,6 @@ protocol TerminalDevice: AnyObject, Sendable {
     /// What is to be sent now, and when there is something to be done next without anybody asking.
     func collect() -> (bytes: [UInt8], next: ContinuousClock.Instant?)
 
-    /// Takes what came over the line.
     func receive(_ bytes: [UInt8])
 
     /// Whether something has begun to come that is not there whole.
@@ -183,6 +180,5 @@ protocol TerminalDevice: AnyObject, Sendable {
     /// Sets what wakes the thread that sends.
     func setWake(_ wake: (@Sendable () -> Void)?)
 
-    /// The plug was pulled.
     func powerOff()
 }

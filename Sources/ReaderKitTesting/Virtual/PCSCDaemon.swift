@@ -27,13 +27,8 @@ public final class PCSCDaemon: Sendable {
 
     private let child = Mutex<pid_t?>(nil)
 
-    /// Starts a daemon and waits until it serves.
-    ///
-    /// - Parameters:
-    ///   - path: the program.
-    ///   - log: a file to append its messages to, or `nil`.
-    ///   - virtualReader: whether to wait for the virtual reader's port as well.
-    /// - Throws: ``PCSCDaemonError``.
+    /// Starts a daemon and waits until it serves, and the virtual reader too where that is wanted; its messages are
+    /// appended to a log, if there is one. Throws ``PCSCDaemonError``.
     public init(
         path: String = "/usr/sbin/pcscd",
         log: String? = nil,
@@ -76,17 +71,13 @@ public final class PCSCDaemon: Sendable {
         }
     }
 
-    /// Kills it if it runs, and starts it anew.
-    ///
-    /// - Throws: ``PCSCDaemonError``.
+    /// Kills it if it runs, and starts it anew. Throws ``PCSCDaemonError``.
     public func restart() throws(PCSCDaemonError) {
         kill()
         try start()
     }
 
-    /// Starts it after ``kill()`` or ``terminate()``; nothing happens if it runs.
-    ///
-    /// - Throws: ``PCSCDaemonError``.
+    /// Starts it after ``kill()`` or ``terminate()``; nothing happens if it runs. Throws ``PCSCDaemonError``.
     public func start() throws(PCSCDaemonError) {
         guard PCSCDaemon.isIsolated else { throw .notIsolated }
         if let pid = processIdentifier {
@@ -147,7 +138,6 @@ public final class PCSCDaemon: Sendable {
         return true
     }
 
-    /// Whether somebody answers on that socket.
     private static func accepts(_ path: String) -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }

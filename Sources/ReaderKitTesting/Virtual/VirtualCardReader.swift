@@ -99,7 +99,6 @@ public final class VirtualCardReader: Sendable {
         return descriptor
     }
 
-    /// Seconds.
     private static let longestConnect = 2
 
     private func failure() -> ReaderError {

@@ -18,11 +18,7 @@ public struct ReaderSelection: Sendable, Hashable {
     /// its folder are ignored, since the selectors determine the lines.
     public var smartReaders: SmartReaderConfiguration
 
-    /// Creates a selection.
-    ///
-    /// - Parameters:
-    ///   - selectors: the selectors; all readers of this machine if empty.
-    ///   - smartReaders: the settings of readers in Smart Reader mode.
+    /// Creates a selection of readers, or of all readers of this machine.
     public init(
         _ selectors: [ReaderSelector] = [],
         smartReaders: SmartReaderConfiguration = SmartReaderConfiguration()
@@ -78,7 +74,6 @@ public struct ReaderSelection: Sendable, Hashable {
         case pcsc, nfc, smartReader
     }
 
-    /// The error for a way that this build was made without.
     private static func absence(of library: String, trait: String) -> ReaderError {
         ReaderError(
             .unsupported,

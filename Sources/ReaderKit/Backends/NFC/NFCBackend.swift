@@ -20,7 +20,6 @@ public final class NFCBackend: ReaderBackend {
     }
 
     private struct State {
-        /// By connection string.
         var readers: [String: Served] = [:]
         var lastNumber = 0
         var discovery: NFCDiscovery?
@@ -32,11 +31,7 @@ public final class NFCBackend: ReaderBackend {
     private let table: ReaderTable
     private let state = Mutex(State())
 
-    /// Creates a backend for readers of this machine.
-    ///
-    /// - Parameters:
-    ///   - configuration: the readers to serve, and time limits.
-    ///   - now: the clock of presentations.
+    /// Creates a backend for readers of this machine; `now` is the clock of presentations.
     public convenience init(
         configuration: NFCConfiguration = NFCConfiguration(),
         now: @escaping @Sendable () -> Date = { Date() }
@@ -169,7 +164,6 @@ public final class NFCBackend: ReaderBackend {
         table.finish()
     }
 
-    /// Sees to it that nothing is begun any more.
     private func end() -> ([NFCReader], NFCDiscovery?) {
         state.withLock { state in
             state.isClosed = true

@@ -44,7 +44,6 @@ public struct NFCCode: RawRepresentable, Sendable, Hashable {
         }
     }
 
-    /// Whether the device cannot do what was asked, now or later.
     var isRefusal: Bool {
         switch self {
         case .invalidArgument, .notSupported, .notImplemented: true
@@ -57,7 +56,6 @@ public struct NFCCode: RawRepresentable, Sendable, Hashable {
         CodeEntry.error(Self.entries[rawValue], code, attempting: attempt, detail: detail)
     }
 
-    /// The code as errors carry it.
     var code: ReaderError.Code { ReaderError.Code(rawValue: Int64(rawValue), name: name) }
 
     /// Every error that `nfc.h` defines.

@@ -56,7 +56,6 @@ actor NFCDiscovery: CallThread {
 
     var isRetired: Bool { isStopped.withLock(\.self) }
 
-    /// The context is the process's.
     func cleanUp() {}
 
     private func round() {
@@ -77,7 +76,6 @@ actor NFCDiscovery: CallThread {
         }
     }
 
-    /// What libnfc finds now.
     func list() throws(ReaderError) -> [String] {
         let (library, configuration) = (surroundings.library, surroundings.configuration)
         let context = try watch.call("begin with libnfc") { library.makeContext(configuration.scansSerialPorts) }
@@ -86,7 +84,6 @@ actor NFCDiscovery: CallThread {
         return try watch.call("look for readers") { library.listDevices(context) }
     }
 
-    /// What is on the busses on which readers are found.
     private static func plugged(_ withSerialPorts: Bool) -> [String] {
         var names = (try? FileManager.default.contentsOfDirectory(atPath: "/sys/bus/usb/devices")) ?? []
         if withSerialPorts {

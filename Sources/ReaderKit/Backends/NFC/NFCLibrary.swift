@@ -28,7 +28,6 @@ package struct NFCLibrary: Sendable {
         case easyFraming
     }
 
-    /// Not more than this many devices are listed.
     package static let mostDevices = 32
 
     /// The longest connection string, without its final zero (`NFC_BUFSIZE_CONNSTRING`).
@@ -82,7 +81,6 @@ package enum NFCModulation: String, Sendable, Hashable, CaseIterable {
     /// Jewel and Topaz, whose frames are type A's.
     case jewel
 
-    /// The radio technology.
     var technology: Technology {
         switch self {
         case .iso14443a, .jewel: .iso14443a
@@ -94,7 +92,6 @@ package enum NFCModulation: String, Sendable, Hashable, CaseIterable {
 
 #if NFC
 extension NFCLibrary {
-    /// libnfc as installed.
     package static let system = NFCLibrary(
         version: { nfc_version().map { String(cString: $0) } ?? "unknown" },
         makeContext: { SystemContexts.shared.context(scansSerialPorts: $0) },
@@ -146,7 +143,6 @@ extension NFCLibrary {
         }
     )
 
-    /// Larger than any answer that libnfc copies.
     private static let bufferLength = 512
 
     private static func open(_ context: Context, _ name: String) -> Device? {

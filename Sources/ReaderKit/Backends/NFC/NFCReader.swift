@@ -7,7 +7,6 @@ import Synchronization
 /// fails is opened anew; one that is away is tried again with growing pauses. ``NFCBackend`` makes a new one when its
 /// thread was given up.
 actor NFCReader: CallThread {
-    /// What is needed to make one.
     struct Surroundings: Sendable {
         var library: NFCLibrary
         var configuration: NFCConfiguration
@@ -42,9 +41,7 @@ actor NFCReader: CallThread {
     var card: CardPresence?
     private var number = 0
     private var epoch = 0
-    /// Whether the reader was reported as opened.
     private var isTold = false
-    /// What was seen and not told yet.
     private var untold: [ReaderTable.Report] = []
     private var backOff: Duration
     /// Attempts in a row to open the reader that failed.
@@ -91,9 +88,7 @@ actor NFCReader: CallThread {
 
     // MARK: - From anywhere
 
-    /// Begins to look for cards, or ends it.
-    ///
-    /// - Parameter tellingAll: whether what is known is told anew.
+    /// Begins to look for cards, or ends it; `tellingAll` tells anew what is known.
     nonisolated func setPolling(_ isWanted: Bool, tellingAll: Bool) {
         polling.withLock { $0.isWanted = isWanted }
         if tellingAll {
@@ -105,15 +100,12 @@ actor NFCReader: CallThread {
         schedule(after: .zero)
     }
 
-    /// Ends the thread, after what it is doing now. The device is closed on it.
-    ///
-    /// - Parameter done: called when that is done, or will never be since a call does not return; perhaps for both.
+    /// Ends the thread, after what it is doing now, and calls back as ``submitWatched(_:then:)``.
     nonisolated func stop(then done: @escaping @Sendable () -> Void = {}) {
         polling.withLock { $0.isWanted = false }
         submitWatched({ $0.isRetired = true }, then: done)
     }
 
-    /// Runs a conversation with the card of that presentation.
     nonisolated func converse<Result: Sendable>(
         _ presence: CardPresence,
         _ conversation: @escaping @Sendable (any CardChannel) throws -> Result
@@ -155,9 +147,7 @@ actor NFCReader: CallThread {
 
     func cleanUp() { device.close() }
 
-    /// Opens the reader if it has to be, and looks for cards.
-    ///
-    /// - Returns: when to do so again.
+    /// Opens the reader if it has to be, looks for cards, and returns when to do so again.
     private func tick() -> Duration {
         do throws(ReaderError) {
             guard try openIfNeeded() else { return rest(after: nil) }
@@ -253,7 +243,6 @@ actor NFCReader: CallThread {
         return context
     }
 
-    /// The error when `nfc_init` gives nothing.
     static let noContext = ReaderError(
         .serviceUnavailable,
         attempting: "begin with libnfc",
@@ -261,7 +250,6 @@ actor NFCReader: CallThread {
         advice: "Free memory, or restart this program."
     )
 
-    /// Sees whether the card is still there, and looks for one if not.
     func look() throws(ReaderError) {
         if let card {
             if try isStillThere() { return }
@@ -318,11 +306,9 @@ actor NFCReader: CallThread {
     }
 }
 
-/// Conversations with the card on a reader.
 extension NFCReader {
-    /// What there is now: opens the reader and looks for a card, unless that is done all the time anyway.
-    ///
-    /// - Returns: `nil` if the reader is not there.
+    /// What there is now; `nil` if the reader is not there. It looks for a card, unless that is done all the time
+    /// anyway.
     func status() throws(ReaderError) -> ReaderStatus? {
         do throws(ReaderError) {
             return try statusOnce()
@@ -346,7 +332,6 @@ extension NFCReader {
         )
     }
 
-    /// Begins a conversation with the card of that presentation.
     func open(_ presence: CardPresence, _ cancellation: Cancellation) throws(ReaderError) -> NFCChannel {
         let attempt = "connect to the card"
         guard !cancellation.isCancelled else { throw ReaderError(.cancelled, attempting: attempt) }
@@ -389,7 +374,6 @@ extension NFCReader {
         }
     }
 
-    /// Notes in which state a conversation left the card.
     func conversationEnded(isOver: Bool) {
         if isOver { self.isOver = true }
         isFresh = false

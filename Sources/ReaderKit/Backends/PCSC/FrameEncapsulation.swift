@@ -16,7 +16,6 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
     /// MANAGE SESSION and TRANSPARENT EXCHANGE of PC/SC part 3.
     case transparentSession
 
-    /// The form of a reader that is known by its name, or `nil`.
     init?(reader name: String) {
         let name = name.lowercased()
         for (part, form) in Self.readers where name.contains(part) {
@@ -38,16 +37,13 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
     /// it for a command of their own.
     static let probed: [FrameEncapsulation] = [.springCard, .transparentSession]
 
-    /// Begins and ends a transparent session.
     static let startSession: [UInt8] = [0xFF, 0xC2, 0x00, 0x00, 0x02, 0x81, 0x00, 0x00]
     static let endSession: [UInt8] = [0xFF, 0xC2, 0x00, 0x00, 0x02, 0x82, 0x00, 0x00]
 
     private static let attempt = "exchange a raw frame"
 
-    /// The command APDU that carries a frame.
-    ///
-    /// - Throws: ``ReaderError/Kind/unsupported`` for a frame that the form does not carry: one that ends in an incomplete
-    ///   byte, an empty one, or one that is too long.
+    /// The command APDU that carries a frame; ``ReaderError/Kind/unsupported`` for a frame that the form does not
+    /// carry: one that ends in an incomplete byte, an empty one, or one that is too long.
     func command(_ frame: RawFrame, technology: Technology?) throws(ReaderError) -> [UInt8] {
         guard frame.bitsInLastByte == 8 else {
             throw ReaderError(.unsupported, attempting: Self.attempt, detail: "it carries whole bytes only")
@@ -97,7 +93,6 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
         case unclear(ReaderError)
     }
 
-    /// What the reader's answer says.
     func outcome(of answer: [UInt8], technology: Technology?) -> Outcome {
         guard let response = try? ResponseAPDU(bytes: answer) else {
             return .unclear(ReaderError(.invalidAnswer, attempting: Self.attempt))

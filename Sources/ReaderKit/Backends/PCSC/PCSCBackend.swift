@@ -20,11 +20,7 @@ public final class PCSCBackend: ReaderBackend {
     private let surroundings: PCSCSurroundings
     private let state = Mutex(State())
 
-    /// Creates a backend for the PC/SC readers of this machine.
-    ///
-    /// - Parameters:
-    ///   - configuration: time limits.
-    ///   - now: the clock of presentations.
+    /// Creates a backend for the PC/SC readers of this machine; `now` is the clock of presentations.
     public convenience init(
         configuration: PCSCConfiguration = PCSCConfiguration(),
         now: @escaping @Sendable () -> Date = { Date() }
@@ -202,7 +198,6 @@ extension ReaderStatus {
 }
 #endif
 
-/// What the parts of a PC/SC backend share.
 struct PCSCSurroundings: Sendable {
     var library: PCSCLibrary
     var configuration: PCSCConfiguration

@@ -12,7 +12,6 @@ actor PCSCCardIO: CallThread {
     private nonisolated let surroundings: PCSCSurroundings
     /// The number of the presentation of the last conversation; what hangs, hangs there.
     nonisolated let presentation = Mutex<Int?>(nil)
-    /// What the driver told of the reader.
     nonisolated let capabilities = Mutex<ChannelCapabilities?>(nil)
     private var context: PCSCLibrary.Context?
     /// Whether this was stopped: what comes late is still served, but leaves no context and no thread behind.
@@ -33,7 +32,6 @@ actor PCSCCardIO: CallThread {
         watch = surroundings.callWatch(onExpiry: onStuck)
     }
 
-    /// Ends the thread, after what it is doing now. The context is released on it.
     nonisolated func stop() { submitWatched { $0.isRetired = true } }
 
     func cleanUp() { dropContext() }
@@ -64,13 +62,11 @@ actor PCSCCardIO: CallThread {
         return new
     }
 
-    /// What a look at the reader shows.
     enum ReaderSnapshot {
         case noReader
         case unchanged
         case state(UInt32)
 
-        /// Whether the card of that presentation is there.
         func shows(_ number: Int) -> Bool {
             guard case .state(let state) = self else { return false }
             return state & PCSCState.present != 0 && PCSCState.counter(state) == number
@@ -100,7 +96,6 @@ actor PCSCCardIO: CallThread {
         }
     }
 
-    /// What became of the card of a presentation.
     enum CardState {
         case present
         case removed
@@ -130,7 +125,6 @@ actor PCSCCardIO: CallThread {
     }
 
     #if PCSC
-    /// The readers that pcscd has now, each with its card.
     func snapshot(at now: Date) throws(ReaderError) -> [ReaderStatus] {
         let context = try establishedContext()
         let attempt = "ask for the state of the readers"
@@ -154,7 +148,6 @@ actor PCSCCardIO: CallThread {
     }
     #endif
 
-    /// Connects to the card of that presentation and locks it.
     func open(_ presence: CardPresence, cancellation: Cancellation) throws(ReaderError) -> PCSCChannel {
         let attempt = "connect to the card"
         guard !cancellation.isCancelled else { throw ReaderError(.cancelled, attempting: attempt) }

@@ -12,7 +12,6 @@ final class PCSCChannel: CardChannel {
     private var activeProtocol: UInt32
     private var isLocked = false
     private var isClosed = false
-    /// How raw frames go through this reader.
     private var frames: FrameExchange
     /// Taken once per card, since a response may be 64 KiB long and most are a few bytes.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(
@@ -83,7 +82,6 @@ final class PCSCChannel: CardChannel {
         return try exchange(command)
     }
 
-    /// Wraps the frame in the command that this reader takes it in.
     func transceive(_ frame: RawFrame) throws(ReaderError) -> RawFrame {
         try frames.transceive(frame, exchange)
     }

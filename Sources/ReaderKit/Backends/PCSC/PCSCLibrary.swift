@@ -83,7 +83,6 @@ enum PCSCState {
 
 #if PCSC
 extension PCSCLibrary {
-    /// libpcsclite as installed.
     package static let system = PCSCLibrary(
         establishContext: {
             var context = SCARDCONTEXT()
@@ -243,7 +242,6 @@ extension PCSCLibrary {
         }
     }
 
-    /// One call for each portion. Succeeds if one does, and fails with the first fault.
     private func portions(
         _ context: Context,
         _ milliseconds: UInt32,

@@ -148,7 +148,6 @@ final class PCSCMonitor: Sendable {
         return failure
     }
 
-    /// Waits, but not for longer than until the watch is cancelled.
     private func pause(_ duration: Duration) {
         guard !isCancelled else { return }
         _ = wakeUp.wait(timeout: .now() + duration.seconds)
@@ -244,7 +243,6 @@ final class PCSCMonitor: Sendable {
         return nil
     }
 
-    /// Waits for as long as it takes, or until the watch is cancelled.
     private func wait(_ context: PCSCLibrary.Context, _ states: inout [PCSCLibrary.ReaderState]) -> PCSCCode {
         waiting.withLock { $0 = context }
         defer { waiting.withLock { $0 = nil } }

@@ -13,12 +13,7 @@ public final class ReplayChannel: CardChannel {
     /// The recorded time from the presentation of the card to the last answer; 0 if not recorded.
     public private(set) var elapsed: Duration = .zero
 
-    /// Creates a channel at the beginning of that presentation.
-    ///
-    /// - Parameters:
-    ///   - presentation: the recorded presentation.
-    ///   - mode: how answers are determined.
-    ///   - file: the name of the file, for messages.
+    /// Creates a channel at the beginning of that presentation; `file` is its name for messages.
     public init(_ presentation: Capture.Presentation, mode: ReplayMode = .byCommand, file: String? = nil) {
         self.presentation = presentation
         self.file = file
@@ -130,7 +125,6 @@ final class ReplayCard: Sendable {
         }
     }
 
-    /// What was recorded and not asked for, if the card was talked to.
     var rest: ReaderError? {
         state.withLock { $0.channel?.rest }
     }

@@ -2,12 +2,10 @@ import Foundation
 
 /// One pass through the captures of a replay: makes the next event when it is asked for.
 actor ReplayRun {
-    /// Waits until so much time has passed since the begin of a capture.
     typealias Pace = @Sendable (Duration) async throws -> Void
 
     private let backend: ReplayBackend
     private var position = 0
-    /// What is left of the capture under way.
     private var steps: ArraySlice<Step> = []
     private var readers: [Int?: ReaderInfo] = [:]
     private var start = Date(timeIntervalSince1970: 0)
@@ -16,7 +14,6 @@ actor ReplayRun {
     private var presences: [Int: CardPresence] = [:]
     private var reports = 0
 
-    /// What happens in a capture, in its order.
     enum Step {
         case add(Int?)
         case insert(Int, at: Duration)
@@ -29,7 +26,6 @@ actor ReplayRun {
         self.backend = backend
     }
 
-    /// The next event, or `nil` after the last one or when the task was cancelled.
     func next() async -> ReaderEvent? {
         while steps.isEmpty {
             guard position < backend.captures.count else { return nil }
@@ -107,7 +103,6 @@ actor ReplayRun {
         }
         var steps = readers.map(Step.add)
         var present: [(index: Int, reader: Int?, until: Duration?)] = []
-        /// Lets those leave for which that is so, in the order of their times.
         func leave(before time: Duration, where isLeaving: ((index: Int, reader: Int?, until: Duration?)) -> Bool) {
             let leaving = present.filter(isLeaving).map { (index: $0.index, until: min($0.until ?? time, time)) }
             present.removeAll(where: isLeaving)

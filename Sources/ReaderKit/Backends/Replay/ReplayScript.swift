@@ -1,19 +1,15 @@
 /// Finds the recorded exchange that answers a request.
 protocol ReplayScript {
-    /// The exchange that answers that request.
     mutating func next(
         _ request: Capture.Exchange.Request,
         attempting attempt: String
     ) throws(ReaderError) -> Capture.Exchange
 
-    /// The card was powered anew.
     mutating func reset()
 
-    /// What is left over and should not be.
     var rest: ReaderError? { get }
 }
 
-/// Answers in the recorded order.
 struct StrictScript: ReplayScript {
     private let presentation: Capture.Presentation
     private let file: String?
@@ -133,7 +129,6 @@ struct CommandScript: ReplayScript {
 
     var rest: ReaderError? { nil }
 
-    /// Keeps track of what is selected.
     private mutating func follow(_ exchange: Capture.Exchange) {
         if case .apdu(let command) = exchange.request, Self.isSelect(exchange.request),
             case .bytes(let answer) = exchange.answer, Self.isSuccess(answer)

@@ -20,7 +20,6 @@ public final class SmartReaderBackend: ReaderBackend {
         var lines: [Line] = []
         var isWatched = false
         var isClosed = false
-        /// Whether nothing can come any more.
         var isOver = false
     }
 
@@ -32,13 +31,10 @@ public final class SmartReaderBackend: ReaderBackend {
     /// Also keeps the beginning of one watch and the end of another in their order.
     private let state = Mutex(State())
 
-    /// Creates a backend for the configured readers.
+    /// Creates a backend for the configured readers; `now` is the clock of reports.
     ///
-    /// - Parameters:
-    ///   - configuration: the readers to serve, and their settings.
-    ///   - serves: returns whether to serve a reader with a name in ``SmartReaderConfiguration/folder``; other lines
-    ///     are not opened, since opening one makes it unavailable to other programs.
-    ///   - now: the clock of reports.
+    /// - Parameter serves: returns whether to serve a reader with a name in ``SmartReaderConfiguration/folder``; other
+    ///   lines are not opened, since opening one makes it unavailable to other programs.
     public convenience init(
         configuration: SmartReaderConfiguration,
         serves: @escaping @Sendable (ReaderInfo) -> Bool = { _ in true },
@@ -88,7 +84,6 @@ public final class SmartReaderBackend: ReaderBackend {
         if state.isWatched { thread.want(true) }
     }
 
-    /// Adds the lines that have got a name.
     private func lookAround() {
         guard let folder = configuration.folder else { return }
         let paths = folder.lines().filter { serves(SmartReaderSource($0).reader) }
@@ -199,7 +194,6 @@ public final class SmartReaderBackend: ReaderBackend {
     /// serve.
     public func counts(of reader: ReaderInfo) -> SmartReaderCounts? { thread(of: reader)?.counts }
 
-    /// How often the thread of a reader woke up.
     func wakeUps(of reader: ReaderInfo) -> Int? { thread(of: reader)?.wakeUps }
 
     private func thread(of reader: ReaderInfo) -> SmartReaderThread? {

@@ -100,7 +100,6 @@ public struct SmartReaderCounts: Sendable, Hashable {
     /// Creates counters of zero.
     public init() {}
 
-    /// The sums of both.
     static func + (left: Self, right: Self) -> Self {
         var sum = left
         sum.noiseBytes += right.noiseBytes

@@ -5,9 +5,7 @@ import Synchronization
 ///
 /// While the line is open and silent, the thread sleeps in `poll(2)` without a time limit.
 final class SmartReaderThread: Sendable {
-    /// What can be replaced in tests.
     struct Surroundings: Sendable {
-        /// Where standard input is.
         var standardInput: Int32 = 0
         /// Takes an input device for this process alone, and gives 0 or a code of the system (`EVIOCGRAB`).
         var grab: @Sendable (Int32) -> Int32 = { descriptor in
@@ -22,7 +20,6 @@ final class SmartReaderThread: Sendable {
         var isWanted = false
         var isEnding = false
         var isStarted = false
-        /// Called when the thread has ended.
         var whenEnded: [@Sendable () -> Void] = []
         var counts = SmartReaderCounts()
         var wakeUps = 0
@@ -56,13 +53,10 @@ final class SmartReaderThread: Sendable {
     /// What came and was no tap.
     var counts: SmartReaderCounts { control.withLock { $0.counts } }
 
-    /// How often the thread woke up.
     var wakeUps: Int { control.withLock { $0.wakeUps } }
 
-    /// The node that is open, with links followed.
     var openPath: String? { control.withLock { $0.openPath } }
 
-    /// Opens the line, or closes it.
     func want(_ isWanted: Bool) {
         guard let bell else {
             let error = ReaderError(
@@ -106,7 +100,6 @@ final class SmartReaderThread: Sendable {
 
     // MARK: - The thread
 
-    /// What is open.
     private struct Device {
         /// `nil` is standard input.
         var node: DeviceNode?
@@ -234,9 +227,7 @@ final class SmartReaderThread: Sendable {
 
     // MARK: Reading
 
-    /// Waits for something to happen on the line, and takes it.
-    ///
-    /// - Returns: whether the line is still there.
+    /// Waits for something to happen on the line, and takes it; whether the line is still there.
     private func serve(_ device: inout Device, _ memory: inout Memory, _ bell: WakePipe) -> Bool {
         let end = device.framer.isWithinLine ? device.heardAt + configuration.silence : nil
         let found = bell.wait(for: device.descriptor, Int(POLLIN), until: end)
