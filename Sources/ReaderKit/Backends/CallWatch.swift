@@ -8,11 +8,14 @@ import Synchronization
 /// registers what is to happen when a call takes longer than ``deadline``. Giving up is final: the thread is abandoned
 /// where it is, since nothing that could be done to it from outside is safe.
 package final class CallWatch: Sendable {
+    /// Told that a call was given up.
+    package typealias Fail = @Sendable (ReaderError) -> Void
+
     private struct State {
         var call: (attempt: String, since: ContinuousClock.Instant)?
         /// Set for good when a call was given up: what everybody is told from then on.
         var verdict: ReaderError?
-        var waiters: [Int: @Sendable (ReaderError) -> Void] = [:]
+        var waiters: [Int: Fail] = [:]
         var nextWaiter = 0
         var isWatching = false
         var hasComeBack = false
@@ -21,17 +24,13 @@ package final class CallWatch: Sendable {
     package let deadline: Duration
     private let state = Mutex(State())
     private let abandoned: AbandonedThreads
-    private let onExpiry: @Sendable (ReaderError) -> Void
+    private let onExpiry: Fail
 
     /// - Parameters:
     ///   - abandoned: where a thread that is given up is counted.
     ///   - onExpiry: called once, from no particular thread, when a call is given up, before the waiting callers are
     ///     notified.
-    package init(
-        deadline: Duration,
-        abandoned: AbandonedThreads = .ofProcess,
-        onExpiry: @escaping @Sendable (ReaderError) -> Void
-    ) {
+    package init(deadline: Duration, abandoned: AbandonedThreads = .ofProcess, onExpiry: @escaping Fail) {
         self.deadline = deadline
         self.abandoned = abandoned
         self.onExpiry = onExpiry
@@ -91,7 +90,7 @@ package final class CallWatch: Sendable {
     /// Registers somebody who waits for the thread; `fail` is called at most once.
     ///
     /// - Returns: `nil` if the thread was given up before; then `fail` was called already.
-    package func addWaiter(_ fail: @escaping @Sendable (ReaderError) -> Void) -> Int? {
+    package func addWaiter(_ fail: @escaping Fail) -> Int? {
         let (id, verdict, mustWatch) = state.withLock { state -> (Int?, ReaderError?, Bool) in
             if let verdict = state.verdict { return (nil, verdict, false) }
             state.nextWaiter += 1
@@ -113,7 +112,7 @@ package final class CallWatch: Sendable {
     private enum Step {
         case nobodyWaits
         case sleep(until: ContinuousClock.Instant)
-        case giveUp(ReaderError, [@Sendable (ReaderError) -> Void])
+        case giveUp(ReaderError, [Fail])
     }
 
     private func watch() async {
@@ -139,11 +138,8 @@ package final class CallWatch: Sendable {
             }
             guard let call = state.call else { return .sleep(until: now + deadline) }
             guard call.since + deadline <= now else { return .sleep(until: call.since + deadline) }
-            let error = ReaderError(
-                .stuck,
-                attempting: call.attempt,
-                detail: "the call did not return within \(deadline)"
-            )
+            let detail = "the call did not return within \(deadline)"
+            let error = ReaderError(.stuck, attempting: call.attempt, detail: detail)
             state.verdict = error
             state.isWatching = false
             abandoned.add()
@@ -173,11 +169,8 @@ package final class AbandonedThreads: Sendable {
     /// Fails if no other thread may be started.
     func check() throws(ReaderError) {
         guard isFull else { return }
-        throw ReaderError(
-            .exhausted,
-            attempting: "use the reader",
-            detail: "\(count) threads hang in calls that do not return"
-        )
+        let detail = "\(count) threads hang in calls that do not return"
+        throw ReaderError(.exhausted, attempting: "use the reader", detail: detail)
     }
 
     package func add() { hanging.withLock { $0 += 1 } }

@@ -20,11 +20,7 @@ final class DeviceNode: Sendable {
     ///   - holders: finds the other programs that have the node open.
     /// - Throws: ``ReaderError``: `readerUnavailable` without a code if there is no such node, `accessDenied`, or
     ///   `sharingViolation` if another program, or this one, holds it.
-    init(
-        _ path: String,
-        mode: Int32 = O_RDWR,
-        holders: (String) -> [String] = DeviceNode.holders
-    ) throws(ReaderError) {
+    init(_ path: String, mode: Int32 = O_RDWR, holders: (String) -> [String] = DeviceNode.holders) throws(ReaderError) {
         let attempt = Self.attempt(path)
         guard let resolved = Self.resolve(path) else {
             throw ReaderError(.readerUnavailable, attempting: attempt, detail: "there is no such device")
@@ -110,35 +106,29 @@ final class DeviceNode: Sendable {
                 throw ReaderError(.readerUnavailable, attempting: attempt, detail: "the device is gone")
             case EACCES, EPERM: throw denial(path, attempt, fault)
             case EBUSY: throw sharing(attempt, holders(path))
-            default: throw ReaderError(.other, attempting: attempt, code: code(fault))
+            default: throw ReaderError(.other, attempting: attempt, code: ReaderError.Code(errno: fault))
             }
         }
-        do throws(ReaderError) {
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw sharing(attempt, holders(path)) }
-            let isTerminal = isatty(descriptor) == 1
-            // One that is closed to others can be opened by root alone, who sees everybody who has it open. Where nobody
-            // has, a program has ended without opening it again, which the other end of a pseudo-terminal keeps.
-            let others = isTerminal ? holders(path) : []
-            guard others.isEmpty else { throw sharing(attempt, others) }
-            return (descriptor, isTerminal)
-        } catch {
+        let isFree = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        let isTerminal = isatty(descriptor) == 1
+        // One that is closed to others can be opened by root alone, who sees everybody who has it open. Where nobody
+        // has, a program has ended without opening it again, which the other end of a pseudo-terminal keeps.
+        let others = isTerminal || !isFree ? holders(path) : []
+        guard isFree, others.isEmpty else {
             close(descriptor)
-            throw error
+            throw sharing(attempt, others)
         }
+        return (descriptor, isTerminal)
     }
 
     private static func denial(_ path: String, _ attempt: String, _ fault: Int32) -> ReaderError {
         ReaderError(
             .accessDenied,
             attempting: attempt,
-            code: code(fault),
+            code: ReaderError.Code(errno: fault),
             advice:
                 "Add this user to the group of \(path) (dialout for serial lines, input for keyboards), and log in again."
         )
-    }
-
-    static func code(_ fault: Int32) -> ReaderError.Code {
-        ReaderError.Code(rawValue: Int64(fault), name: String(cString: strerror(fault)))
     }
 
     static func sharing(_ attempt: String, _ holders: [String]) -> ReaderError {
@@ -171,21 +161,18 @@ final class DeviceNode: Sendable {
         guard tcgetattr(descriptor, &settings) == 0 else { return false }
         cfmakeraw(&settings)
         settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
-        let rate = Self.rate(speed)
+        let rate = speed_t(Self.rates[speed] ?? B115200)
         cfsetispeed(&settings, rate)
         cfsetospeed(&settings, rate)
         return tcsetattr(descriptor, TCSANOW, &settings) == 0
     }
 
-    private static func rate(_ speed: Int) -> speed_t {
-        switch speed {
-        case 9_600: speed_t(B9600)
-        case 19_200: speed_t(B19200)
-        case 38_400: speed_t(B38400)
-        case 57_600: speed_t(B57600)
-        case 230_400: speed_t(B230400)
-        case 460_800: speed_t(B460800)
-        default: speed_t(B115200)
-        }
-    }
+    private static let rates = [
+        9_600: B9600, 19_200: B19200, 38_400: B38400, 57_600: B57600, 230_400: B230400, 460_800: B460800,
+    ]
+}
+
+extension ReaderError.Code {
+    /// A code of the system, with its text.
+    package init(errno: Int32) { self.init(rawValue: Int64(errno), name: String(cString: strerror(errno))) }
 }

@@ -64,12 +64,7 @@ struct CodeEntry: Sendable {
         attempting attempt: String,
         detail: String?
     ) -> ReaderError {
-        ReaderError(
-            entry?.kind ?? .other,
-            attempting: attempt,
-            code: code,
-            detail: detail ?? entry?.detail,
-            advice: entry?.advice
-        )
+        let (kind, detail) = (entry?.kind ?? .other, detail ?? entry?.detail)
+        return ReaderError(kind, attempting: attempt, code: code, detail: detail, advice: entry?.advice)
     }
 }

@@ -143,11 +143,7 @@ extension ReaderTable.State {
 extension ReaderTable.Entry {
     /// Events come in this order, whatever the reports: a card's removal before that of its reader, the reader before its
     /// trouble, and the end of the trouble before the reader.
-    fileprivate mutating func note(
-        _ report: ReaderTable.Report,
-        _ now: () -> Date,
-        _ publish: (ReaderEvent) -> Void
-    ) {
+    fileprivate mutating func note(_ report: ReaderTable.Report, _ now: () -> Date, _ publish: (ReaderEvent) -> Void) {
         switch report {
         case .opened:
             if trouble != nil { publish(.readerRecovered(info)) }

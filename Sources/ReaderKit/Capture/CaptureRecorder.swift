@@ -9,6 +9,9 @@ import Synchronization
 /// Times are recorded so that a replay returns the same scan events: a presentation to the millisecond, an answer to a
 /// tenth of a millisecond, never decreasing.
 public final class CaptureRecorder: Sendable {
+    typealias Request = Capture.Exchange.Request
+    typealias Answer = Capture.Exchange.Answer
+
     private let now: @Sendable () -> Date
     private let writer: CaptureWriter?
     private let limit: Int
@@ -87,14 +90,10 @@ public final class CaptureRecorder: Sendable {
     }
 
     /// The recording so far.
-    public var capture: Capture {
-        state.withLock { $0.capture }
-    }
+    public var capture: Capture { state.withLock { $0.capture } }
 
     /// The error of writing the file, after which only ``capture`` continues; `nil` if there is none.
-    public var failure: CaptureFileError? {
-        state.withLock { $0.failure }
-    }
+    public var failure: CaptureFileError? { state.withLock { $0.failure } }
 
     // MARK: What the backend sees
 
@@ -109,8 +108,7 @@ public final class CaptureRecorder: Sendable {
             // Besides the line of the card: its removal, a fault, and the name of a new reader with its number.
             let length = CaptureText.card(.init(at: .zero, facts: presence.facts)).utf8.count
             guard fits(length + presence.reader.name.utf8.count + 160, in: &state) else { return presence }
-            let isNew = declare(presence.reader.name, in: &state)
-            let number = state.capture.readers.count > 1 ? state.numbers[presence.reader.name] : nil
+            let (isNew, number) = declare(presence.reader.name, in: &state)
             let earlier = state.notes.indices.last { state.notes[$0].original.reader.name == presence.reader.name }
             if let earlier { close(earlier, at: nil, in: &state) }
             let at = max(
@@ -160,8 +158,7 @@ public final class CaptureRecorder: Sendable {
             if let recorded = state.reports[Key(report)] { return recorded }
             // Besides the line: its time, and the name of a new reader with its number.
             guard fits(report.line.utf8.count + report.reader.name.utf8.count + 120, in: &state) else { return report }
-            let isNew = declare(report.reader.name, in: &state)
-            let number = state.capture.readers.count > 1 ? state.numbers[report.reader.name] : nil
+            let (isNew, number) = declare(report.reader.name, in: &state)
             let at = max(
                 CaptureTime.milliseconds(from: started, to: report.at),
                 state.capture.presentations.last?.at ?? .zero,
@@ -216,11 +213,7 @@ public final class CaptureRecorder: Sendable {
     }
 
     /// Notes an exchange and gives the time since the presentation under which it is kept.
-    func note(
-        _ index: Int,
-        _ request: Capture.Exchange.Request,
-        _ answer: Capture.Exchange.Answer
-    ) -> Duration {
+    func note(_ index: Int, _ request: Request, _ answer: Answer) -> Duration {
         let moment = now()
         return state.withLock { state in
             let (start, end) = (state.capture.presentations[index].at, state.capture.presentations[index].removedAt)
@@ -264,11 +257,7 @@ public final class CaptureRecorder: Sendable {
     }
 
     /// An exchange as the format can hold it, or `nil` if it cannot.
-    private static func writable(
-        _ request: Capture.Exchange.Request,
-        _ answer: Capture.Exchange.Answer,
-        at time: Duration
-    ) -> Capture.Exchange? {
+    private static func writable(_ request: Request, _ answer: Answer, at time: Duration) -> Capture.Exchange? {
         var answer = answer
         switch (request, answer) {
         case (.apdu(let command), _) where command.count < CaptureLimits.shortestCommand: return nil
@@ -292,13 +281,13 @@ public final class CaptureRecorder: Sendable {
     // MARK: The capture and its file
 
     /// Puts a reader into the header, with numbers as soon as there are two.
-    private func declare(_ name: String, in state: inout State) -> Bool {
-        guard state.numbers[name] == nil else { return false }
+    private func declare(_ name: String, in state: inout State) -> (isNew: Bool, number: Int?) {
+        if let number = state.numbers[name] { return (false, state.capture.readers.count > 1 ? number : nil) }
         state.numbers[name] = state.numbers.count + 1
         let names = state.numbers.sorted { $0.value < $1.value }
         guard names.count > 1 else {
             state.capture.readers = [Capture.Reader(name: name)]
-            return true
+            return (true, nil)
         }
         state.capture.readers = names.map { Capture.Reader(number: $0.value, name: $0.key) }
         for index in state.notes.indices {
@@ -307,7 +296,7 @@ public final class CaptureRecorder: Sendable {
         for index in state.reporters.indices {
             state.capture.lines[index].reader = state.numbers[state.reporters[index]]
         }
-        return true
+        return (true, names.count)
     }
 
     /// Ends a presentation, not before its last answer; without a time, only a removal that was put off is written.

@@ -81,18 +81,12 @@ struct NTAGState {
         memory.overwrite(at: page * 4, with: bytes)
     }
 
-    mutating func protect(
-        password: [UInt8],
-        acknowledgement: [UInt8],
-        firstPage: UInt8,
-        reading: Bool,
-        attempts: UInt8
-    ) {
+    mutating func protect(_ pwd: [UInt8], _ pack: [UInt8], _ firstPage: UInt8, _ reading: Bool, _ attempts: UInt8) {
         guard let page = model.configurationPage else { return }
         memory[page * 4 + 3] = firstPage
         memory[page * 4 + 4] = memory[page * 4 + 4] & 0x78 | (reading ? 0x80 : 0) | attempts & 0x07
-        overwrite(with: Array(password.prefix(4)), fromPage: page + 2)
-        overwrite(with: Array(acknowledgement.prefix(2)), fromPage: page + 3)
+        overwrite(with: Array(pwd.prefix(4)), fromPage: page + 2)
+        overwrite(with: Array(pack.prefix(2)), fromPage: page + 3)
     }
 
     // MARK: Power

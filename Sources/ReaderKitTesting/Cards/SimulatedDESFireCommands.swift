@@ -33,18 +33,17 @@ extension DESFireState {
     // MARK: The card
 
     private var version: [UInt8] {
-        let hardware: [UInt8]
-        let software: [UInt8]
-        switch configuration.model {
-        case .ev1: (hardware, software) = ([0x04, 1, 1, 0x01, 0, 0x1A, 5], [0x04, 1, 1, 0x01, 4, 0x1A, 5])
-        case .ev2: (hardware, software) = ([0x04, 1, 1, 0x12, 0, 0x1A, 5], [0x04, 1, 1, 0x02, 1, 0x1A, 5])
-        case .ev3: (hardware, software) = ([0x04, 1, 1, 0x33, 0, 0x1A, 5], [0x04, 1, 1, 0x03, 0, 0x1A, 5])
-        case .light: (hardware, software) = ([0x04, 8, 1, 0x30, 0, 0x13, 5], [0x04, 8, 1, 0x00, 2, 0x13, 5])
-        case .ntag424: (hardware, software) = ([0x04, 4, 2, 0x30, 0, 0x11, 5], [0x04, 4, 2, 0x01, 2, 0x11, 5])
-        }
+        let hardwareAndSoftware: [UInt8] =
+            switch configuration.model {
+            case .ev1: [0x04, 1, 1, 0x01, 0, 0x1A, 5, 0x04, 1, 1, 0x01, 4, 0x1A, 5]
+            case .ev2: [0x04, 1, 1, 0x12, 0, 0x1A, 5, 0x04, 1, 1, 0x02, 1, 0x1A, 5]
+            case .ev3: [0x04, 1, 1, 0x33, 0, 0x1A, 5, 0x04, 1, 1, 0x03, 0, 0x1A, 5]
+            case .light: [0x04, 8, 1, 0x30, 0, 0x13, 5, 0x04, 8, 1, 0x00, 2, 0x13, 5]
+            case .ntag424: [0x04, 4, 2, 0x30, 0, 0x11, 5, 0x04, 4, 2, 0x01, 2, 0x11, 5]
+            }
         let uid = configuration.showsRandomUID ? [UInt8](repeating: 0, count: 7) : configuration.uid
         // Batch CF 39 D4 49 80, week 34 of 2020.
-        return hardware + software + uid + [0xCF, 0x39, 0xD4, 0x49, 0x80, 0x34, 0x20]
+        return hardwareAndSoftware + uid + [0xCF, 0x39, 0xD4, 0x49, 0x80, 0x34, 0x20]
     }
 
     private mutating func fixedUID(_ payload: [UInt8]) throws(Refusal) -> Reply {

@@ -148,12 +148,7 @@ struct DESFireCardSession {
         return stride(from: 1, to: 16, by: 2).map { code[$0] }
     }
 
-    private static func vector(
-        _ label: [UInt8],
-        _ counter: Int,
-        _ transaction: [UInt8],
-        _ key: SecretKey
-    ) -> [UInt8] {
+    private static func vector(_ label: [UInt8], _ counter: Int, _ transaction: [UInt8], _ key: SecretKey) -> [UInt8] {
         var block = label + transaction
         block += [UInt8(counter & 0xFF), UInt8(counter >> 8 & 0xFF)]
         block += [UInt8](repeating: 0, count: 8)

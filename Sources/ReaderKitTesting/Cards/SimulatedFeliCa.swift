@@ -6,7 +6,7 @@ import Synchronization
 /// It takes polling with its request codes, Request Service (`02`), Request Response (`04`), Read Without Encryption
 /// (`06`) and Write Without Encryption (`08`) with the services 000B and 0009, and Request System Code (`0C`). Frames
 /// begin with their length. A command that asks for more blocks than the card allows, for a service or a block
-/// that it does not have, or that writes what is locked, is answered with the status flags of the standard.
+/// that it does not have is answered with the status flags of the standard.
 public final class SimulatedFeliCa: SimulatedCard {
     /// The IDm, 8 bytes.
     public let uid: [UInt8]
@@ -29,8 +29,6 @@ public final class SimulatedFeliCa: SimulatedCard {
         /// Whether the card states that it is there and what it has (`02`, `04`, `0C`). A FeliCa Standard does and a
         /// FeliCa Lite does not, but libnfc and others ask by nothing else whether a card is still there.
         public var answersRequests = true
-        /// The first so many blocks that may not be written.
-        public var lockedBlocks = 0
 
         /// A FeliCa Lite with NDEF. Change what shall differ.
         public init() {}
@@ -153,14 +151,13 @@ public final class SimulatedFeliCa: SimulatedCard {
         guard (1...max(1, most)).contains(request.blocks.count) else { return answer([0xFF, 0xA2]) }
         guard isRead || request.data.count == request.blocks.count * 16 else { return nil }
         return state.withLock { memory in
-            for block in request.blocks where block * 16 >= memory.count { return answer([0x01, 0xA8]) }
+            if request.blocks.contains(where: { $0 * 16 >= memory.count }) { return answer([0x01, 0xA8]) }
             if isRead {
                 let data = request.blocks.flatMap { memory[$0 * 16..<$0 * 16 + 16] }
                 return answer([0, 0], [UInt8(request.blocks.count)] + data)
             }
-            for block in request.blocks where block < configuration.lockedBlocks { return answer([0x01, 0xA8]) }
             for (index, block) in request.blocks.enumerated() {
-                memory.replaceSubrange(block * 16..<block * 16 + 16, with: request.data[index * 16..<index * 16 + 16])
+                memory.overwrite(at: block * 16, with: Array(request.data[index * 16..<index * 16 + 16]))
             }
             return answer([0, 0])
         }

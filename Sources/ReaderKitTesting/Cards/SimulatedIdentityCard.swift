@@ -44,8 +44,7 @@ public final class SimulatedIdentityCard: SimulatedCard {
     public static func phone(seed: UInt64 = 1) -> SimulatedIdentityCard {
         SimulatedIdentityCard(kind: .isoDEP(historicalBytes: [])) { activation in
             var numbers = SeededNumbers(seed: seed &+ UInt64(truncatingIfNeeded: activation) &* 0x9E37_79B9_7F4A_7C15)
-            let value = numbers.next()
-            return [0x08] + (0..<3).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+            return [0x08] + [UInt8].littleEndian(Int(truncatingIfNeeded: numbers.next()), 3)
         }
     }
 

@@ -23,12 +23,7 @@ public final class SimulatedNTAG: SimulatedCard {
     ///   - uid: the identifier, 7 bytes; a shorter one is filled with zeros, a longer one cut.
     ///   - signature: what READ_SIG answers, 32 bytes. The default is a placeholder that no check accepts.
     ///   - seed: where an Ultralight C's challenges come from; by default the same ones in every run.
-    public init(
-        _ model: Model,
-        uid: [UInt8] = SimulatedNTAG.sampleUID,
-        signature: [UInt8]? = nil,
-        seed: UInt64 = 1
-    ) {
+    public init(_ model: Model, uid: [UInt8] = SimulatedNTAG.sampleUID, signature: [UInt8]? = nil, seed: UInt64 = 1) {
         self.model = model
         var state = NTAGState(model: model, signature: signature, seed: seed)
         state.setUID(uid)
@@ -99,15 +94,7 @@ public final class SimulatedNTAG: SimulatedCard {
         reading: Bool,
         attempts: UInt8 = 0
     ) {
-        state.withLock {
-            $0.protect(
-                password: password,
-                acknowledgement: acknowledgement,
-                firstPage: firstPage,
-                reading: reading,
-                attempts: attempts
-            )
-        }
+        state.withLock { $0.protect(password, acknowledgement, firstPage, reading, attempts) }
     }
 
     /// Sets the key of an Ultralight C, 16 bytes, and the first page that needs it (AUTH0; 48 and more protect

@@ -37,8 +37,6 @@ public final class SimulatedVicinityTag: SimulatedCard {
         public var blocks = 28 { didSet { blocks = min(max(blocks, 1), 65_536) } }
         /// Whether GET SYSTEM INFORMATION is known.
         public var tellsSystemInformation = true
-        /// Whether the extended commands are known.
-        public var knowsExtendedCommands = true
         /// The number that PC/SC gives the card.
         public var name: UInt16 = 0x0014
 
@@ -152,8 +150,7 @@ public final class SimulatedVicinityTag: SimulatedCard {
     private func answer(_ command: UInt8, _ parameters: [UInt8], option: Bool) -> [UInt8] {
         switch command {
         case 0x20...0x23: return blocks(command, parameters, addressLength: 1, option: option)
-        case 0x30...0x33 where configuration.knowsExtendedCommands:
-            return blocks(command - 0x10, parameters, addressLength: 2, option: option)
+        case 0x30...0x33: return blocks(command - 0x10, parameters, addressLength: 2, option: option)
         case 0x27, 0x29: return setIdentifier(command == 0x27 ? 0 : 1, parameters)
         case 0x28, 0x2A: return parameters.isEmpty ? lockIdentifier(command == 0x28 ? 0 : 1) : Failure.unknownFormat
         case 0x2B where configuration.tellsSystemInformation: return systemInformation

@@ -51,8 +51,5 @@ struct UltralightCHandshake {
         Array(bytes.dropFirst() + bytes.prefix(1))
     }
 
-    private mutating func next() -> [UInt8] {
-        let value = random.next()
-        return (0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
-    }
+    private mutating func next() -> [UInt8] { [UInt8].littleEndian(Int(truncatingIfNeeded: random.next()), 8) }
 }

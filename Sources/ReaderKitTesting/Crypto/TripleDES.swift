@@ -85,9 +85,7 @@ struct TripleDES: Sendable, Hashable {
         bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    private static func bytes(_ word: UInt64) -> [UInt8] {
-        (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
-    }
+    private static func bytes(_ word: UInt64) -> [UInt8] { [UInt8].bigEndian(Int(truncatingIfNeeded: word), 8) }
 }
 
 /// The tables of FIPS 46-3.

@@ -58,10 +58,7 @@ public final class SimulatedBackend: ReaderBackend {
     public static let defaultReader = "Simulated Reader 00 00"
 
     private static func slot(named name: String) -> Slot {
-        Slot(
-            info: ReaderInfo(name: name, backend: .simulated),
-            queue: DispatchQueue(label: "simulated reader \(name)")
-        )
+        Slot(info: ReaderInfo(name: name, backend: .simulated), queue: DispatchQueue(label: "simulated reader \(name)"))
     }
 
     // MARK: What happens to the readers
@@ -217,12 +214,11 @@ public final class SimulatedBackend: ReaderBackend {
             guard let index = state.slots.index(of: presence.reader.name) else {
                 throw ReaderError(.readerUnavailable, attempting: attempt)
             }
-            guard state.slots[index].presence?.number == presence.number else {
-                throw ReaderError(.cardRemoved, attempting: attempt)
-            }
             return state.slots[index]
         }
-        guard let card = found.card else { throw ReaderError(.cardRemoved, attempting: attempt) }
+        guard found.presence?.number == presence.number, let card = found.card else {
+            throw ReaderError(.cardRemoved, attempting: attempt)
+        }
         let (reader, faults) = (reader, found.faults)
         return try await withCheckedThrowingContinuation { continuation in
             found.queue.async { [weak self] in
@@ -245,12 +241,7 @@ public final class SimulatedBackend: ReaderBackend {
 extension SimulatedBackend.State {
     fileprivate mutating func presence(of card: any SimulatedCard, at index: Int, _ now: Date) -> CardPresence {
         presentations += 1
-        return CardPresence(
-            reader: slots[index].info,
-            number: presentations,
-            facts: CardFacts(atr: card.atr),
-            at: now
-        )
+        return CardPresence(reader: slots[index].info, number: presentations, facts: CardFacts(atr: card.atr), at: now)
     }
 
     /// Takes the card out of a reader, and says so.

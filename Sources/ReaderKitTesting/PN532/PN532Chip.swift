@@ -78,6 +78,10 @@ public struct PN532Chip: Sendable {
         enum Command: Sendable {
             case list(brTy: UInt8, data: [UInt8])
             case poll(types: [UInt8])
+
+            var code: UInt8 {
+                if case .list = self { 0x4A } else { 0x60 }
+            }
         }
 
         var command: Command
@@ -124,19 +128,9 @@ public struct PN532Chip: Sendable {
     /// Lays a card before the chip, in place of one that is there; a command that waited for it is answered.
     public mutating func insert(_ card: any SimulatedCard) -> [PN532Frame] {
         field.insert(card)
-        guard let wait else { return [] }
-        let found: [UInt8]
-        let code: UInt8
-        switch wait.command {
-        case .list(let brTy, let data):
-            guard let target = find(brTy, data) else { return [] }
-            (code, found) = (0x4A, [1] + target)
-        case .poll(let types):
-            guard let (type, target) = poll(types) else { return [] }
-            (code, found) = (0x60, [1, type, UInt8(truncatingIfNeeded: target.count)] + target)
-        }
+        guard let wait, let found = find(wait.command) else { return [] }
         self.wait = nil
-        return answer(code, .data(found))
+        return answer(wait.command.code, .data(found))
     }
 
     /// Takes the card away.
@@ -152,10 +146,7 @@ public struct PN532Chip: Sendable {
     public mutating func giveUp() -> [PN532Frame] {
         guard let wait else { return [] }
         self.wait = nil
-        switch wait.command {
-        case .list: return answer(0x4A, .data([0]))
-        case .poll: return answer(0x60, .data([0]))
-        }
+        return answer(wait.command.code, .data([0]))
     }
 
     private mutating func answer(_ code: UInt8, _ reply: Reply) -> [PN532Frame] {

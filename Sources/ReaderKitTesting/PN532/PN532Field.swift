@@ -12,12 +12,7 @@ struct PN532Field: Sendable {
     private var uid: [UInt8] = []
     /// Whether the card has been told nothing since it got power.
     private var isFresh = true
-    private var tear: Tear?
-
-    private struct Tear {
-        var remaining: Int
-        var afterwards: Bool
-    }
+    private var tear: (remaining: Int, afterwards: Bool)?
 
     var face: RadioFace? { card.flatMap { RadioFace($0, uid: uid) } }
 
@@ -71,7 +66,7 @@ struct PN532Field: Sendable {
     // MARK: Exchanges
 
     mutating func planTear(at exchange: Int, afterwards: Bool) {
-        tear = Tear(remaining: max(0, exchange), afterwards: afterwards)
+        tear = (max(0, exchange), afterwards)
     }
 
     mutating func exchange(frame: RawFrame) -> RawFrame? { exchange { $0.receive(frame: frame) } }
@@ -81,19 +76,14 @@ struct PN532Field: Sendable {
     private mutating func exchange<Answer>(_ body: (any SimulatedCard) -> Answer?) -> Answer? {
         guard isOn, let card else { return nil }
         isFresh = false
-        guard let planned = tear else {
+        let (isTorn, afterwards) = (tear?.remaining == 0, tear?.afterwards ?? false)
+        tear?.remaining -= 1
+        var answer: Answer?
+        if !isTorn || afterwards {
             exchanges += 1
-            return body(card)
+            answer = body(card)
         }
-        guard planned.remaining == 0 else {
-            tear?.remaining -= 1
-            exchanges += 1
-            return body(card)
-        }
-        if planned.afterwards {
-            exchanges += 1
-            _ = body(card)
-        }
+        guard isTorn else { return answer }
         remove()
         return nil
     }

@@ -57,11 +57,7 @@ final class TerminalLine: Sendable {
     }
 
     static func failure(_ attempt: String, _ number: Int32) -> ReaderError {
-        ReaderError(
-            .readerUnavailable,
-            attempting: attempt,
-            code: ReaderError.Code(rawValue: Int64(number), name: String(cString: strerror(number)))
-        )
+        ReaderError(.readerUnavailable, attempting: attempt, code: ReaderError.Code(errno: number))
     }
 
     var isOpenedByProgram: Bool { isInUse.load(ordering: .acquiring) }

@@ -102,12 +102,8 @@ public final class VirtualCardReader: Sendable {
     private static let longestConnect = 2
 
     private func failure() -> ReaderError {
-        let number = errno
-        return ReaderError(
-            .readerUnavailable,
-            attempting: "connect to the virtual reader on port \(port)",
-            code: ReaderError.Code(rawValue: Int64(number), name: String(cString: strerror(number)))
-        )
+        let code = ReaderError.Code(errno: errno)
+        return ReaderError(.readerUnavailable, attempting: "connect to the virtual reader on port \(port)", code: code)
     }
 }
 

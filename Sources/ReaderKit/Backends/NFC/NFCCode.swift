@@ -37,19 +37,9 @@ public struct NFCCode: RawRepresentable, Sendable, Hashable {
 
     /// Whether this code means that the device itself is not usable as it is: it is gone, or what comes from it makes no
     /// sense. Opening it anew is the only remedy.
-    var meansDeviceLost: Bool {
-        switch self {
-        case .inputOutput, .noSuchDevice, .software: true
-        default: false
-        }
-    }
+    var meansDeviceLost: Bool { self == .inputOutput || self == .noSuchDevice || self == .software }
 
-    var isRefusal: Bool {
-        switch self {
-        case .invalidArgument, .notSupported, .notImplemented: true
-        default: false
-        }
-    }
+    var isRefusal: Bool { self == .invalidArgument || self == .notSupported || self == .notImplemented }
 
     /// Returns the typed error for this code.
     public func error(attempting attempt: String, detail: String? = nil) -> ReaderError {

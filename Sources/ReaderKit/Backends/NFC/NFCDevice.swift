@@ -61,10 +61,7 @@ final class NFCDevice {
 
     // MARK: - Calls
 
-    private func call<Value>(
-        _ attempt: String,
-        _ body: (NFCLibrary.Device) -> Value
-    ) throws(ReaderError) -> Value {
+    private func call<Value>(_ attempt: String, _ body: (NFCLibrary.Device) -> Value) throws(ReaderError) -> Value {
         guard let handle else { throw NFCCode.noSuchDevice.error(attempting: attempt) }
         aborter.begin()
         defer { aborter.end() }
@@ -295,10 +292,7 @@ final class NFCDevice {
         throw error
     }
 
-    func transceive(
-        _ bytes: [UInt8],
-        milliseconds: Int32
-    ) throws(ReaderError) -> (code: NFCCode, answer: [UInt8]) {
+    func transceive(_ bytes: [UInt8], milliseconds: Int32) throws(ReaderError) -> (code: NFCCode, answer: [UInt8]) {
         try call("exchange data with the card") { library.transceive($0, bytes, milliseconds) }
     }
 

@@ -25,7 +25,7 @@ actor NFCDiscovery: CallThread {
         surroundings: NFCReader.Surroundings,
         found: @escaping @Sendable ([String]) -> Void,
         report: @escaping @Sendable (ReaderTable.Report) -> Void,
-        onStuck: @escaping @Sendable (ReaderError) -> Void
+        onStuck: @escaping CallWatch.Fail
     ) {
         self.surroundings = surroundings
         self.found = found

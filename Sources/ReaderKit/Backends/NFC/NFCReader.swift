@@ -17,7 +17,7 @@ actor NFCReader: CallThread {
         var nextEpoch: @Sendable () -> Int
         var now: @Sendable () -> Date
 
-        func callWatch(onExpiry: @escaping @Sendable (ReaderError) -> Void) -> CallWatch {
+        func callWatch(onExpiry: @escaping CallWatch.Fail) -> CallWatch {
             CallWatch(deadline: configuration.callDeadline, abandoned: abandoned, onExpiry: onExpiry)
         }
     }
@@ -68,7 +68,7 @@ actor NFCReader: CallThread {
         info: ReaderInfo,
         surroundings: Surroundings,
         report: @escaping @Sendable (ReaderTable.Report) -> Void,
-        onStuck: @escaping @Sendable (ReaderError) -> Void
+        onStuck: @escaping CallWatch.Fail
     ) {
         self.info = info
         self.surroundings = surroundings

@@ -18,11 +18,8 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
 
     init?(reader name: String) {
         let name = name.lowercased()
-        for (part, form) in Self.readers where name.contains(part) {
-            self = form
-            return
-        }
-        return nil
+        guard let (_, form) = Self.readers.first(where: { name.contains($0.0) }) else { return nil }
+        self = form
     }
 
     private static let readers: [(String, FrameEncapsulation)] = [
@@ -48,11 +45,13 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
         guard frame.bitsInLastByte == 8 else {
             throw ReaderError(.unsupported, attempting: Self.attempt, detail: "it carries whole bytes only")
         }
-        let content: [UInt8] =
+        let (header, content, end): ([UInt8], [UInt8], [UInt8]) =
             switch self {
-            case .springCard, .identiv: frame.bytes
-            case .acr122: [0xD4, 0x42] + frame.bytes
-            case .transparentSession: (try? BERTLV(0x95, frame.bytes).encoded()) ?? []
+            case .springCard: ([0xFF, 0xFE, Self.springCardProtocol(technology), 0x00], frame.bytes, [0x00])
+            case .acr122: ([0xFF, 0x00, 0x00, 0x00], [0xD4, 0x42] + frame.bytes, [])
+            case .identiv: ([0xFF, 0xEF, 0x00, 0x00], frame.bytes, [0x00])
+            case .transparentSession:
+                ([0xFF, 0xC2, 0x00, 0x01], (try? BERTLV(0x95, frame.bytes).encoded()) ?? [], [0x00])
             }
         guard !frame.bytes.isEmpty, let length = UInt8(exactly: content.count) else {
             throw ReaderError(
@@ -61,12 +60,7 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
                 detail: "a frame of \(frame.bytes.count) bytes does not fit into this reader's commands"
             )
         }
-        switch self {
-        case .springCard: return [0xFF, 0xFE, Self.springCardProtocol(technology), 0x00, length] + content + [0x00]
-        case .acr122: return [0xFF, 0x00, 0x00, 0x00, length] + content
-        case .identiv: return [0xFF, 0xEF, 0x00, 0x00, length] + content + [0x00]
-        case .transparentSession: return [0xFF, 0xC2, 0x00, 0x01, length] + content + [0x00]
-        }
+        return header + [length] + content + end
     }
 
     private static func springCardProtocol(_ technology: Technology?) -> UInt8 {
@@ -171,14 +165,10 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
     ]
 
     private static func error(_ kind: ReaderError.Kind, _ status: StatusWord) -> ReaderError {
-        ReaderError(
-            kind,
-            attempting: attempt,
-            code: ReaderError.Code(rawValue: Int64(status.rawValue), name: status.name)
-        )
+        error(kind, status.rawValue, status.name)
     }
 
-    private static func error(_ kind: ReaderError.Kind, _ status: UInt8, _ name: String) -> ReaderError {
+    private static func error(_ kind: ReaderError.Kind, _ status: some BinaryInteger, _ name: String) -> ReaderError {
         ReaderError(kind, attempting: attempt, code: ReaderError.Code(rawValue: Int64(status), name: name))
     }
 }

@@ -35,7 +35,7 @@ public final class PCSCBackend: ReaderBackend {
         clients: PCSCClients = PCSCClients(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        surroundings = PCSCSurroundings(
+        surroundings = .init(
             library: library,
             configuration: configuration,
             abandoned: abandoned,
@@ -206,7 +206,7 @@ struct PCSCSurroundings: Sendable {
     var epochs = PCSCEpochs()
     var now: @Sendable () -> Date
 
-    func callWatch(onExpiry: @escaping @Sendable (ReaderError) -> Void) -> CallWatch {
+    func callWatch(onExpiry: @escaping CallWatch.Fail) -> CallWatch {
         CallWatch(deadline: configuration.callDeadline, abandoned: abandoned, onExpiry: onExpiry)
     }
 }

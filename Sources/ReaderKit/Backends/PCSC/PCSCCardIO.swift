@@ -21,11 +21,7 @@ actor PCSCCardIO: CallThread {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(
-        reader: ReaderInfo,
-        surroundings: PCSCSurroundings,
-        onStuck: @escaping @Sendable (ReaderError) -> Void
-    ) {
+    init(reader: ReaderInfo, surroundings: PCSCSurroundings, onStuck: @escaping CallWatch.Fail) {
         self.reader = reader
         self.surroundings = surroundings
         library = surroundings.library

@@ -45,10 +45,7 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
     /// A waiting `SCardGetStatusChange` answers `SCARD_F_COMM_ERROR` when pcscd is killed; calls on a handle answer the
     /// same code for a lost card, so this holds for calls on the context only.
     var meansServiceLost: Bool {
-        switch self {
-        case .communicationError, .noService, .serviceStopped, .invalidHandle: true
-        default: false
-        }
+        self == .communicationError || self == .noService || self == .serviceStopped || self == .invalidHandle
     }
 
     /// Returns the typed error for this code.

@@ -18,7 +18,7 @@ public final class ReplayBackend: ReaderBackend {
     public let speed: ReplaySpeed
 
     private let clock: any Clock<Duration>
-    private let startOf: @Sendable (Capture) async -> Date
+    let startOf: @Sendable (Capture) async -> Date
     /// Conversations run here, for they may block.
     private let queue = DispatchQueue(label: "ReaderKit.ReplayBackend")
     private let state = Mutex(State())
@@ -103,10 +103,6 @@ public final class ReplayBackend: ReaderBackend {
 
     func pace() -> ReplayRun.Pace? {
         speed == .recorded ? clock.pace() : nil
-    }
-
-    func start(of capture: Capture) async -> Date {
-        await startOf(capture)
     }
 
     func present(_ presentation: Capture.Presentation, on reader: ReaderInfo, file: String?) -> Int {

@@ -41,10 +41,7 @@ public final class ReplayChannel: CardChannel {
         try bytes(.control(code: code, data: data), attempting: "send a control code to the reader")
     }
 
-    private func bytes(
-        _ request: Capture.Exchange.Request,
-        attempting attempt: String
-    ) throws(ReaderError) -> [UInt8] {
+    private func bytes(_ request: Capture.Exchange.Request, attempting attempt: String) throws(ReaderError) -> [UInt8] {
         // The parser refuses an answer of another kind; a capture made in a program may hold one.
         guard case .bytes(let bytes) = try answer(request, attempting: attempt) else {
             throw ReaderError(.invalidAnswer, attempting: attempt)

@@ -31,9 +31,10 @@ actor ReplayRun {
             guard position < backend.captures.count else { return nil }
             let capture = backend.captures[position]
             position += 1
-            start = await backend.start(of: capture)
+            start = await backend.startOf(capture)
             pace = backend.pace()
-            readers = Self.readers(of: capture)
+            let named = capture.readers.map { ($0.number, ReaderInfo(recordedName: $0.name)) }
+            readers = Dictionary(named) { first, _ in first }
             steps = Self.steps(of: capture)[...]
         }
         guard let step = steps.popFirst() else { return nil }
@@ -83,11 +84,6 @@ actor ReplayRun {
 
     private func reader(_ number: Int?) -> ReaderInfo {
         readers[number] ?? ReaderInfo(recordedName: Capture.unnamedReader)
-    }
-
-    private static func readers(of capture: Capture) -> [Int?: ReaderInfo] {
-        let readers = capture.readers.map { ($0.number, ReaderInfo(recordedName: $0.name)) }
-        return Dictionary(readers) { first, _ in first }
     }
 
     /// What happens in a capture: its readers come, cards come and leave and lines come in the order of their times, its

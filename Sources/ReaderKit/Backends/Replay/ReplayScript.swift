@@ -1,9 +1,8 @@
 /// Finds the recorded exchange that answers a request.
 protocol ReplayScript {
-    mutating func next(
-        _ request: Capture.Exchange.Request,
-        attempting attempt: String
-    ) throws(ReaderError) -> Capture.Exchange
+    typealias Request = Capture.Exchange.Request
+
+    mutating func next(_ request: Request, attempting attempt: String) throws(ReaderError) -> Capture.Exchange
 
     mutating func reset()
 
@@ -20,10 +19,7 @@ struct StrictScript: ReplayScript {
         self.file = file
     }
 
-    mutating func next(
-        _ request: Capture.Exchange.Request,
-        attempting attempt: String
-    ) throws(ReaderError) -> Capture.Exchange {
+    mutating func next(_ request: Request, attempting attempt: String) throws(ReaderError) -> Capture.Exchange {
         let sent = Self.beginning(of: request)
         guard position < presentation.exchanges.count else {
             let last = presentation.exchanges.last?.sourceLine ?? presentation.sourceLine
@@ -48,7 +44,7 @@ struct StrictScript: ReplayScript {
     }
 
     /// What was sent, for a message: without the data, which may be a key or a password.
-    private static func beginning(of request: Capture.Exchange.Request) -> String {
+    private static func beginning(of request: Request) -> String {
         let (text, isWhole): (String, Bool)
         switch request {
         case .apdu(let command):
@@ -80,7 +76,7 @@ struct CommandScript: ReplayScript {
             case selected([UInt8]?)
         }
         var scope: Scope
-        var request: Capture.Exchange.Request
+        var request: Request
     }
 
     private var answers: [Key: [Capture.Exchange]] = [:]
@@ -100,10 +96,7 @@ struct CommandScript: ReplayScript {
         selected = nil
     }
 
-    mutating func next(
-        _ request: Capture.Exchange.Request,
-        attempting attempt: String
-    ) throws(ReaderError) -> Capture.Exchange {
+    mutating func next(_ request: Request, attempting attempt: String) throws(ReaderError) -> Capture.Exchange {
         for scope in [Key.Scope.selected(selected), .anywhere] {
             let key = Key(scope: scope, request: request)
             guard let recorded = answers[key], let last = recorded.indices.last else { continue }
@@ -140,13 +133,13 @@ struct CommandScript: ReplayScript {
     }
 
     /// Class `FF` is answered by the reader, whatever is selected on the card.
-    private static func isScoped(_ request: Capture.Exchange.Request) -> Bool {
+    private static func isScoped(_ request: Request) -> Bool {
         guard case .apdu(let command) = request else { return false }
         return command.first != 0xFF
     }
 
     /// SELECT of ISO/IEC 7816-4: instruction `A4` in an interindustry class.
-    private static func isSelect(_ request: Capture.Exchange.Request) -> Bool {
+    private static func isSelect(_ request: Request) -> Bool {
         guard case .apdu(let command) = request, command.count >= CaptureLimits.shortestCommand else { return false }
         return command[0] < 0x80 && command[1] == Instruction.select
     }

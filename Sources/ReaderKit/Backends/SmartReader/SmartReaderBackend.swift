@@ -40,12 +40,7 @@ public final class SmartReaderBackend: ReaderBackend {
         serves: @escaping @Sendable (ReaderInfo) -> Bool = { _ in true },
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        self.init(
-            configuration: configuration,
-            serves: serves,
-            surroundings: SmartReaderThread.Surroundings(),
-            now: now
-        )
+        self.init(configuration: configuration, serves: serves, surroundings: .init(), now: now)
     }
 
     init(

@@ -197,12 +197,8 @@ final class SmartReaderThread: Sendable {
                 case EBUSY: throw DeviceNode.sharing(DeviceNode.attempt(path), DeviceNode.holders(of: node.path))
                 default: throw Self.wrongDevice(path, "it is no input device")
                 }
-                device = Device(
-                    node: node,
-                    descriptor: node.descriptor,
-                    framer: framer,
-                    keyboard: SmartReaderKeyboard()
-                )
+                let keyboard = SmartReaderKeyboard()
+                device = Device(node: node, descriptor: node.descriptor, framer: framer, keyboard: keyboard)
             case .standardInput: device = Device(descriptor: surroundings.standardInput, framer: framer)
             }
             control.withLock { $0.openPath = device.node?.path }
