@@ -173,6 +173,5 @@ final class DeviceNode: Sendable {
 }
 
 extension ReaderError.Code {
-    /// A code of the system, with its text.
     package init(errno: Int32) { self.init(rawValue: Int64(errno), name: String(cString: strerror(errno))) }
 }

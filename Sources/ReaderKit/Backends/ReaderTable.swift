@@ -5,13 +5,11 @@ import Synchronization
 final class ReaderTable: Sendable {
     /// What happened to a reader, in its order.
     enum Report: Sendable {
-        /// It was opened, and looks for cards.
         case opened
         /// It is gone, and was opened before.
         case lost
         /// It is not there to be opened.
         case absent
-        /// It is there and cannot be used.
         case trouble(ReaderError)
         /// The library below does not work, or works again.
         case service(ReaderError?)

@@ -145,7 +145,6 @@ package struct CardReading: Sendable {
     }
 }
 
-/// What the passes of a place say: those of phones, and signed addresses.
 extension CardReading {
     /// Asks a phone for the passes of its wallet; whether one was asked, after which nothing else on the phone matters.
     mutating func readWallet(
@@ -426,7 +425,6 @@ extension SmartTapObject {
     fileprivate var memberID: String { (kind == .customer ? customerID?.hex : value) ?? "" }
 }
 
-/// What the records of a card say of the member, by what the place takes.
 extension CardReading {
     /// The names under which a parameter of an address or a JSON object holds a signed token, where no rule says it.
     static let tokenNames = ["token", "jwt"]

@@ -181,9 +181,7 @@ public struct CardScanner: Sendable {
 /// The iterator of a stream, for a consumer that pulls from several closures.
 private actor EventSource {
     enum Pending {
-        /// A card, once it was read.
         case card(CardPresence)
-        /// What a reader reported.
         case tap(ScanEvent)
     }
 

@@ -15,7 +15,6 @@ final class RestingCards: Sendable {
         /// What was read of the card that rested here before; perhaps this one.
         var before: ScanEvent?
         var removedAt: ContinuousClock.Instant?
-        /// Whether its reader went away under it.
         var isLost = false
     }
 

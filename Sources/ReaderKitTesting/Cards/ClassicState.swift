@@ -208,7 +208,6 @@ struct ClassicState {
 /// What a value block of a MIFARE Classic holds: a number, thrice, once inverted, and a byte of its own, four times.
 struct ClassicValue: Sendable, Hashable {
     var number: Int32
-    /// The address byte, which the card keeps and takes no notice of.
     var address: UInt8
 
     init(_ number: Int32, address: UInt8) {

@@ -18,7 +18,6 @@ struct DESFireState {
     private var activations = 0
     private var random: SeededNumbers
 
-    /// What the card waits for, or still has to say.
     private enum Pending {
         case nothing
         case parts([[UInt8]])
@@ -94,7 +93,6 @@ struct DESFireState {
         }
     }
 
-    /// Carries a command out once all of it is there.
     private mutating func take(_ instruction: UInt8, _ payload: [UInt8]) -> [UInt8] {
         if instruction == 0x3D || instruction == 0x8D, let needed = lengthOfWriting(payload, instruction) {
             guard payload.count <= needed else { return fail(0x7E) }
@@ -127,7 +125,6 @@ struct DESFireState {
         return first + [0x91, 0xAF]
     }
 
-    /// Any error ends the session.
     mutating func fail(_ status: UInt8) -> [UInt8] {
         session = nil
         uncommitted = [:]

@@ -6,8 +6,7 @@ import Synchronization
 /// It answers the raw frames of its chip: READ, WRITE, COMPATIBILITY_WRITE and HLTA; FAST_READ, GET_VERSION, READ_SIG
 /// and PWD_AUTH; an NTAG's READ_CNT; an Ultralight EV1's READ_CNT, INCR_CNT, CHECK_TEARING_EVENT and VCSL; an
 /// Ultralight C's AUTHENTICATE with 3DES. It has roll-over, one-time programmable bits, lock bits, protection by
-/// password or key, counters, and an NTAG's ASCII mirror. Behind a ``SimulatedReader`` it takes `FF B0` and `FF D6`
-/// too.
+/// password or key, counters, and an NTAG's ASCII mirror.
 ///
 /// As on the chip, changed lock bits and configuration take effect when the tag is next powered. Other than the chip,
 /// it need not be selected anew after a refusal, which most readers do by themselves.

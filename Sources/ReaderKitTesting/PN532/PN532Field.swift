@@ -10,7 +10,6 @@ struct PN532Field: Sendable {
 
     /// The identifier since the card last got power. A card keeps it as long, however often it is selected.
     private var uid: [UInt8] = []
-    /// Whether the card has been told nothing since it got power.
     private var isFresh = true
     private var tear: (remaining: Int, afterwards: Bool)?
 

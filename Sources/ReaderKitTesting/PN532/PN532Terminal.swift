@@ -3,13 +3,8 @@ import ReaderKit
 /// A simulated PN532 board on a serial line: a ``PN532Chip`` behind a pseudo-terminal.
 ///
 /// To a program that uses libnfc, or speaks to such boards itself, there is no difference to a board with a card on it.
-/// It is reachable at ``connectionString`` as long as it is plugged in. A thread of its own serves it, which sleeps while
-/// nothing comes over the line; what is done to the board (``insert(_:)``, ``remove()`` and what goes wrong) may be done
-/// from any thread and takes effect at once.
-///
-///     let board = try PN532Terminal()
-///     board.insert(SimulatedNTAG(.ntag213))
-///     // LIBNFC_DEFAULT_DEVICE=<board.connectionString> nfc-list
+/// It is reachable at ``connectionString`` as long as it is plugged in. A thread of its own serves it, which sleeps
+/// while nothing comes over the line; what is done to the board takes effect at once, from any thread.
 public final class PN532Terminal: Sendable {
     /// The symbolic link under which the board is reachable, however often it goes and comes back, if it was given one.
     public var link: String? { terminal.link }

@@ -128,10 +128,8 @@ struct RadioFace: Sendable, Hashable {
     }
 }
 
-/// A card of ISO/IEC 14443-4 that is reached by type B in place of type A, as many identity and bank cards are.
-///
-/// It hands all APDUs to the card that it is made of. A PC/SC reader shows hardly any difference; to a PN532 it is another
-/// modulation with other commands.
+/// A card of ISO/IEC 14443-4 that is reached by type B in place of type A, as many identity and bank cards are. It
+/// hands all APDUs to the card that it is made of.
 public final class SimulatedTypeB: SimulatedCard {
     /// The card that answers.
     public let card: any SimulatedCard

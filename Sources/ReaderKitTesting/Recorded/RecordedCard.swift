@@ -3,10 +3,9 @@ import Synchronization
 
 /// A card made from a capture: it answers a command with what was recorded, as ``ReplayChannel`` does by command.
 ///
-/// An APDU that was never recorded gets `6D00`, a frame silence. The identifier, and what a reader finds out by itself,
-/// come from the facts of the capture, or from the recorded answer to `FF CA 00 00 00`. Recorded commands of class `FF`
-/// were answered by a reader, and ``SimulatedReader`` gives the answers as they were; others it makes of the card's
-/// frames.
+/// The identifier, and what a reader finds out by itself, come from the facts of the capture, or from the recorded
+/// answer to `FF CA 00 00 00`. Recorded commands of class `FF` were answered by a reader, and ``SimulatedReader`` gives
+/// the answers as they were; others it makes of the card's frames.
 public final class RecordedCard: SimulatedCard {
     /// What was recorded.
     public let presentation: Capture.Presentation

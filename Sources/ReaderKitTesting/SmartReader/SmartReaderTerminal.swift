@@ -2,13 +2,8 @@ import ReaderKit
 
 /// A simulated S550 in Smart Reader mode on a serial line: it reads a card by itself and sends a line that says so.
 ///
-/// To a program that reads the line there is no difference to a reader with a card on it. It is reachable at ``path`` as
-/// long as it is plugged in. What is done to it may be done from any thread and takes effect at once; a line is lost if
-/// nobody has the terminal open.
-///
-///     let reader = try SmartReaderTerminal()
-///     // … a program opens reader.path
-///     try reader.report(SimulatedNTAG(.ntag213))
+/// It is reachable at ``path`` as long as it is plugged in. What is done to it takes effect at once, from any thread; a
+/// line is lost if nobody has the terminal open.
 public final class SmartReaderTerminal: Sendable {
     /// The form of its lines (register 02A0).
     public let format: SmartReaderFormat

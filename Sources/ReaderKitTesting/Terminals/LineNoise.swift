@@ -1,8 +1,6 @@
 import ReaderKit
 
-/// A bad line: some of the bytes on it are changed, lost, or joined by others.
-///
-/// The same seed spoils the same bytes of the same conversation.
+/// A bad line: some of the bytes on it are changed, lost, or joined by others, the same ones for the same seed.
 public struct LineNoise: Sendable, Hashable {
     /// One of so many bytes is spoilt, on average; at least 1.
     public let oneIn: Int

@@ -49,12 +49,11 @@ public final class VirtualCardReader: Sendable {
     /// How many command APDUs all cards together have answered here.
     public var exchanges: Int { counter.count.load(ordering: .relaxed) }
 
-    /// Presents a card; one that is there is removed first.
+    /// Presents a card, served by a thread of its own until ``remove()`` is called or pcscd ends; one that is there is
+    /// removed first.
     ///
-    /// The card is served by a thread of its own until ``remove()`` is called or pcscd ends.
-    ///
-    /// - Throws: ``ReaderError`` with ``ReaderError/Kind/readerUnavailable`` if nothing listens on the port, or so many
-    ///   programs present cards there that no more may wait.
+    /// - Throws: ``ReaderError/Kind/readerUnavailable`` if nothing listens on the port, or so many programs present
+    ///   cards there that no more may wait.
     public func present(_ card: any SimulatedCard) throws(ReaderError) {
         remove()
         let new = VirtualCardLink(descriptor: try connect(), card: card, reader: reader, counter: counter)

@@ -24,7 +24,6 @@ final class NFCAborter: Sendable {
         self.library = library
     }
 
-    /// Sets the device whose calls can be ended; `nil` before it is closed.
     func setDevice(_ device: NFCLibrary.Device?) {
         state.withLock { $0.device = device }
     }

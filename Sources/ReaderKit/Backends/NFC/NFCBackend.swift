@@ -13,7 +13,6 @@ import Synchronization
 /// never interrupts a conversation.
 public final class NFCBackend: ReaderBackend {
     private struct Served {
-        /// Tells a thread from an earlier one of the same reader.
         var number: Int
         var reader: NFCReader
         var wasOpened = false
@@ -271,7 +270,6 @@ public final class NFCBackend: ReaderBackend {
         table.forget { isDiscovered($0) && !names.contains($0) }
     }
 
-    /// Whether a reader is left to somebody else. One that is named is not.
     private func isLeft(_ name: String) -> Bool {
         isDiscovered(name) && configuration.driversLeftAlone.contains(NFCConnectionString(name).driver)
     }

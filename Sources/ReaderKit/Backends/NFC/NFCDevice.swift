@@ -2,7 +2,6 @@ import Foundation
 
 /// A device of libnfc and the card that is selected on it. Lives and dies on the thread of its ``NFCReader``.
 final class NFCDevice {
-    /// What the chip does of the card's protocol.
     enum Framing: Hashable {
         /// The protocol of the card that was selected: ISO-DEP, MIFARE Classic, FeliCa, Jewel (`NP_EASY_FRAMING`).
         case easy

@@ -44,7 +44,6 @@ actor NFCReader: CallThread {
     private var isTold = false
     private var untold: [ReaderTable.Report] = []
     private var backOff: Duration
-    /// Attempts in a row to open the reader that failed.
     private var failures = 0
     /// Whether it was opened anew since it last answered a look.
     private var hasRecovered = false
@@ -161,9 +160,8 @@ actor NFCReader: CallThread {
         }
     }
 
-    /// A disturbed line is put right by opening it anew, which nobody needs to know of.
-    ///
-    /// - Returns: whether the reader is there; `nil` if it is and cannot be used.
+    /// A disturbed line is put right by opening it anew, which nobody needs to know of; whether the reader is there, or
+    /// `nil` if it is and cannot be used.
     private func recover() -> Bool? {
         guard isTold, !hasRecovered else { return nil }
         hasRecovered = true
@@ -221,7 +219,6 @@ actor NFCReader: CallThread {
         return backOff
     }
 
-    /// Opens the device unless it is open; `false` if it is not there.
     func openIfNeeded() throws(ReaderError) -> Bool {
         guard !device.isOpen else { return true }
         let context = try makeContext()
@@ -278,12 +275,10 @@ actor NFCReader: CallThread {
         hasLooked = true
     }
 
-    /// The card of the presentation, as it was selected last.
     var target: NFCTarget?
 
-    /// Whether the card is still there and has been all the time, as far as that can be known.
-    ///
-    /// A card that answered the last time and does not now was away, even if it can be selected again.
+    /// Whether the card is still there and has been all the time. One that answered the last time and does not now was
+    /// away, even if it can be selected again.
     private func isStillThere() throws(ReaderError) -> Bool {
         guard let target, !isOver else { return false }
         if !isMute, device.target != nil {

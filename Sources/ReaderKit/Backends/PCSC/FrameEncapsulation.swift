@@ -7,13 +7,9 @@
 /// | Identiv uTrust 37xx | `FF EF 00 00 Lc frame 00` | frame, `9000` |
 /// | PC/SC 3, transparent session | `FF C2 00 01 Lc 95 length frame 00` | data objects `C0`, `92`, `96`, `97`, `9000` |
 enum FrameEncapsulation: String, Sendable, CaseIterable {
-    /// SpringCard's ENCAPSULATE; the S550 is one of theirs.
     case springCard
-    /// The PN532 within ACS's ACR122, addressed directly.
     case acr122
-    /// Identiv's uTrust 37xx.
     case identiv
-    /// MANAGE SESSION and TRANSPARENT EXCHANGE of PC/SC part 3.
     case transparentSession
 
     init?(reader name: String) {
@@ -76,12 +72,10 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
 
     /// What a reader's answer to ``command(_:technology:)`` says.
     enum Outcome: Hashable {
-        /// The card's frame.
         case frame(RawFrame)
         /// The reader carried the frame and the card was silent (``ReaderError/Kind/timeout``, which is how many refuse a
         /// command) or what it sent arrived damaged (``ReaderError/Kind/communication``).
         case fault(ReaderError)
-        /// The reader does not know this form.
         case unknownCommand
         /// Something else went wrong, and whether the reader knows this form is unknown.
         case unclear(ReaderError)

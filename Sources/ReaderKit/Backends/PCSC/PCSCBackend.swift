@@ -141,7 +141,6 @@ public final class PCSCBackend: ReaderBackend {
         return io
     }
 
-    /// A call on the reader did not return.
     private func giveUp(_ reader: ReaderInfo, _ number: Int, _ error: ReaderError) {
         let (isServing, watchers) = state.withLock { state in
             // Only the reader's present thread tells of the reader; an earlier one hangs on a reader that was pulled out.

@@ -1,9 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Card conversations of one reader: a thread and a context of its own.
-///
-/// ``PCSCBackend`` makes a new one when its thread was given up.
+/// Card conversations of one reader: a thread and a context of its own, made anew when the thread was given up.
 actor PCSCCardIO: CallThread {
     nonisolated let reader: ReaderInfo
     nonisolated let watch: CallWatch

@@ -61,9 +61,8 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
         return error
     }
 
-    /// The typed error for this code from a control code for the reader.
-    ///
-    /// The driver for CCID readers answers `SCARD_E_NOT_TRANSACTED` to an escape command that it does not let through.
+    /// The typed error for this code from a control code for the reader. The driver for CCID readers answers
+    /// `SCARD_E_NOT_TRANSACTED` to an escape command that it does not let through.
     func controlError(attempting attempt: String) -> ReaderError {
         var error = error(attempting: attempt)
         if self == .notTransacted {
@@ -86,7 +85,6 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
         uniqueKeysWithValues: table.map { ($0 == 0 ? 0 : 0x8010_0000 | $0, $1) }
     )
 
-    /// By the lowest byte of the code.
     private static let table: [UInt32: CodeEntry] = [
         0x00: .init("SCARD_S_SUCCESS", .other, "success"),
         0x01: .init("SCARD_F_INTERNAL_ERROR", .other, "an internal check of pcscd failed", "Restart pcscd."),

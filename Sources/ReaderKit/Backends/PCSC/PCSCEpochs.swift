@@ -38,7 +38,6 @@ final class PCSCEpochs: Sendable {
         }
     }
 
-    /// Whether presentations of that epoch may still be there.
     func isCurrent(_ epoch: Int) -> Bool {
         epoch == 0 || state.withLock { $0.current[epoch] != nil || $0.left.contains(epoch) }
     }

@@ -29,7 +29,6 @@ package struct PCSCLibrary: Sendable {
         }
     }
 
-    /// `dwShareMode`
     package enum ShareMode: UInt32, Sendable {
         case exclusive = 1
         case shared = 2

@@ -10,7 +10,6 @@ final class PCSCMonitor: Sendable {
         var isCancelled = false
         var hasEnded = false
         var isServiceLost = false
-        /// The readers and cards that were told and not taken back.
         var told: PCSCReaderTable
     }
 
@@ -65,7 +64,6 @@ final class PCSCMonitor: Sendable {
         onEnd()
     }
 
-    /// A call that is not a wait, under the deadline.
     private func call<Value>(
         _ calls: CallWatch,
         _ attempt: String,
@@ -77,9 +75,8 @@ final class PCSCMonitor: Sendable {
         return try calls.call(attempt, late: late, body)
     }
 
-    /// Ends the watch. Returns at once; the thread ends within some milliseconds.
-    ///
-    /// `SCardCancel` is lost when it comes just before the wait begins, so it is repeated until the wait has returned.
+    /// Ends the watch within some milliseconds. `SCardCancel` is lost when it comes just before the wait begins, so it
+    /// is repeated until the wait has returned.
     func cancel() {
         let isFirst = state.withLock { state in
             defer { state.isCancelled = true }
@@ -126,9 +123,8 @@ final class PCSCMonitor: Sendable {
         end()
     }
 
-    /// Watches with a new context until it fails or the watch is cancelled (then `nil`).
-    ///
-    /// - Throws: ``ReaderError/Kind/stuck`` when this thread was given up; then all is cleaned up.
+    /// Watches with a new context until it fails or the watch is cancelled (then `nil`). It throws when this thread was
+    /// given up and all is cleaned up.
     private func watchOnce(_ calls: CallWatch) throws(ReaderError) -> ReaderError? {
         let (code, context) = try call(
             calls,

@@ -84,7 +84,6 @@ public final class ReplayChannel: CardChannel {
     }
 }
 
-/// A presentation that a replay announced, with the state of the conversation with it.
 final class ReplayCard: Sendable {
     let reader: ReaderInfo
     private let presentation: Capture.Presentation

@@ -1,6 +1,5 @@
 import Foundation
 
-/// One pass through the captures of a replay: makes the next event when it is asked for.
 actor ReplayRun {
     typealias Pace = @Sendable (Duration) async throws -> Void
 
@@ -108,7 +107,6 @@ actor ReplayRun {
         }
         var lines = capture.lines.enumerated().makeIterator()
         var line = lines.next()
-        /// Gives the lines up to that time, or all.
         func report(until time: Duration?) {
             while let (index, next) = line.map({ ($0.offset, $0.element) }), time.map({ next.at <= $0 }) ?? true {
                 leave(before: next.at) { card in card.until.map { $0 <= next.at } ?? false }

@@ -1,4 +1,3 @@
-/// Finds the recorded exchange that answers a request.
 protocol ReplayScript {
     typealias Request = Capture.Exchange.Request
 

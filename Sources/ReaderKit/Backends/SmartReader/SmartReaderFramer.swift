@@ -17,7 +17,6 @@ struct SmartReaderFramer {
 
     var isWithinLine: Bool { !pending.isEmpty || isSkipping }
 
-    /// Takes bytes, and gives the lines that end with them, without their ends.
     mutating func append(_ bytes: some Sequence<UInt8>) -> [String] {
         var lines: [String] = []
         for byte in bytes { append(byte, &lines) }
@@ -101,7 +100,7 @@ struct SmartReaderFramer {
     }
 }
 
-/// Whether a JSON object has ended.
+/// Finds the brace that ends a JSON object.
 private struct Brackets {
     private var depth = 0
     private var isInString = false

@@ -12,7 +12,6 @@ final class SmartReaderThread: Sendable {
             // `EVIOCGRAB`, `_IOW('E', 0x90, int)`, a macro that Swift does not see.
             ioctl(descriptor, UInt(0x4004_4590), 1) == 0 ? 0 : errno
         }
-        /// The time by which repetitions are reported.
         var instant: @Sendable () -> ContinuousClock.Instant = { .now }
     }
 
@@ -50,7 +49,6 @@ final class SmartReaderThread: Sendable {
         bell = WakePipe()
     }
 
-    /// What came and was no tap.
     var counts: SmartReaderCounts { control.withLock { $0.counts } }
 
     var wakeUps: Int { control.withLock { $0.wakeUps } }
@@ -110,7 +108,6 @@ final class SmartReaderThread: Sendable {
         var heardAt = ContinuousClock.now
     }
 
-    /// What is kept while the line comes and goes.
     private struct Memory {
         var taps: SmartReaderTaps
         /// Of the lines that have gone.
