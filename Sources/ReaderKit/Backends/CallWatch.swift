@@ -8,29 +8,29 @@ import Synchronization
 /// registers what is to happen when a call takes longer than ``deadline``. Giving up is final: the thread is abandoned
 /// where it is, since nothing that could be done to it from outside is safe.
 package final class CallWatch: Sendable {
+    /// Told that a call was given up.
+    package typealias Fail = @Sendable (ReaderError) -> Void
+
     private struct State {
         var call: (attempt: String, since: ContinuousClock.Instant)?
         /// Set for good when a call was given up: what everybody is told from then on.
         var verdict: ReaderError?
-        var waiters: [Int: @Sendable (ReaderError) -> Void] = [:]
+        var waiters: [Int: Fail] = [:]
         var nextWaiter = 0
         var isWatching = false
+        var hasComeBack = false
     }
 
     package let deadline: Duration
     private let state = Mutex(State())
     private let abandoned: AbandonedThreads
-    private let onExpiry: @Sendable (ReaderError) -> Void
+    private let onExpiry: Fail
 
     /// - Parameters:
     ///   - abandoned: where a thread that is given up is counted.
     ///   - onExpiry: called once, from no particular thread, when a call is given up, before the waiting callers are
     ///     notified.
-    package init(
-        deadline: Duration,
-        abandoned: AbandonedThreads = .ofProcess,
-        onExpiry: @escaping @Sendable (ReaderError) -> Void
-    ) {
+    package init(deadline: Duration, abandoned: AbandonedThreads = .ofProcess, onExpiry: @escaping Fail) {
         self.deadline = deadline
         self.abandoned = abandoned
         self.onExpiry = onExpiry
@@ -39,11 +39,9 @@ package final class CallWatch: Sendable {
     /// Whether the thread was given up. A call that returns after all must then do nothing more but clean up.
     package var isAbandoned: Bool { state.withLock { $0.verdict != nil } }
 
-    /// Makes one call into the library, under the deadline.
+    /// Makes one call into the library, under the deadline; none on a thread that was given up.
     ///
-    /// - Parameters:
-    ///   - late: cleans up what a call gave that returned only after it was given up.
-    ///   - body: the call. It is not made at all on a thread that was given up.
+    /// - Parameter late: cleans up what a call gave that returned only after it was given up.
     package func call<Value>(
         _ attempt: String,
         late: (Value) -> Void = { _ in },
@@ -79,15 +77,20 @@ package final class CallWatch: Sendable {
         if let verdict { throw verdict }
     }
 
-    /// Counts the thread as alive again; called on it, once, when it has returned and cleaned up.
+    /// Counts a thread that was given up as alive again; called on it when it has returned and cleaned up.
     package func comeBack() {
-        abandoned.remove()
+        let isNew = state.withLock { state in
+            guard state.verdict != nil, !state.hasComeBack else { return false }
+            state.hasComeBack = true
+            return true
+        }
+        if isNew { abandoned.remove() }
     }
 
     /// Registers somebody who waits for the thread; `fail` is called at most once.
     ///
     /// - Returns: `nil` if the thread was given up before; then `fail` was called already.
-    package func addWaiter(_ fail: @escaping @Sendable (ReaderError) -> Void) -> Int? {
+    package func addWaiter(_ fail: @escaping Fail) -> Int? {
         let (id, verdict, mustWatch) = state.withLock { state -> (Int?, ReaderError?, Bool) in
             if let verdict = state.verdict { return (nil, verdict, false) }
             state.nextWaiter += 1
@@ -102,7 +105,6 @@ package final class CallWatch: Sendable {
         return id
     }
 
-    /// Removes a waiter that got its result.
     package func removeWaiter(_ id: Int) {
         _ = state.withLock { $0.waiters.removeValue(forKey: id) }
     }
@@ -110,10 +112,9 @@ package final class CallWatch: Sendable {
     private enum Step {
         case nobodyWaits
         case sleep(until: ContinuousClock.Instant)
-        case giveUp(ReaderError, [@Sendable (ReaderError) -> Void])
+        case giveUp(ReaderError, [Fail])
     }
 
-    /// Sleeps from deadline to deadline while somebody waits; costs nothing per call.
     private func watch() async {
         while true {
             switch step(at: .now) {
@@ -137,11 +138,8 @@ package final class CallWatch: Sendable {
             }
             guard let call = state.call else { return .sleep(until: now + deadline) }
             guard call.since + deadline <= now else { return .sleep(until: call.since + deadline) }
-            let error = ReaderError(
-                .stuck,
-                attempting: call.attempt,
-                detail: "the call did not return within \(deadline)"
-            )
+            let detail = "the call did not return within \(deadline)"
+            let error = ReaderError(.stuck, attempting: call.attempt, detail: detail)
             state.verdict = error
             state.isWatching = false
             abandoned.add()
@@ -151,15 +149,11 @@ package final class CallWatch: Sendable {
     }
 }
 
-/// Counts the threads that hang in a call that does not return.
-///
-/// Each holds its stack and its connection to the service for as long as it hangs. At ``limit`` no more is started: the
-/// process had better be restarted by its supervisor.
+/// Counts the threads that hang in a call that does not return, each with its stack and its connection to the service.
+/// At ``limit`` no more is started: the process had better be restarted by its supervisor.
 package final class AbandonedThreads: Sendable {
-    /// The threads of this process.
     package static let ofProcess = AbandonedThreads()
 
-    /// The most threads that may hang at one time.
     package let limit: Int
 
     private let hanging = Mutex(0)
@@ -168,32 +162,34 @@ package final class AbandonedThreads: Sendable {
         self.limit = limit
     }
 
-    /// How many threads hang now.
     package var count: Int { hanging.withLock { $0 } }
 
-    /// Whether as many threads hang as may.
     package var isFull: Bool { count >= limit }
 
-    /// Notes that a thread hangs.
+    /// Fails if no other thread may be started.
+    func check() throws(ReaderError) {
+        guard isFull else { return }
+        let detail = "\(count) threads hang in calls that do not return"
+        throw ReaderError(.exhausted, attempting: "use the reader", detail: detail)
+    }
+
     package func add() { hanging.withLock { $0 += 1 } }
 
-    /// Notes that a thread came back after all.
     package func remove() { hanging.withLock { $0 -= 1 } }
 }
 
 /// An actor on a thread of its own, whose calls into a C library are watched.
 ///
-/// A whole conversation is one hop and may block. When a call does not return, ``watch`` gives the thread up, everybody
-/// the waiting caller is notified, and the actor is never used again; whoever made it makes a new one.
+/// A whole conversation is one hop and may block. When a call does not return, ``watch`` gives the thread up, the
+/// waiting callers are notified, and the actor is never used again; whoever made it makes a new one.
 protocol CallThread: Actor {
-    /// The thread, which is the actor's executor.
     nonisolated var executor: ThreadExecutor { get }
 
-    /// What gives up on a call that does not return.
     nonisolated var watch: CallWatch { get }
 
-    /// Called on the thread after each piece of work: ends the thread if it is not wanted any more.
-    func tidyUp()
+    var isRetired: Bool { get }
+
+    func cleanUp()
 }
 
 extension CallThread {
@@ -247,12 +243,32 @@ extension CallThread {
             afterwards()
         }
     }
+
+    /// Runs code on the thread for which nobody waits; a call in it that hangs is noticed all the same.
+    ///
+    /// - Parameter done: called when that is done, or will never be since a call does not return; perhaps for both.
+    nonisolated func submitWatched(
+        _ work: @escaping @Sendable (isolated Self) -> Void,
+        then done: @escaping @Sendable () -> Void = {}
+    ) {
+        guard let waiter = watch.addWaiter({ _ in done() }) else { return }
+        submit(work) { [watch] in
+            watch.removeWaiter(waiter)
+            done()
+        }
+    }
+
+    /// Ends the thread if it is not wanted any more: it was stopped, or a call that was given up has returned after all.
+    /// This is the one thread on which it is safe to clean up.
+    private func tidyUp() {
+        guard watch.isAbandoned || isRetired else { return }
+        cleanUp()
+        watch.comeBack()
+        executor.stop()
+    }
 }
 
-/// Whether somebody has lost interest in work that waits in a queue, or is under way there.
-///
-/// The caller that waits for the work is notified at once. The work itself is not begun any more, or looks between two
-/// calls.
+/// Whether somebody has lost interest in work that waits in a queue, or is under way there and looks between two calls.
 final class Cancellation: Sendable {
     private struct State {
         var isCancelled = false
@@ -283,7 +299,6 @@ final class Cancellation: Sendable {
         if isCancelled { tell() }
     }
 
-    /// Blocks the thread for that many seconds, or until the work is cancelled.
     func wait(atMost seconds: Double) {
         guard !isCancelled else { return }
         _ = signal.wait(timeout: .now() + seconds)

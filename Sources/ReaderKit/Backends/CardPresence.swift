@@ -1,8 +1,7 @@
 import Foundation
 
-/// One presentation of a card: from the moment it is seen until it leaves.
-///
-/// A card that is removed and returned is a new presentation, however quickly that happens.
+/// One presentation of a card, from the moment it is seen until it leaves. A card that returns is a new presentation,
+/// however quickly that happens.
 public struct CardPresence: Sendable, Hashable {
     /// The reader that sees the card.
     public var reader: ReaderInfo

@@ -6,29 +6,21 @@ import Synchronization
 /// Programs that lock what they use (`flock`) are kept out at once. A terminal that another program has open without a
 /// lock is not taken either, and ``makeExclusive()`` closes it to later openings.
 final class DeviceNode: Sendable {
-    /// The node, with links followed.
     let path: String
     /// The open node, which does not block.
     let descriptor: Int32
-    /// Whether it is a serial line.
     let isTerminal: Bool
 
-    /// The nodes that this process holds.
     private static let held = Mutex<Set<String>>([])
 
     /// Takes the node.
     ///
     /// - Parameters:
     ///   - path: the node, or a link to it.
-    ///   - mode: how to open it: `O_RDWR` or `O_RDONLY`.
     ///   - holders: finds the other programs that have the node open.
     /// - Throws: ``ReaderError``: `readerUnavailable` without a code if there is no such node, `accessDenied`, or
     ///   `sharingViolation` if another program, or this one, holds it.
-    init(
-        _ path: String,
-        mode: Int32 = O_RDWR,
-        holders: (String) -> [String] = DeviceNode.holders
-    ) throws(ReaderError) {
+    init(_ path: String, mode: Int32 = O_RDWR, holders: (String) -> [String] = DeviceNode.holders) throws(ReaderError) {
         let attempt = Self.attempt(path)
         guard let resolved = Self.resolve(path) else {
             throw ReaderError(.readerUnavailable, attempting: attempt, detail: "there is no such device")
@@ -72,7 +64,7 @@ final class DeviceNode: Sendable {
         return others.isEmpty ? nil : sharing(attempt(path), others)
     }
 
-    /// Whether it is something else than a serial line or an input device, as far as the system tells without opening it.
+    /// Whether the system knows it as something else than a serial line or an input device.
     private static func isOtherDevice(_ path: String) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0 else { return false }
@@ -85,18 +77,15 @@ final class DeviceNode: Sendable {
         return !device.contains("/tty/") && !device.contains("/input/")
     }
 
-    /// Whether this program holds the node.
     static func isHeldHere(_ path: String) -> Bool {
         resolve(path).map { path in held.withLock { $0.contains(path) } } ?? false
     }
 
-    /// Whether the node is there.
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// What is attempted with a node, to be read after "could not".
     static func attempt(_ path: String) -> String { "open the reader's device \(path)" }
 
-    /// The node's own path, with links followed; `nil` if it is not there.
     static func resolve(_ path: String) -> String? {
         guard let pointer = realpath(path, nil) else { return nil }
         defer { free(pointer) }
@@ -117,39 +106,31 @@ final class DeviceNode: Sendable {
                 throw ReaderError(.readerUnavailable, attempting: attempt, detail: "the device is gone")
             case EACCES, EPERM: throw denial(path, attempt, fault)
             case EBUSY: throw sharing(attempt, holders(path))
-            default: throw ReaderError(.other, attempting: attempt, code: code(fault))
+            default: throw ReaderError(.other, attempting: attempt, code: ReaderError.Code(errno: fault))
             }
         }
-        do throws(ReaderError) {
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw sharing(attempt, holders(path)) }
-            let isTerminal = isatty(descriptor) == 1
-            // One that is closed to others can be opened by root alone, who sees everybody who has it open. Where nobody
-            // has, a program has ended without opening it again, which the other end of a pseudo-terminal keeps.
-            let others = isTerminal ? holders(path) : []
-            guard others.isEmpty else { throw sharing(attempt, others) }
-            return (descriptor, isTerminal)
-        } catch {
+        let isFree = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        let isTerminal = isatty(descriptor) == 1
+        // One that is closed to others can be opened by root alone, who sees everybody who has it open. Where nobody
+        // has, a program has ended without opening it again, which the other end of a pseudo-terminal keeps.
+        let others = isTerminal || !isFree ? holders(path) : []
+        guard isFree, others.isEmpty else {
             close(descriptor)
-            throw error
+            throw sharing(attempt, others)
         }
+        return (descriptor, isTerminal)
     }
 
     private static func denial(_ path: String, _ attempt: String, _ fault: Int32) -> ReaderError {
         ReaderError(
             .accessDenied,
             attempting: attempt,
-            code: code(fault),
+            code: ReaderError.Code(errno: fault),
             advice:
                 "Add this user to the group of \(path) (dialout for serial lines, input for keyboards), and log in again."
         )
     }
 
-    /// A code of the system, with its text.
-    static func code(_ fault: Int32) -> ReaderError.Code {
-        ReaderError.Code(rawValue: Int64(fault), name: String(cString: strerror(fault)))
-    }
-
-    /// The error of a node that other programs hold, with their names.
     static func sharing(_ attempt: String, _ holders: [String]) -> ReaderError {
         guard let first = holders.first else {
             return sharing(attempt, nil, "Find who uses it ('fuser' shows it), and end that program.")
@@ -172,30 +153,25 @@ final class DeviceNode: Sendable {
         if isTerminal { _ = ioctl(descriptor, UInt(TIOCEXCL), 0) }
     }
 
-    /// Makes a line carry bytes as they are, at that speed, without regard to modem signals.
+    /// Makes a line carry bytes as they are, without regard to modem signals; whether the line took it.
     ///
     /// - Parameter speed: in bits per second; one that no line has counts as 115 200.
-    /// - Returns: whether the line took it.
     func makeRaw(speed: Int) -> Bool {
         var settings = termios()
         guard tcgetattr(descriptor, &settings) == 0 else { return false }
         cfmakeraw(&settings)
         settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
-        let rate = Self.rate(speed)
+        let rate = speed_t(Self.rates[speed] ?? B115200)
         cfsetispeed(&settings, rate)
         cfsetospeed(&settings, rate)
         return tcsetattr(descriptor, TCSANOW, &settings) == 0
     }
 
-    private static func rate(_ speed: Int) -> speed_t {
-        switch speed {
-        case 9_600: speed_t(B9600)
-        case 19_200: speed_t(B19200)
-        case 38_400: speed_t(B38400)
-        case 57_600: speed_t(B57600)
-        case 230_400: speed_t(B230400)
-        case 460_800: speed_t(B460800)
-        default: speed_t(B115200)
-        }
-    }
+    private static let rates = [
+        9_600: B9600, 19_200: B19200, 38_400: B38400, 57_600: B57600, 230_400: B230400, 460_800: B460800,
+    ]
+}
+
+extension ReaderError.Code {
+    package init(errno: Int32) { self.init(rawValue: Int64(errno), name: String(cString: strerror(errno))) }
 }

@@ -68,13 +68,9 @@ extension ReaderBackend {
         }
     }
 
-    /// Performs a conversation as ``withCard(_:perform:)``, with a time limit.
+    /// Performs a conversation as ``withCard(_:perform:)``, with a time limit by the channel's ``CardChannel/elapsed``,
+    /// which is checked before each exchange; `nil` is no limit.
     ///
-    /// - Parameters:
-    ///   - presence: the card.
-    ///   - limit: the maximum time, by the channel's ``CardChannel/elapsed``; `nil` for none. It is checked before each
-    ///     exchange, so one under way is completed.
-    ///   - conversation: the exchanges with the card.
     /// - Throws: ``ReaderError/Kind/overTime`` at each exchange after that time, and any error of the conversation.
     public func withCard<Result: Sendable>(
         _ presence: CardPresence,

@@ -42,7 +42,6 @@ extension ReaderEvent {
 
 /// What a return code of a library below means: a line of its table of codes.
 struct CodeEntry: Sendable {
-    /// The name in the library's header.
     var name: String
     var kind: ReaderError.Kind
     var detail: String?
@@ -58,21 +57,14 @@ struct CodeEntry: Sendable {
         self.advice = advice
     }
 
-    /// The typed error of a code.
-    ///
-    /// - Parameter entry: its line, or `nil` if the library's header does not define it.
+    /// The typed error of a code, whose line is `nil` if the library's header does not define it.
     static func error(
         _ entry: CodeEntry?,
         _ code: ReaderError.Code,
         attempting attempt: String,
         detail: String?
     ) -> ReaderError {
-        ReaderError(
-            entry?.kind ?? .other,
-            attempting: attempt,
-            code: code,
-            detail: detail ?? entry?.detail,
-            advice: entry?.advice
-        )
+        let (kind, detail) = (entry?.kind ?? .other, detail ?? entry?.detail)
+        return ReaderError(kind, attempting: attempt, code: code, detail: detail, advice: entry?.advice)
     }
 }

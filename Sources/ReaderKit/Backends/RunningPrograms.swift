@@ -2,23 +2,18 @@ import Foundation
 
 /// The programs that run on this machine, as `/proc` shows them. Of other users' programs only root sees the files.
 package struct RunningPrograms: Sendable {
-    /// One program.
     package struct Program: Sendable, Hashable, CustomStringConvertible {
-        /// The number of its process.
         package var pid: Int32
         /// The name of its process, as `ps` shows it; control characters are shown as `?`.
         package var name: String
 
-        /// As `pcscd (pid 1234)`.
         package var description: String { "\(name) (pid \(pid))" }
     }
 
     private let root: String
     private let ownPid: Int32
 
-    /// Creates a view of a folder with a folder for each process.
-    ///
-    /// - Parameter ownPid: the process that looks.
+    /// Creates a view of a folder with a folder for each process, of which one is the one that looks.
     package init(root: String = "/proc", ownPid: Int32 = getpid()) {
         self.root = root
         self.ownPid = ownPid

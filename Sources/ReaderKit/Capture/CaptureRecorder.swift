@@ -9,6 +9,9 @@ import Synchronization
 /// Times are recorded so that a replay returns the same scan events: a presentation to the millisecond, an answer to a
 /// tenth of a millisecond, never decreasing.
 public final class CaptureRecorder: Sendable {
+    typealias Request = Capture.Exchange.Request
+    typealias Answer = Capture.Exchange.Answer
+
     private let now: @Sendable () -> Date
     private let writer: CaptureWriter?
     private let limit: Int
@@ -20,7 +23,6 @@ public final class CaptureRecorder: Sendable {
     private struct State {
         var capture: Capture
         var numbers: [String: Int] = [:]
-        /// What is known of each presentation, by its index.
         var notes: [Note] = []
         var indexes: [Key: Int] = [:]
         /// The readers of the capture's lines, in their order, and what was recorded of each report.
@@ -37,26 +39,20 @@ public final class CaptureRecorder: Sendable {
 
     private struct Key: Hashable {
         var reader: String
-        var epoch: Int
+        var epoch = 0
         var number: Int
 
         init(_ presence: CardPresence) {
-            reader = presence.reader.name
-            epoch = presence.epoch
-            number = presence.number
+            (reader, epoch, number) = (presence.reader.name, presence.epoch, presence.number)
         }
 
         init(_ report: ReaderReport) {
-            reader = report.reader.name
-            epoch = 0
-            number = report.number
+            (reader, number) = (report.reader.name, report.number)
         }
     }
 
     private struct Note {
-        /// As the recorded backend gave it.
         var original: CardPresence
-        /// As it is recorded.
         var recorded: CardPresence
         var conversations = 0
         var hasTalked = false
@@ -69,7 +65,7 @@ public final class CaptureRecorder: Sendable {
     ///
     /// - Parameters:
     ///   - headers: header lines; `started` and the readers are added.
-    ///   - writer: the file to write; `nil` to collect only. Nothing is written before the first presentation.
+    ///   - writer: the file to write, from the first presentation on; `nil` to collect only.
     ///   - limit: the maximum size of the recording, in bytes; more than ``CaptureLimits/fileLength`` cannot be read.
     ///   - now: the clock; by default one that starts with the time of day and then runs evenly.
     public init(
@@ -94,14 +90,10 @@ public final class CaptureRecorder: Sendable {
     }
 
     /// The recording so far.
-    public var capture: Capture {
-        state.withLock { $0.capture }
-    }
+    public var capture: Capture { state.withLock { $0.capture } }
 
     /// The error of writing the file, after which only ``capture`` continues; `nil` if there is none.
-    public var failure: CaptureFileError? {
-        state.withLock { $0.failure }
-    }
+    public var failure: CaptureFileError? { state.withLock { $0.failure } }
 
     // MARK: What the backend sees
 
@@ -116,8 +108,7 @@ public final class CaptureRecorder: Sendable {
             // Besides the line of the card: its removal, a fault, and the name of a new reader with its number.
             let length = CaptureText.card(.init(at: .zero, facts: presence.facts)).utf8.count
             guard fits(length + presence.reader.name.utf8.count + 160, in: &state) else { return presence }
-            let isNew = declare(presence.reader.name, in: &state)
-            let number = state.capture.readers.count > 1 ? state.numbers[presence.reader.name] : nil
+            let (isNew, number) = declare(presence.reader.name, in: &state)
             let earlier = state.notes.indices.last { state.notes[$0].original.reader.name == presence.reader.name }
             if let earlier { close(earlier, at: nil, in: &state) }
             let at = max(
@@ -167,8 +158,7 @@ public final class CaptureRecorder: Sendable {
             if let recorded = state.reports[Key(report)] { return recorded }
             // Besides the line: its time, and the name of a new reader with its number.
             guard fits(report.line.utf8.count + report.reader.name.utf8.count + 120, in: &state) else { return report }
-            let isNew = declare(report.reader.name, in: &state)
-            let number = state.capture.readers.count > 1 ? state.numbers[report.reader.name] : nil
+            let (isNew, number) = declare(report.reader.name, in: &state)
             let at = max(
                 CaptureTime.milliseconds(from: started, to: report.at),
                 state.capture.presentations.last?.at ?? .zero,
@@ -202,7 +192,6 @@ public final class CaptureRecorder: Sendable {
         }
     }
 
-    /// The card was connected and the conversation is under way.
     func connected(_ index: Int) {
         state.withLock { $0.notes[index].hasTalked = true }
     }
@@ -224,11 +213,7 @@ public final class CaptureRecorder: Sendable {
     }
 
     /// Notes an exchange and gives the time since the presentation under which it is kept.
-    func note(
-        _ index: Int,
-        _ request: Capture.Exchange.Request,
-        _ answer: Capture.Exchange.Answer
-    ) -> Duration {
+    func note(_ index: Int, _ request: Request, _ answer: Answer) -> Duration {
         let moment = now()
         return state.withLock { state in
             let (start, end) = (state.capture.presentations[index].at, state.capture.presentations[index].removedAt)
@@ -272,11 +257,7 @@ public final class CaptureRecorder: Sendable {
     }
 
     /// An exchange as the format can hold it, or `nil` if it cannot.
-    private static func writable(
-        _ request: Capture.Exchange.Request,
-        _ answer: Capture.Exchange.Answer,
-        at time: Duration
-    ) -> Capture.Exchange? {
+    private static func writable(_ request: Request, _ answer: Answer, at time: Duration) -> Capture.Exchange? {
         var answer = answer
         switch (request, answer) {
         case (.apdu(let command), _) where command.count < CaptureLimits.shortestCommand: return nil
@@ -300,13 +281,13 @@ public final class CaptureRecorder: Sendable {
     // MARK: The capture and its file
 
     /// Puts a reader into the header, with numbers as soon as there are two.
-    private func declare(_ name: String, in state: inout State) -> Bool {
-        guard state.numbers[name] == nil else { return false }
+    private func declare(_ name: String, in state: inout State) -> (isNew: Bool, number: Int?) {
+        if let number = state.numbers[name] { return (false, state.capture.readers.count > 1 ? number : nil) }
         state.numbers[name] = state.numbers.count + 1
         let names = state.numbers.sorted { $0.value < $1.value }
         guard names.count > 1 else {
             state.capture.readers = [Capture.Reader(name: name)]
-            return true
+            return (true, nil)
         }
         state.capture.readers = names.map { Capture.Reader(number: $0.value, name: $0.key) }
         for index in state.notes.indices {
@@ -315,7 +296,7 @@ public final class CaptureRecorder: Sendable {
         for index in state.reporters.indices {
             state.capture.lines[index].reader = state.numbers[state.reporters[index]]
         }
-        return true
+        return (true, names.count)
     }
 
     /// Ends a presentation, not before its last answer; without a time, only a removal that was put off is written.
@@ -329,7 +310,6 @@ public final class CaptureRecorder: Sendable {
         if state.block == index { state.block = nil }
     }
 
-    /// Appends lines that belong to a presentation.
     private func appendTo(_ index: Int, _ text: String, in state: inout State) {
         let presentation = state.capture.presentations[index]
         guard presentation.removedAt == nil, state.block == index || presentation.reader != nil else {
@@ -344,22 +324,30 @@ public final class CaptureRecorder: Sendable {
     }
 
     private func append(_ text: String, to state: inout State) {
+        write(&state) { writer, _ throws(CaptureFileError) in try writer.append(text) }
+    }
+
+    /// - Returns: whether there is a file that is still written.
+    @discardableResult
+    private func write(
+        _ state: inout State,
+        _ body: (CaptureWriter, Capture) throws(CaptureFileError) -> Void
+    ) -> Bool {
         // The removals of cards that are kept still have their place where the recording is full.
-        guard let writer, state.failure == nil || state.failure?.code == EFBIG && state.isFull else { return }
+        guard let writer, state.failure == nil || state.failure?.code == EFBIG && state.isFull else { return false }
         do throws(CaptureFileError) {
-            try writer.append(text)
+            try body(writer, state.capture)
         } catch {
             state.failure = error
         }
+        return true
     }
 
     private func rewrite(_ state: inout State) {
-        guard let writer, state.failure == nil || state.failure?.code == EFBIG && state.isFull else { return }
-        do throws(CaptureFileError) {
-            try writer.replace(with: state.capture.text())
-        } catch {
-            state.failure = error
+        let isWritten = write(&state) { writer, capture throws(CaptureFileError) in
+            try writer.replace(with: capture.text())
         }
+        guard isWritten else { return }
         state.block = state.capture.presentations.indices.last { state.capture.presentations[$0].removedAt == nil }
         // Behind the whole text, only the last presentation's lines can go on as they are.
         if state.block != state.capture.presentations.indices.last { state.block = nil }

@@ -19,7 +19,6 @@ extension CaptureRedaction {
         return taps
     }
 
-    /// What stays the same in a tap.
     private static func shape(_ tap: ScanEvent) -> [String] {
         var parts = [
             tap.reader, tap.technology?.rawValue ?? "", tap.card, tap.uid?.kind.rawValue ?? "none",

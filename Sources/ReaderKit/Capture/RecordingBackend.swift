@@ -110,34 +110,18 @@ public final class RecordingChannel: CardChannel {
 
     /// Sends a command APDU and records it with its answer.
     public func transmit(_ command: [UInt8]) throws(ReaderError) -> [UInt8] {
-        do throws(ReaderError) {
-            let answer = try channel.transmit(command)
-            note(.apdu(command), .bytes(answer))
-            return answer
-        } catch {
-            throw note(.apdu(command), error)
-        }
+        try exchange(.apdu(command), { .bytes($0) }) { () throws(ReaderError) in try channel.transmit(command) }
     }
 
     /// Exchanges a raw frame and records it with its answer.
     public func transceive(_ frame: RawFrame) throws(ReaderError) -> RawFrame {
-        do throws(ReaderError) {
-            let answer = try channel.transceive(frame)
-            note(.raw(frame), .raw(answer))
-            return answer
-        } catch {
-            throw note(.raw(frame), error)
-        }
+        try exchange(.raw(frame), { .raw($0) }) { () throws(ReaderError) in try channel.transceive(frame) }
     }
 
     /// Sends a control code to the reader and records it with its answer.
     public func control(_ code: UInt32, _ data: [UInt8]) throws(ReaderError) -> [UInt8] {
-        do throws(ReaderError) {
-            let answer = try channel.control(code, data)
-            note(.control(code: code, data: data), .bytes(answer))
-            return answer
-        } catch {
-            throw note(.control(code: code, data: data), error)
+        try exchange(.control(code: code, data: data), { .bytes($0) }) { () throws(ReaderError) in
+            try channel.control(code, data)
         }
     }
 
@@ -147,14 +131,22 @@ public final class RecordingChannel: CardChannel {
         sinkReset()
     }
 
-    private func note(_ request: Capture.Exchange.Request, _ answer: Capture.Exchange.Answer) {
-        elapsed = max(elapsed, sink(request, answer))
-    }
-
-    private func note(_ request: Capture.Exchange.Request, _ error: ReaderError) -> ReaderError {
-        let fault = Capture.Fault(error)
-        if error.kind != .unsupported, !(isRemoved && fault == .removed) { note(request, .fault(fault)) }
-        if fault == .removed { isRemoved = true }
-        return error
+    private func exchange<Answer>(
+        _ request: Capture.Exchange.Request,
+        _ recorded: (Answer) -> Capture.Exchange.Answer,
+        _ body: () throws(ReaderError) -> Answer
+    ) throws(ReaderError) -> Answer {
+        do throws(ReaderError) {
+            let answer = try body()
+            elapsed = max(elapsed, sink(request, recorded(answer)))
+            return answer
+        } catch {
+            let fault = Capture.Fault(error)
+            if error.kind != .unsupported, !(isRemoved && fault == .removed) {
+                elapsed = max(elapsed, sink(request, .fault(fault)))
+            }
+            if fault == .removed { isRemoved = true }
+            throw error
+        }
     }
 }

@@ -12,13 +12,11 @@ package struct CardReading: Sendable {
     package var problems: [ScanEvent.Problem] = []
     /// Whether it is what a reader reported in a line, which anybody can imitate: its identifier binds nothing.
     package var isReported = false
-    /// What a phone answered, where one was asked.
     package var wallet: WalletReport?
     package var duration: Duration = .zero
     /// The fault of the link that ended the reading early, if one did.
     package var fault: ReaderError?
 
-    /// What is known before the card was asked anything.
     package init(facts: CardFacts) {
         let atr = facts.effectiveATR.flatMap { try? ATR($0) }
         technology = facts.technology ?? atr?.technology
@@ -26,11 +24,8 @@ package struct CardReading: Sendable {
         if let identifier = CardUID(facts: facts) { take(identifier) }
     }
 
-    /// Reads the card: identifier, passes of a phone, then NDEF, then what they say of the member.
-    ///
-    /// - Parameters:
-    ///   - site: what passes are read and accepted; without it what is written on the card and its identifier.
-    ///   - now: the moment of the tap, by which the age of passes is judged.
+    /// Reads the card: identifier, passes of a phone, then NDEF, then what they say of the member; without a site what
+    /// is written on the card and its identifier. The age of passes is judged by the moment of the tap.
     package init(over channel: any CardChannel, limits: NDEFLimits, site: PassSite? = nil, at now: Date = Date()) {
         self.init(facts: channel.facts)
         do throws(ReaderError) {
@@ -47,7 +42,6 @@ package struct CardReading: Sendable {
         duration = channel.elapsed
     }
 
-    /// A card with which no conversation could be had.
     package init(facts: CardFacts, fault: ReaderError) {
         self.init(facts: facts)
         self.fault = fault
@@ -63,16 +57,16 @@ package struct CardReading: Sendable {
         passes.first.map { ($0.id, $0.name) }
     }
 
-    /// Takes an identifier of a length that there is.
+    mutating func note(_ code: ScanEvent.Problem.Code, _ message: String) {
+        problems.append(ScanEvent.Problem(code, message))
+    }
+
     private mutating func take(_ identifier: CardUID) {
         guard identifier.hasKnownLength else {
-            problems.append(
-                ScanEvent.Problem(
-                    .invalidUID,
-                    "the card's identifier has \(identifier.bytes.count) bytes, as that of no card of its kind; use another card"
-                )
+            return note(
+                .invalidUID,
+                "the card's identifier has \(identifier.bytes.count) bytes, as that of no card of its kind; use another card"
             )
-            return
         }
         uid = identifier
     }
@@ -94,27 +88,20 @@ package struct CardReading: Sendable {
                 case .unsupportedVersion: .tagUnsupported
                 default: .tagCorrupt
                 }
-            problems.append(ScanEvent.Problem(code, "\(error)"))
-            return
+            return note(code, "\(error)")
         }
         switch content.ndef {
         case .absent: break
         case .empty:
             ndef = []
             if content.isInterrupted {
-                problems.append(
-                    ScanEvent.Problem(
-                        .tagCorrupt,
-                        "the tag is empty because writing to it was interrupted; write its message again"
-                    )
-                )
+                note(.tagCorrupt, "the tag is empty because writing to it was interrupted; write its message again")
             }
         case .message(let bytes):
             let (message, fault) = NDEFMessage.decodeLeniently(bytes, limits: limits)
             ndef = message.records
             if let fault {
-                problems.append(ScanEvent.Problem(.ndefMalformed, "\(fault)"))
-                return
+                return note(.ndefMalformed, "\(fault)")
             }
             readRecords(message.records, site, at: now)
         }
@@ -130,19 +117,15 @@ package struct CardReading: Sendable {
             if isComplete { passes.append(Pass(kind: .uid, id: uid.hex, assurance: .identifier)) }
         case .random:
             guard passes.isEmpty, isComplete else { return }
-            problems.append(
-                ScanEvent.Problem(
-                    .randomUID,
-                    "the card shows a new identifier at each tap, which identifies nobody; use a pass or another card"
-                )
+            note(
+                .randomUID,
+                "the card shows a new identifier at each tap, which identifies nobody; use a pass or another card"
             )
         case .nonUnique:
             guard passes.isEmpty, isComplete else { return }
-            problems.append(
-                ScanEvent.Problem(
-                    .nonUniqueUID,
-                    "other cards may have the same identifier, so it identifies nobody; write a member id on the card"
-                )
+            note(
+                .nonUniqueUID,
+                "other cards may have the same identifier, so it identifies nobody; write a member id on the card"
             )
         }
     }
@@ -162,11 +145,8 @@ package struct CardReading: Sendable {
     }
 }
 
-/// What the passes of a place say: those of phones, and signed addresses.
 extension CardReading {
-    /// Asks a phone for the passes of its wallet.
-    ///
-    /// - Returns: whether a wallet was asked; then nothing else is on the phone that this place could want.
+    /// Asks a phone for the passes of its wallet; whether one was asked, after which nothing else on the phone matters.
     mutating func readWallet(
         over channel: any CardChannel,
         _ site: PassSite,
@@ -194,7 +174,7 @@ extension CardReading {
             return true
         case .malformed:
             wallet = .malformed
-            problems.append(ScanEvent.Problem(.passNotAccepted, "\(AppleVASError.malformed(.answer))"))
+            note(.passNotAccepted, "\(AppleVASError.malformed(.answer))")
             return true
         case .absent(let status):
             wallet = .absent(status)
@@ -215,23 +195,21 @@ extension CardReading {
             wallet = .apple(outcome)
             take(outcome, site, now)
         } else {
-            problems.append(ScanEvent.Problem(.passNotAccepted, "the configuration has no passes of Apple Wallet"))
+            note(.passNotAccepted, "the configuration has no passes of Apple Wallet")
         }
         judge(site)
     }
 
     private mutating func take(_ outcome: AppleVASReader.Outcome, _ site: PassSite, _ now: Date) {
-        if let error = outcome.error { problems.append(ScanEvent.Problem(.passNotAccepted, "\(error)")) }
+        if let error = outcome.error { note(.passNotAccepted, "\(error)") }
         for finding in outcome.findings {
             if let message = finding.message { take(message, finding.passTypeIdentifier, site, now) }
-            if let error = finding.error { problems.append(ScanEvent.Problem(.passNotAccepted, "\(error)")) }
+            if let error = finding.error { note(.passNotAccepted, "\(error)") }
             switch finding.answer {
             case .locked: problems.append(Self.locked)
             case .needsUser: problems.append(Self.needsUser)
             case .refused(let status):
-                problems.append(
-                    ScanEvent.Problem(.passNotAccepted, "the phone refuses to be asked for passes (\(status))")
-                )
+                note(.passNotAccepted, "the phone refuses to be asked for passes (\(status))")
             case .pass, .noData, .noSuchPass, nil: break
             }
         }
@@ -242,13 +220,10 @@ extension CardReading {
         let age = now.timeIntervalSince(message.at)
         guard abs(age) <= site.longestAge.seconds else {
             let what = age > 0 ? "was made too long ago" : "is of a time to come"
-            problems.append(
-                ScanEvent.Problem(
-                    .passExpired,
-                    "the phone's pass \(what), by the phone's clock; check the clocks of the phone and the reader's computer"
-                )
+            return note(
+                .passExpired,
+                "the phone's pass \(what), by the phone's clock; check the clocks of the phone and the reader's computer"
             )
-            return
         }
         // Not only for as long as it counts here and now: the place may allow a greater age later, and clocks are put right.
         let end = message.at.addingTimeInterval(Self.remembered)
@@ -276,7 +251,7 @@ extension CardReading {
             if passes.isEmpty { problems.append(Self.noPass) }
         default:
             if let error = finding.error {
-                problems.append(ScanEvent.Problem(.passNotAccepted, "\(error)"))
+                note(.passNotAccepted, "\(error)")
             } else if passes.isEmpty {
                 problems.append(finding.hasPasses ? Self.otherPasses : Self.noPass)
             }
@@ -298,10 +273,8 @@ extension CardReading {
 
     // MARK: Signing tags
 
-    /// Takes the addresses that tags of the place have signed out of the records.
-    ///
-    /// - Returns: the records of which others may make a pass. An address that should be signed and is not right names
-    ///   nobody.
+    /// Takes the addresses that tags of the place have signed out of the records, and returns those of which others may
+    /// make a pass. An address that should be signed and is not right names nobody.
     mutating func readSigned(_ records: [NDEFRecord], _ site: PassSite) -> [NDEFRecord] {
         records.filter { record in
             guard let url = Self.address(of: record), let tags = site.signingTags.first(where: { $0.matches(url) })
@@ -311,7 +284,7 @@ extension CardReading {
             do throws(SDMError) {
                 take(try tags.verifier.verify(url), tags, site)
             } catch {
-                problems.append(ScanEvent.Problem(.passNotAccepted, "\(error)"))
+                note(.passNotAccepted, "\(error)")
             }
             return false
         }
@@ -327,13 +300,10 @@ extension CardReading {
 
     private mutating func take(_ tap: SDMTap, _ tags: SDMSite, _ site: PassSite) {
         if let uid, uid.kind == .fixed, !tap.uid.isEmpty, uid.bytes != tap.uid {
-            problems.append(
-                ScanEvent.Problem(
-                    .passNotAccepted,
-                    "the address was signed by another tag than the one it is on, so it is a copy; use the tag itself"
-                )
+            return note(
+                .passNotAccepted,
+                "the address was signed by another tag than the one it is on, so it is a copy; use the tag itself"
             )
-            return
         }
         // Without an identifier it cannot be told whose counter it is.
         let counter = tap.uid.isEmpty ? nil : tap.counter
@@ -348,10 +318,7 @@ extension CardReading {
             id = text.flatMap { String(validating: $0, as: UTF8.self) }?.trimmed
         }
         guard let id, !id.isEmpty else {
-            problems.append(
-                ScanEvent.Problem(.invalidPass, "the tag's signed address names nobody; check how it is set up")
-            )
-            return
+            return note(.invalidPass, "the tag's signed address names nobody; check how it is set up")
         }
         add(id, .sdm, counter == nil ? .cryptographic : .cryptographicWithReplayProtection)
     }
@@ -363,13 +330,11 @@ extension CardReading {
         let ranked = passes.filter { site.order.contains($0.kind) }
         let accepted = ranked.filter { $0.assurance >= site.lowestAssurance }
         if accepted.isEmpty, let best = ranked.first {
-            problems.append(
-                ScanEvent.Problem(
-                    .passNotTrusted,
-                    best.assurance == .identifier
-                        ? "what the card shows (\(best.kind.rawValue)) can be copied, and this place wants proof; use a pass that proves itself"
-                        : "what the card shows (\(best.kind.rawValue)) is proven and might be a recording or a copy, and this place wants more; use another pass"
-                )
+            note(
+                .passNotTrusted,
+                best.assurance == .identifier
+                    ? "what the card shows (\(best.kind.rawValue)) can be copied, and this place wants proof; use a pass that proves itself"
+                    : "what the card shows (\(best.kind.rawValue)) is proven and might be a recording or a copy, and this place wants more; use another pass"
             )
         }
         func place(_ kind: Pass.Kind) -> Int { site.order.firstIndex(of: kind) ?? site.order.count }
@@ -390,9 +355,7 @@ extension CardReading {
         .map(\.element)
     }
 
-    /// Adds a pass, or the problem that its id cannot be one.
-    ///
-    /// - Returns: whether it is a pass.
+    /// Adds a pass, or the problem that its id cannot be one; whether it is a pass.
     @discardableResult
     mutating func add(
         _ text: String,
@@ -403,12 +366,7 @@ extension CardReading {
     ) -> Bool {
         let id = text.trimmed
         guard MemberID.isUsable(id) else {
-            problems.append(
-                ScanEvent.Problem(
-                    .invalidPass,
-                    "the pass has an id that is empty, too long or not printable; issue it anew"
-                )
-            )
+            note(.invalidPass, "the pass has an id that is empty, too long or not printable; issue it anew")
             return false
         }
         let name = name.map(MemberID.name).flatMap { $0.isEmpty ? nil : $0 }
@@ -420,19 +378,12 @@ extension CardReading {
     private mutating func remember(_ take: () throws -> Bool) -> Bool {
         do {
             if try take() { return true }
-            problems.append(
-                ScanEvent.Problem(
-                    .passReplayed,
-                    "this tap was presented before; hold the phone or card itself to the reader again"
-                )
-            )
+            note(.passReplayed, "this tap was presented before; hold the phone or card itself to the reader again")
         } catch {
-            problems.append(
-                ScanEvent.Problem(
-                    .passNotAccepted,
-                    "it cannot be known whether this tap was presented before (\(error)), so it does not count; try again, or ask "
-                        + "at the desk"
-                )
+            note(
+                .passNotAccepted,
+                "it cannot be known whether this tap was presented before (\(error)), so it does not count; try again, or ask "
+                    + "at the desk"
             )
         }
         return false
@@ -471,18 +422,15 @@ extension [SmartTapObject] {
 }
 
 extension SmartTapObject {
-    /// The value of a pass as it stands there; a customer's id is no text.
     fileprivate var memberID: String { (kind == .customer ? customerID?.hex : value) ?? "" }
 }
 
-/// What the records of a card say of the member, by what the place takes.
 extension CardReading {
     /// The names under which a parameter of an address or a JSON object holds a signed token, where no rule says it.
     static let tokenNames = ["token", "jwt"]
 
-    /// Judges records without a card.
-    ///
-    /// - Parameter uid: the identifier of the card that they would be on, for tokens that name it. It is no pass here.
+    /// Judges records without a card. The identifier of the card that they would be on, for tokens that name it, is no
+    /// pass here.
     package init(records: [NDEFRecord], uid: CardUID?, site: PassSite, at now: Date) {
         self.init(facts: CardFacts())
         self.uid = uid
@@ -491,9 +439,6 @@ extension CardReading {
         judge(site)
     }
 
-    /// Reads the records of a card.
-    ///
-    /// - Parameter now: the moment of the tap.
     mutating func readRecords(_ records: [NDEFRecord], _ site: PassSite?, at now: Date) {
         guard let site else { return take(NDEFPassReader.read(records)) }
         let known = problems.count
@@ -536,7 +481,7 @@ extension CardReading {
                     if let tokens = site.tokens {
                         take(token, tokens, now)
                     } else {
-                        problems.append(ScanEvent.Problem(.passNotAccepted, "\(SignedTokenError.noVerifier)"))
+                        note(.passNotAccepted, "\(SignedTokenError.noVerifier)")
                     }
                 case .nobody(let reason): reasons.append(reason)
                 }
@@ -551,7 +496,7 @@ extension CardReading {
             let token = try tokens.verify(token, at: now, on: isReported ? nil : uid)
             add(token.id, .ndef, .cryptographic, name: token.name)
         } catch {
-            problems.append(ScanEvent.Problem(error.isOfTime ? .passExpired : .passNotAccepted, "\(error)"))
+            note(error.isOfTime ? .passExpired : .passNotAccepted, "\(error)")
         }
     }
 

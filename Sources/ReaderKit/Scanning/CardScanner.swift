@@ -20,31 +20,14 @@ public struct CardScanner: Sendable {
         self.configuration = configuration
     }
 
-    /// Starts a watch and returns its events: those of the readers, and taps.
-    ///
-    /// ```swift
-    /// for await event in CardScanner(PCSCBackend()).events() {
-    ///     switch event {
-    ///     case .reader(let change): print(change.reader?.name ?? "all readers")
-    ///     case .scan(let tap): print(tap.memberKey ?? "nobody")
-    ///     }
-    /// }
-    /// ```
-    ///
-    /// Each call starts a watch of its own. It ends when the consumer stops, or with the end of a recording.
+    /// Starts a watch of its own and returns its events: those of the readers, and taps. It ends when the consumer
+    /// stops, or with the end of a recording.
     public func events() -> AsyncStream<ScannerEvent> {
         backend.isRecording ? eventsInOrder() : eventsPerReader()
     }
 
-    /// Starts a watch and returns its taps.
-    ///
-    /// ```swift
-    /// for await tap in scanner.taps() {
-    ///     print(tap.memberKey ?? "nobody")
-    /// }
-    /// ```
-    ///
-    /// The sequence of live readers does not end by itself; that of a recording does.
+    /// Starts a watch and returns its taps. The sequence of live readers does not end by itself; that of a recording
+    /// does.
     public func taps() -> some AsyncSequence<ScanEvent, Never> & Sendable {
         events().compactMap { event in
             if case .scan(let tap) = event { tap } else { nil }
@@ -63,14 +46,6 @@ public struct CardScanner: Sendable {
     }
 
     /// Reads one presented card.
-    ///
-    /// ```swift
-    /// for await event in backend.events() {
-    ///     if case .cardInserted(let presence) = event {
-    ///         return await scanner.scan(presence)
-    ///     }
-    /// }
-    /// ```
     ///
     /// - Returns: one event, whatever happens: its problems include what could not be read.
     public func scan(_ presence: CardPresence) async -> ScanEvent {
@@ -205,11 +180,8 @@ public struct CardScanner: Sendable {
 
 /// The iterator of a stream, for a consumer that pulls from several closures.
 private actor EventSource {
-    /// What is to be given before the next event is asked for.
     enum Pending {
-        /// A card, once it was read.
         case card(CardPresence)
-        /// What a reader reported.
         case tap(ScanEvent)
     }
 

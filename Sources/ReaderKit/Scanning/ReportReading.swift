@@ -30,12 +30,8 @@ package struct ReportReading {
     /// templates.
     private static let firstLookUp: UInt8 = 0x13
 
-    /// Reads a report.
-    ///
-    /// - Parameters:
-    ///   - site: what passes are accepted, as for a card.
-    ///   - now: the moment of the tap.
-    /// - Returns: what it says, or `nil` if it is no tap: a card that went, or a reader that states that it is there.
+    /// Reads a report, with the passes of a place as for a card; `nil` if it is no tap: a card that went, or a reader
+    /// that states that it is there.
     package static func read(
         _ line: String,
         limits: NDEFLimits = .default,
@@ -95,7 +91,6 @@ package struct ReportReading {
         reading.addUIDPass()
     }
 
-    /// Takes the card's own identifier, if the line has one.
     private mutating func takeUID() {
         guard let bytes = tag.identifierBytes, CardUID.lengths.contains(bytes.count) else { return }
         reading.uid = CardUID(readerBytes: bytes, technology: tag.technology)
@@ -113,13 +108,10 @@ package struct ReportReading {
     /// One word that names somebody. Several words, as in a greeting on a tag, name nobody.
     private mutating func take(_ text: String, as kind: Pass.Kind) {
         guard MemberID.isUsable(text) else {
-            reading.problems.append(
-                ScanEvent.Problem(
-                    .invalidPass,
-                    "the reader reports a pass that is too long or not printable; check its template"
-                )
+            return reading.note(
+                .invalidPass,
+                "the reader reports a pass that is too long or not printable; check its template"
             )
-            return
         }
         let isPass = kind == .appleVAS || kind == .smartTap
         guard isPass || !text.contains(where: \.isWhitespace) else { return }
@@ -144,16 +136,15 @@ package struct ReportReading {
         return true
     }
 
-    /// Takes an NDEF message in hexadecimal.
-    ///
-    /// - Parameter isExpected: whether it can be nothing else if it begins as a message does.
+    /// Takes an NDEF message in hexadecimal; `isExpected` is whether it can be nothing else if it begins as a message
+    /// does.
     private mutating func takeMessage(_ text: String, isExpected: Bool) -> Bool {
         guard let bytes = try? Hex.decode(text), bytes.count >= 3, bytes[0] & 0x80 != 0 else { return false }
         let (message, fault) = NDEFMessage.decodeLeniently(bytes, limits: limits)
         guard isExpected || fault == nil else { return false }
         reading.ndef = message.records
         if let fault {
-            reading.problems.append(ScanEvent.Problem(.ndefMalformed, "\(fault)"))
+            reading.note(.ndefMalformed, "\(fault)")
         } else {
             reading.readRecords(message.records, site, at: now)
         }

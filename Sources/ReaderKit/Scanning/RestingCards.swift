@@ -11,13 +11,10 @@ final class RestingCards: Sendable {
 
     private struct Card {
         var presence: CardPresence
-        /// What was read of it.
         var tap: ScanEvent?
         /// What was read of the card that rested here before; perhaps this one.
         var before: ScanEvent?
-        /// When it was reported as removed.
         var removedAt: ContinuousClock.Instant?
-        /// Whether its reader went away under it.
         var isLost = false
     }
 
@@ -28,9 +25,8 @@ final class RestingCards: Sendable {
         self.now = now
     }
 
-    /// Takes over what happened, in its order.
-    ///
-    /// - Returns: for a card that was inserted, what was read of the card that rested there before and may be this one.
+    /// Takes over what happened, in its order, and returns for an inserted card what was read of the card that rested
+    /// there before and may be this one.
     @discardableResult
     func note(_ event: ReaderEvent) -> ScanEvent? {
         cards.withLock { cards in

@@ -188,7 +188,7 @@ struct ClassicState {
     /// INCREMENT (`C1`), DECREMENT (`C0`) or RESTORE (`C2`), whose result goes into the transfer buffer.
     private mutating func change(_ command: UInt8, _ block: Int, _ operand: [UInt8]) -> Bool {
         guard mayChangeValue(command, block), var value = ClassicValue(self[block]) else { return false }
-        let amount = Int32(bitPattern: operand.reversed().reduce(0) { $0 << 8 | UInt32($1) })
+        let amount = Int32(truncatingIfNeeded: operand.littleEndianNumber)
         switch command {
         case 0xC1: value.number &+= amount
         case 0xC0: value.number &-= amount
@@ -198,7 +198,6 @@ struct ClassicState {
         return true
     }
 
-    /// TRANSFER, to any block of the sector that allows it.
     private mutating func transfer(_ block: Int) -> RawFrame? {
         guard block != 0, mayChangeValue(0xB0, block), let value = transferBuffer else { return refuse() }
         self[block] = value.bytes
@@ -209,7 +208,6 @@ struct ClassicState {
 /// What a value block of a MIFARE Classic holds: a number, thrice, once inverted, and a byte of its own, four times.
 struct ClassicValue: Sendable, Hashable {
     var number: Int32
-    /// The address byte, which the card keeps and takes no notice of.
     var address: UInt8
 
     init(_ number: Int32, address: UInt8) {
@@ -220,15 +218,12 @@ struct ClassicValue: Sendable, Hashable {
     /// Reads a block; `nil` if its copies contradict each other, or it has not 16 bytes.
     init?(_ block: [UInt8]) {
         guard block.count == 16 else { return nil }
-        let number = Int32(bitPattern: block[..<4].reversed().reduce(0) { $0 << 8 | UInt32($1) })
-        self.init(number, address: block[12])
+        self.init(Int32(truncatingIfNeeded: block[..<4].littleEndianNumber), address: block[12])
         guard bytes == block else { return nil }
     }
 
-    /// The block, least significant byte first.
     var bytes: [UInt8] {
-        let bits = UInt32(bitPattern: number)
-        let plain = (0..<4).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
+        let plain = [UInt8].littleEndian(Int(number), 4)
         return plain + plain.map { ~$0 } + plain + [address, ~address, address, ~address]
     }
 }

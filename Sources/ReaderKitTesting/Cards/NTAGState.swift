@@ -38,8 +38,7 @@ struct NTAGState {
         self.model = model
         handshake = UltralightCHandshake(seed: seed)
         memory = Array(repeating: 0, count: model.pages * 4)
-        let given = signature ?? Array(0..<32)
-        self.signature = Array((given + Array(repeating: 0, count: 32)).prefix(32))
+        self.signature = (signature ?? Array(0..<32)).padded(to: 32)
     }
 
     var uid: [UInt8] { Array(memory[0..<3] + memory[4..<8]) }
@@ -47,7 +46,7 @@ struct NTAGState {
     // MARK: Content, as no reader could set it
 
     mutating func setUID(_ uid: [UInt8]) {
-        let bytes = Array((uid + Array(repeating: 0, count: 7)).prefix(7))
+        let bytes = uid.padded(to: 7)
         memory.replaceSubrange(0..<3, with: bytes[0..<3])
         memory[3] = 0x88 ^ bytes[0] ^ bytes[1] ^ bytes[2]
         memory.replaceSubrange(4..<8, with: bytes[3..<7])
@@ -79,23 +78,15 @@ struct NTAGState {
         if clearingUserMemory {
             for index in 16..<(model.lastUserPage + 1) * 4 { memory[index] = 0 }
         }
-        guard (0..<model.pages).contains(page) else { return }
-        let count = min(bytes.count, memory.count - page * 4)
-        memory.replaceSubrange(page * 4..<page * 4 + count, with: bytes.prefix(count))
+        memory.overwrite(at: page * 4, with: bytes)
     }
 
-    mutating func protect(
-        password: [UInt8],
-        acknowledgement: [UInt8],
-        firstPage: UInt8,
-        reading: Bool,
-        attempts: UInt8
-    ) {
+    mutating func protect(_ pwd: [UInt8], _ pack: [UInt8], _ firstPage: UInt8, _ reading: Bool, _ attempts: UInt8) {
         guard let page = model.configurationPage else { return }
         memory[page * 4 + 3] = firstPage
         memory[page * 4 + 4] = memory[page * 4 + 4] & 0x78 | (reading ? 0x80 : 0) | attempts & 0x07
-        overwrite(with: Array(password.prefix(4)), fromPage: page + 2)
-        overwrite(with: Array(acknowledgement.prefix(2)), fromPage: page + 3)
+        overwrite(with: Array(pwd.prefix(4)), fromPage: page + 2)
+        overwrite(with: Array(pack.prefix(2)), fromPage: page + 3)
     }
 
     // MARK: Power
@@ -263,14 +254,13 @@ extension NTAGState {
             break
         default: return .refusal(0)
         }
-        let value = counters[number]
-        return RawFrame([UInt8(value & 0xFF), UInt8(value >> 8 & 0xFF), UInt8(value >> 16 & 0xFF)])
+        return RawFrame([UInt8].littleEndian(counters[number], 3))
     }
 
     /// INCR_CNT: the value comes least significant byte first, and a byte follows that counts for nothing.
     mutating func increment(_ number: Int, _ data: [UInt8]) -> RawFrame {
         guard counters.indices.contains(number) else { return .refusal(0) }
-        let value = counters[number] + data.reversed().reduce(0) { $0 << 8 | Int($1) }
+        let value = counters[number] + data.littleEndianNumber
         guard value <= Self.greatest else { return .refusal(4) }
         counters[number] = value
         tornCounters.remove(number)
@@ -292,11 +282,9 @@ extension NTAGState {
     /// A write to the counter of an Ultralight C: the first sets it, each later one adds 1 to 15.
     mutating func count(_ data: [UInt8]) -> RawFrame {
         let place = 0x29 * 4
-        let (old, value) = (Int(memory[place]) | Int(memory[place + 1]) << 8, Int(data[0]) | Int(data[1]) << 8)
+        let (old, value) = (memory[place..<place + 2].littleEndianNumber, data[..<2].littleEndianNumber)
         guard old == 0 || (value <= 0x0F && old + value <= 0xFFFF) else { return .refusal(0) }
-        let new = old + value
-        memory[place] = UInt8(new & 0xFF)
-        memory[place + 1] = UInt8(new >> 8)
+        memory.overwrite(at: place, with: [UInt8].littleEndian(old + value, 2))
         return .acknowledgement
     }
 }
@@ -317,18 +305,16 @@ extension NTAGState {
     mutating func writeDynamicLocks(_ data: [UInt8]) {
         guard let page = model.dynamicLockPage else { return }
         let old = bits(page)
-        let wanted = Int(data[0]) | Int(data[1]) << 8 | Int(data[2]) << 16
+        let wanted = data[..<3].littleEndianNumber
         var new = old
         for lock in model.lockBits {
             if old >> lock.frozenBy & 1 == 0 { new |= wanted & 1 << lock.place }
             new |= wanted & 1 << lock.frozenBy
         }
-        for index in 0..<3 { memory[page * 4 + index] = UInt8(truncatingIfNeeded: new >> (8 * index)) }
+        memory.overwrite(at: page * 4, with: [UInt8].littleEndian(new, 3))
     }
 
-    private func bits(_ page: Int) -> Int {
-        (0..<3).reduce(0) { $0 | Int(memory[page * 4 + $1]) << (8 * $1) }
-    }
+    private func bits(_ page: Int) -> Int { memory[page * 4..<page * 4 + 3].littleEndianNumber }
 
     /// The pages that cannot be written, by the lock bytes as they stand in memory.
     var lockedPagesOfMemory: Set<Int> {
@@ -350,7 +336,6 @@ struct NTAGMirror {
     private(set) var showsIdentifier = false
     private(set) var showsCounter = false
 
-    /// No mirror.
     init() {}
 
     /// The mirror of CFG0: bits 7 and 6 describe what, bits 5 and 4 from which byte of the page in the third byte.
@@ -368,7 +353,6 @@ struct NTAGMirror {
 }
 
 extension NTAGState {
-    /// What a mirror shows now.
     struct ShownMirror {
         var place = 0
         var text: [UInt8] = []
@@ -388,9 +372,7 @@ extension NTAGState {
         var text = mirror.showsIdentifier ? Array(uid.hex.utf8) : []
         // A counter that is switched off, or that may not be read, is not shown; memory is.
         if mirror.showsCounter, configuration.countsReads, isAuthenticated || !configuration.protectsCounter {
-            let value = counters[2]
-            let bytes = [UInt8(value >> 16 & 0xFF), UInt8(value >> 8 & 0xFF), UInt8(value & 0xFF)]
-            text += (mirror.showsIdentifier ? Array("x".utf8) : []) + Array(bytes.hex.utf8)
+            text += Array(((mirror.showsIdentifier ? "x" : "") + [UInt8].bigEndian(counters[2], 3).hex).utf8)
         }
         return ShownMirror(place: place, text: text)
     }

@@ -60,26 +60,23 @@ public struct SimulatedDESFireFile: Sendable {
         let kind: UInt8
         var specific: [UInt8]
         switch content {
-        case .standard(let bytes): (kind, specific) = (0, number(bytes.count, 3))
-        case .backup(let bytes): (kind, specific) = (1, number(bytes.count, 3))
+        case .standard(let bytes): (kind, specific) = (0, [UInt8].littleEndian(bytes.count, 3))
+        case .backup(let bytes): (kind, specific) = (1, [UInt8].littleEndian(bytes.count, 3))
         case .value(_, let lower, let upper):
-            (kind, specific) = (2, number(Int(lower), 4) + number(Int(upper), 4) + [0, 0, 0, 0, 0])
+            (kind, specific) = (
+                2, [UInt8].littleEndian(Int(lower), 4) + [UInt8].littleEndian(Int(upper), 4) + [0, 0, 0, 0, 0]
+            )
         case .records(let records, let size, let capacity, let isCyclic):
             kind = isCyclic ? 4 : 3
-            specific = number(size, 3) + number(capacity, 3) + number(records.count, 3)
+            specific =
+                [UInt8].littleEndian(size, 3) + [UInt8].littleEndian(capacity, 3)
+                + [UInt8].littleEndian(records.count, 3)
         case .transactionMAC(let options, let version): (kind, specific) = (5, [options, version])
         }
-        var options: UInt8 =
-            switch communication {
-            case .plain: 0
-            case .authenticated: 1
-            case .encrypted: 3
-            }
-        if !sdm.isEmpty { options |= 0x40 }
-        return [kind, options] + number(Int(rights.number), 2) + specific + sdm
+        return [kind, communication.bits | (sdm.isEmpty ? 0 : 0x40)] + [UInt8].littleEndian(Int(rights.number), 2)
+            + specific + sdm
     }
 
-    /// How much memory it takes.
     var footprint: Int {
         switch content {
         case .standard(let bytes): (bytes.count + 31) / 32 * 32
@@ -88,10 +85,12 @@ public struct SimulatedDESFireFile: Sendable {
         case .records(_, let size, let capacity, _): (max(0, size) * max(0, capacity) + 31) / 32 * 32
         }
     }
+}
 
-    private func number(_ value: Int, _ count: Int) -> [UInt8] {
-        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-    }
+extension DESFireCommunication {
+    init(bits: UInt8) { self = bits & 3 == 3 ? .encrypted : bits & 3 == 1 ? .authenticated : .plain }
+
+    var bits: UInt8 { self == .encrypted ? 3 : self == .authenticated ? 1 : 0 }
 }
 
 /// An application on a ``SimulatedDESFire``.
@@ -125,22 +124,17 @@ public struct SimulatedDESFireApplication: Sendable {
     /// The name of the NDEF application.
     public static let ndefName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
 
-    /// The NDEF application of a DESFire: capability container in file 1, message in file 2.
-    ///
-    /// - Parameters:
-    ///   - message: what is cut off where it is longer than the file.
-    ///   - fileSize: the size of the message's file with its length field, 3...32767.
-    ///   - key: the application's key.
+    /// The NDEF application of a DESFire: capability container in file 1, message in file 2, cut off where it is longer
+    /// than the file, whose size counts the length field too (3...32767).
     public static func ndef(
         message: [UInt8] = [],
         fileSize: Int = 256,
         key: SecretKey = .factory
     ) -> SimulatedDESFireApplication {
         let size = min(max(fileSize, 3), 0x7FFF)
-        let lengths = [UInt8(size >> 8), UInt8(size & 0xFF)]
-        let container: [UInt8] = [0x00, 0x0F, 0x20, 0x00, 0x3B, 0x00, 0x34, 0x04, 0x06, 0xE1, 0x04] + lengths + [0, 0]
-        let kept = Array(message.prefix(size - 2))
-        let content = [UInt8(kept.count >> 8), UInt8(kept.count & 0xFF)] + kept
+        let container: [UInt8] =
+            [0x00, 0x0F, 0x20, 0x00, 0x3B, 0x00, 0x34, 0x04, 0x06, 0xE1, 0x04] + [UInt8].bigEndian(size, 2) + [0, 0]
+        let kept = message.prefix(size - 2)
         return SimulatedDESFireApplication(
             id: 1,
             name: ndefName,
@@ -155,7 +149,7 @@ public struct SimulatedDESFireApplication: Sendable {
                 ),
                 SimulatedDESFireFile(
                     2,
-                    .standard(content + [UInt8](repeating: 0, count: size - content.count)),
+                    .standard(([UInt8].bigEndian(kept.count, 2) + kept).padded(to: size)),
                     isoFile: 0xE104,
                     rights: DESFireAccessRights(read: .free, write: .free, readWrite: .free, change: .key(0))
                 ),

@@ -2,20 +2,16 @@ import ReaderKit
 
 // What the commands do that concern files.
 extension DESFireState {
-    mutating func runFileCommand(_ instruction: UInt8, _ payload: [UInt8]) -> Reply {
+    mutating func runFileCommand(_ instruction: UInt8, _ payload: [UInt8]) throws(Refusal) -> Reply {
         switch instruction {
-        case 0x5F: changeSettings(payload)
-        case 0x6C: readValue(payload)
-        case 0xBB: readRecords(payload)
-        case 0xBD where !isLight, 0xAD where configuration.model != .ev1: readData(instruction, payload)
-        case 0x3D where !isLight, 0x8D where configuration.model != .ev1: writeData(instruction, payload)
-        case 0xF5: fileSettings(payload)
-        default: .status(0x1C)
+        case 0x5F: try changeSettings(payload)
+        case 0x6C: try readValue(payload)
+        case 0xBB: try readRecords(payload)
+        case 0xBD where !isLight, 0xAD where configuration.model != .ev1: try readData(instruction, payload)
+        case 0x3D where !isLight, 0x8D where configuration.model != .ev1: try writeData(instruction, payload)
+        case 0xF5: try fileSettings(payload)
+        default: throw Refusal(0x1C)
         }
-    }
-
-    private func number(_ bytes: some Collection<UInt8>) -> Int {
-        bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
     private func index(of file: UInt8) -> Int? {
@@ -27,51 +23,63 @@ extension DESFireState {
         return applications[selected].files[index]
     }
 
+    private func file(in payload: [UInt8], atLeast length: Int) throws(Refusal) -> SimulatedDESFireFile {
+        guard payload.count >= length else { throw Refusal(0x7E) }
+        guard let file = file(payload[0]) else { throw Refusal(0xF0) }
+        return file
+    }
+
     // MARK: Rights
 
     /// How an access travels that one of the rights has to allow; `nil` if none does.
     private func communication(
         _ file: SimulatedDESFireFile,
-        _ rights: [DESFireAccessRights.Access]
+        _ rights: DESFireAccessRights.Access...
     ) -> DESFireCommunication? {
         if let key = session?.keyNumber, rights.contains(.key(key)) { return file.communication }
         return rights.contains(.free) ? .plain : nil
     }
 
+    private func reading(_ file: SimulatedDESFireFile) throws(Refusal) -> DESFireCommunication {
+        guard let mode = communication(file, file.rights.read, file.rights.readWrite) else { throw refusal }
+        return mode
+    }
+
+    private func writing(_ file: SimulatedDESFireFile) -> DESFireCommunication? {
+        communication(file, file.rights.write, file.rights.readWrite)
+    }
+
     // MARK: Lists and settings
 
-    func listFiles() -> Reply {
-        guard let selected else { return .status(0x9D) }
-        guard allows(0x02) else { return .status(refusal) }
+    func listFiles() throws(Refusal) -> Reply {
+        let selected = try application()
+        try require(0x02)
         return .data(applications[selected].files.map(\.number))
     }
 
-    private mutating func fileSettings(_ payload: [UInt8]) -> Reply {
-        guard let (header, rest) = open(0xF5, payload, headerLength: 1) else { return .status(0x1E) }
-        guard rest.isEmpty else { return .status(0x7E) }
-        guard let file = file(header[0]) else { return .status(0xF0) }
-        guard isLight || allows(0x02) else { return .status(refusal) }
+    private mutating func fileSettings(_ payload: [UInt8]) throws(Refusal) -> Reply {
+        let file = try file(in: header(0xF5, payload, 1), atLeast: 1)
+        if !isLight { try require(0x02) }
         return .data(file.settings)
     }
 
-    private mutating func changeSettings(_ payload: [UInt8]) -> Reply {
-        guard let selected, let number = payload.first, let index = index(of: number) else { return .status(0xF0) }
-        let change = applications[selected].files[index].rights.change
+    private mutating func changeSettings(_ payload: [UInt8]) throws(Refusal) -> Reply {
+        guard let selected, let number = payload.first, let index = index(of: number) else { throw Refusal(0xF0) }
         let mode: DESFireCommunication
-        switch change {
-        case .never: return .status(0x9D)
+        switch applications[selected].files[index].rights.change {
+        case .never: throw Refusal(0x9D)
         case .free: mode = .plain
         case .key(let key):
-            guard session?.keyNumber == key else { return .status(refusal) }
+            guard session?.keyNumber == key else { throw refusal }
             mode = .encrypted
         }
-        guard let (_, data) = open(0x5F, payload, headerLength: 1, mode) else { return .status(0x1E) }
-        guard data.count >= 3 else { return .status(0x7E) }
+        let data = try open(0x5F, payload, headerLength: 1, mode).data
+        guard data.count >= 3 else { throw Refusal(0x7E) }
         let hasSDM = data[0] & 0x40 != 0
-        guard hasSDM == (data.count > 3) else { return .status(0x9E) }
+        guard hasSDM == (data.count > 3) else { throw Refusal(0x9E) }
         var file = applications[selected].files[index]
-        file.communication = data[0] & 3 == 3 ? .encrypted : data[0] & 3 == 1 ? .authenticated : .plain
-        file.rights = DESFireAccessRights(UInt16(self.number(data[1..<3])))
+        file.communication = DESFireCommunication(bits: data[0])
+        file.rights = DESFireAccessRights(UInt16(data[1..<3].littleEndianNumber))
         file.sdm = Array(data[3...])
         applications[selected].files[index] = file
         return .data([], mode == .plain ? .plain : .authenticated)
@@ -79,67 +87,56 @@ extension DESFireState {
 
     // MARK: Reading
 
-    private mutating func readData(_ instruction: UInt8, _ payload: [UInt8]) -> Reply {
-        guard payload.count >= 7 else { return .status(0x7E) }
-        guard let file = file(payload[0]), let data = file.data else { return .status(0xF0) }
-        guard let mode = communication(file, [file.rights.read, file.rights.readWrite]) else {
-            return .status(refusal)
-        }
-        guard let (header, rest) = open(instruction, payload, headerLength: 7, mode) else { return .status(0x1E) }
-        guard rest.isEmpty else { return .status(0x7E) }
-        let offset = number(header[1..<4])
-        let length = number(header[4..<7])
-        guard offset < data.count, length <= data.count - offset else { return .status(0xBE) }
+    /// Offset and length in the header of a command, of which so much is there.
+    private func range(_ header: [UInt8], of count: Int) throws(Refusal) -> (offset: Int, length: Int) {
+        let (offset, length) = (header[1..<4].littleEndianNumber, header[4..<7].littleEndianNumber)
+        guard offset < count, length <= count - offset else { throw Refusal(0xBE) }
+        return (offset, length)
+    }
+
+    private mutating func readData(_ instruction: UInt8, _ payload: [UInt8]) throws(Refusal) -> Reply {
+        let file = try file(in: payload, atLeast: 7)
+        guard let data = file.data else { throw Refusal(0xF0) }
+        let mode = try reading(file)
+        let (offset, length) = try range(header(instruction, payload, 7, mode), of: data.count)
         let end = length == 0 ? data.count : offset + length
         return .data(Array(data[offset..<end]), mode, isWhole: length == 0)
     }
 
-    private mutating func readRecords(_ payload: [UInt8]) -> Reply {
-        guard payload.count >= 7 else { return .status(0x7E) }
-        guard let file = file(payload[0]), case .records(let records, _, _, _) = file.content else {
-            return .status(0xF0)
-        }
-        guard let mode = communication(file, [file.rights.read, file.rights.readWrite]) else {
-            return .status(refusal)
-        }
-        guard let (header, rest) = open(0xBB, payload, headerLength: 7, mode) else { return .status(0x1E) }
-        guard rest.isEmpty else { return .status(0x7E) }
-        let offset = number(header[1..<4])
-        let count = number(header[4..<7])
-        guard offset < records.count, count <= records.count - offset else { return .status(0xBE) }
+    private mutating func readRecords(_ payload: [UInt8]) throws(Refusal) -> Reply {
+        let file = try file(in: payload, atLeast: 7)
+        guard case .records(let records, _, _, _) = file.content else { throw Refusal(0xF0) }
+        let mode = try reading(file)
+        let (offset, count) = try range(header(0xBB, payload, 7, mode), of: records.count)
         let older = records.dropLast(offset)
         return .data(Array((count == 0 ? older : older.suffix(count)).joined()), mode, isWhole: count == 0)
     }
 
-    private mutating func readValue(_ payload: [UInt8]) -> Reply {
-        guard let first = payload.first else { return .status(0x7E) }
-        guard let file = file(first), case .value(let value, _, _) = file.content else { return .status(0xF0) }
-        let rights = [file.rights.read, file.rights.write, file.rights.readWrite]
-        guard let mode = communication(file, rights) else { return .status(refusal) }
-        guard let (_, rest) = open(0x6C, payload, headerLength: 1, mode) else { return .status(0x1E) }
-        guard rest.isEmpty else { return .status(0x7E) }
-        let bits = UInt32(bitPattern: value)
-        return .data((0..<4).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }, mode)
+    private mutating func readValue(_ payload: [UInt8]) throws(Refusal) -> Reply {
+        let file = try file(in: payload, atLeast: 1)
+        guard case .value(let value, _, _) = file.content else { throw Refusal(0xF0) }
+        guard let mode = communication(file, file.rights.read, file.rights.write, file.rights.readWrite) else {
+            throw refusal
+        }
+        try header(0x6C, payload, 1, mode)
+        return .data([UInt8].littleEndian(Int(value), 4), mode)
     }
 
     // MARK: Writing
 
     /// How long the payload of a writing command gets; `nil` if the card refuses it at once.
     func lengthOfWriting(_ payload: [UInt8], _ instruction: UInt8) -> Int? {
-        guard payload.count >= 7, let file = file(payload[0]),
-            let mode = communication(file, [file.rights.write, file.rights.readWrite])
-        else { return nil }
-        let length = number(payload[4..<7])
+        guard payload.count >= 7, let file = file(payload[0]), let mode = writing(file) else { return nil }
+        let length = payload[4..<7].littleEndianNumber
         guard length <= configuration.memory else { return nil }
         return 7 + (session?.protectedLength(length, mode) ?? length)
     }
 
     /// Puts into a standard file what has come of it so far, where nothing remains to be verified.
     mutating func writeThrough(_ payload: [UInt8]) {
-        guard let file = file(payload[0]), case .standard = file.content,
-            communication(file, [file.rights.write, file.rights.readWrite]) == .plain
-        else { return }
-        store(Array(payload[7...]), in: payload[0], at: number(payload[1..<4]), length: number(payload[4..<7]))
+        guard let file = file(payload[0]), case .standard = file.content, writing(file) == .plain else { return }
+        let (offset, length) = (payload[1..<4].littleEndianNumber, payload[4..<7].littleEndianNumber)
+        store(Array(payload[7...]), in: payload[0], at: offset, length: length)
     }
 
     /// Stores bytes if the whole of them, of which they may be the beginning, has room.
@@ -162,21 +159,21 @@ extension DESFireState {
         return true
     }
 
-    private mutating func writeData(_ instruction: UInt8, _ payload: [UInt8]) -> Reply {
-        guard payload.count >= 7 else { return .status(0x7E) }
-        guard let file = file(payload[0]), file.data != nil else { return .status(0xF0) }
-        guard let mode = communication(file, [file.rights.write, file.rights.readWrite]) else {
-            return .status(refusal)
+    private mutating func writeData(_ instruction: UInt8, _ payload: [UInt8]) throws(Refusal) -> Reply {
+        let file = try file(in: payload, atLeast: 7)
+        guard file.data != nil else { throw Refusal(0xF0) }
+        guard let mode = writing(file) else { throw refusal }
+        let (header, data) = try open(instruction, payload, headerLength: 7, mode)
+        guard data.count == header[4..<7].littleEndianNumber, !data.isEmpty else { throw Refusal(0x7E) }
+        guard store(data, in: file.number, at: header[1..<4].littleEndianNumber, length: data.count) else {
+            throw Refusal(0xBE)
         }
-        guard let (header, data) = open(instruction, payload, headerLength: 7, mode) else { return .status(0x1E) }
-        guard data.count == number(header[4..<7]), !data.isEmpty else { return .status(0x7E) }
-        guard store(data, in: header[0], at: number(header[1..<4]), length: data.count) else { return .status(0xBE) }
         return .data([], mode == .plain ? .plain : .authenticated)
     }
 
-    mutating func commit() -> Reply {
-        guard let selected else { return .status(0x9D) }
-        guard !uncommitted.isEmpty else { return .status(0x0C) }
+    mutating func commit() throws(Refusal) -> Reply {
+        let selected = try application()
+        guard !uncommitted.isEmpty else { throw Refusal(0x0C) }
         for (number, bytes) in uncommitted {
             guard let index = index(of: number) else { continue }
             applications[selected].files[index].content = .backup(bytes)

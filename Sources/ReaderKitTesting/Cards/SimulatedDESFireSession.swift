@@ -22,7 +22,6 @@ struct DESFireCardSession {
         messaging = .ev1(key: key, vector: AES128.zeroBlock)
     }
 
-    /// A session of EV2.
     init?(keyNumber: UInt8, key: SecretKey, readers: [UInt8], cards: [UInt8], transaction: [UInt8]) {
         guard readers.count == 16, cards.count == 16 else { return nil }
         var vector: [UInt8] = [0x00, 0x01, 0x00, 0x80]
@@ -107,9 +106,8 @@ struct DESFireCardSession {
         return !carriesCode || Array(code.prefix(8)) == Array(body.suffix(8)) ? data : nil
     }
 
-    /// The answer as it is sent, before its status.
-    ///
-    /// - Parameter isWhole: whether the reader asked for all there is, without saying how much.
+    /// The answer as it is sent, before its status; `isWhole` if the reader asked for all there is, without saying how
+    /// much.
     mutating func wrap(_ data: [UInt8], _ mode: DESFireCommunication, isWhole: Bool) -> [UInt8] {
         switch messaging {
         case .ev1(let key, let vector):
@@ -150,12 +148,7 @@ struct DESFireCardSession {
         return stride(from: 1, to: 16, by: 2).map { code[$0] }
     }
 
-    private static func vector(
-        _ label: [UInt8],
-        _ counter: Int,
-        _ transaction: [UInt8],
-        _ key: SecretKey
-    ) -> [UInt8] {
+    private static func vector(_ label: [UInt8], _ counter: Int, _ transaction: [UInt8], _ key: SecretKey) -> [UInt8] {
         var block = label + transaction
         block += [UInt8(counter & 0xFF), UInt8(counter >> 8 & 0xFF)]
         block += [UInt8](repeating: 0, count: 8)

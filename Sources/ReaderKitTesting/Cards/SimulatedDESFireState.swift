@@ -10,7 +10,6 @@ struct DESFireState {
 
     /// The index of the selected application; `nil` is the card itself.
     var selected: Int?
-    /// The number of the file that an ISO command selected.
     var isoFile: UInt8?
     /// What was written to backup files and is not committed, by file number.
     var uncommitted: [UInt8: [UInt8]] = [:]
@@ -19,7 +18,6 @@ struct DESFireState {
     private var activations = 0
     private var random: SeededNumbers
 
-    /// What the card waits for, or still has to say.
     private enum Pending {
         case nothing
         case parts([[UInt8]])
@@ -27,12 +25,17 @@ struct DESFireState {
         case proof(instruction: UInt8, keyNumber: UInt8, SecretKey, challenge: [UInt8], sent: [UInt8])
     }
 
-    /// The outcome of a command: data and how it is protected, or a status.
+    /// The outcome of a command: data and how it is protected.
     enum Reply {
         case data([UInt8], DESFireCommunication = .authenticated, isWhole: Bool = false)
-        case status(UInt8)
         /// Needs no session, ends the one there was.
         case bare([UInt8])
+    }
+
+    struct Refusal: Error {
+        let status: UInt8
+
+        init(_ status: UInt8) { self.status = status }
     }
 
     init(_ configuration: SimulatedDESFire.Configuration) {
@@ -90,7 +93,6 @@ struct DESFireState {
         }
     }
 
-    /// Carries a command out once all of it is there.
     private mutating func take(_ instruction: UInt8, _ payload: [UInt8]) -> [UInt8] {
         if instruction == 0x3D || instruction == 0x8D, let needed = lengthOfWriting(payload, instruction) {
             guard payload.count <= needed else { return fail(0x7E) }
@@ -100,18 +102,19 @@ struct DESFireState {
                 return [0x91, 0xAF]
             }
         }
-        switch run(instruction, payload) {
-        case .status(let status): return fail(status)
-        case .bare(let data):
-            session = nil
-            return send([data])
-        case .data(let data, let mode, let isWhole):
-            let sent = session?.wrap(data, mode, isWhole: isWhole) ?? data
-            if instruction == 0x60 { return send([Array(sent[..<7]), Array(sent[7..<14]), Array(sent[14...])]) }
-            guard !isLight else { return send([sent]) }
-            return send(
-                stride(from: 0, to: max(1, sent.count), by: 59).map { Array(sent[$0..<min($0 + 59, sent.count)]) }
-            )
+        do throws(Refusal) {
+            switch try run(instruction, payload) {
+            case .bare(let data):
+                session = nil
+                return send([data])
+            case .data(let data, let mode, let isWhole):
+                let sent = session?.wrap(data, mode, isWhole: isWhole) ?? data
+                if instruction == 0x60 { return send([Array(sent[..<7]), Array(sent[7..<14]), Array(sent[14...])]) }
+                let starts = stride(from: 0, to: max(1, sent.count), by: 59)
+                return send(isLight ? [sent] : starts.map { Array(sent[$0..<min($0 + 59, sent.count)]) })
+            }
+        } catch {
+            return fail(error.status)
         }
     }
 
@@ -122,7 +125,6 @@ struct DESFireState {
         return first + [0x91, 0xAF]
     }
 
-    /// Any error ends the session.
     mutating func fail(_ status: UInt8) -> [UInt8] {
         session = nil
         uncommitted = [:]
@@ -189,29 +191,48 @@ struct DESFireState {
 
     // MARK: What a command may do
 
-    /// The session's data behind a header, or what stands there without one. `nil`: the card sees a forgery.
+    /// The header of a command, and the session's data behind it, or what stands there without one. It fails where the
+    /// card sees a forgery.
     mutating func open(
         _ instruction: UInt8,
         _ payload: [UInt8],
         headerLength: Int,
         _ mode: DESFireCommunication = .authenticated
-    ) -> (header: [UInt8], data: [UInt8])? {
-        guard headerLength >= 0, payload.count >= headerLength else { return nil }
+    ) throws(Refusal) -> (header: [UInt8], data: [UInt8]) {
+        guard headerLength >= 0, payload.count >= headerLength else { throw Refusal(0x1E) }
         let header = Array(payload[..<headerLength])
         guard session != nil else { return (header, Array(payload[headerLength...])) }
-        return session?.unwrap(instruction, payload, headerLength: headerLength, mode).map { (header, $0) }
+        guard let data = session?.unwrap(instruction, payload, headerLength: headerLength, mode) else {
+            throw Refusal(0x1E)
+        }
+        return (header, data)
     }
 
-    /// Whether the master key's settings or the master key itself allow something.
-    func allows(_ option: UInt8) -> Bool {
+    @discardableResult
+    mutating func header(
+        _ instruction: UInt8,
+        _ payload: [UInt8],
+        _ length: Int,
+        _ mode: DESFireCommunication = .authenticated
+    ) throws(Refusal) -> [UInt8] {
+        let (header, data) = try open(instruction, payload, headerLength: length, mode)
+        guard data.isEmpty else { throw Refusal(0x7E) }
+        return header
+    }
+
+    func application() throws(Refusal) -> Int {
+        guard let selected else { throw Refusal(0x9D) }
+        return selected
+    }
+
+    func require(_ option: UInt8) throws(Refusal) {
         let options = selected.map { applications[$0].options } ?? configuration.options
-        return options & option != 0 || session?.keyNumber == 0
+        guard options & option != 0 || session?.keyNumber == 0 else { throw refusal }
     }
 
-    /// The status of a command that is not allowed: it takes a key, or another one.
-    var refusal: UInt8 { session == nil ? 0xAE : 0x9D }
+    /// The refusal of a command that is not allowed: it takes a key, or another one.
+    var refusal: Refusal { Refusal(session == nil ? 0xAE : 0x9D) }
 
-    /// How much memory is free.
     var freeMemory: Int {
         let files = applications.flatMap(\.files).reduce(0) { $0 + $1.footprint }
         return max(0, configuration.memory - files - 32 * applications.count)

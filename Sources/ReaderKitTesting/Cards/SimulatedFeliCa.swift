@@ -6,7 +6,7 @@ import Synchronization
 /// It takes polling with its request codes, Request Service (`02`), Request Response (`04`), Read Without Encryption
 /// (`06`) and Write Without Encryption (`08`) with the services 000B and 0009, and Request System Code (`0C`). Frames
 /// begin with their length. A command that asks for more blocks than the card allows, for a service or a block
-/// that it does not have, or that writes what is locked, is answered with the status flags of the standard.
+/// that it does not have is answered with the status flags of the standard.
 public final class SimulatedFeliCa: SimulatedCard {
     /// The IDm, 8 bytes.
     public let uid: [UInt8]
@@ -29,8 +29,6 @@ public final class SimulatedFeliCa: SimulatedCard {
         /// Whether the card states that it is there and what it has (`02`, `04`, `0C`). A FeliCa Standard does and a
         /// FeliCa Lite does not, but libnfc and others ask by nothing else whether a card is still there.
         public var answersRequests = true
-        /// The first so many blocks that may not be written.
-        public var lockedBlocks = 0
 
         /// A FeliCa Lite with NDEF. Change what shall differ.
         public init() {}
@@ -42,13 +40,11 @@ public final class SimulatedFeliCa: SimulatedCard {
     /// A card whose blocks are all zero.
     public init(configuration: Configuration = .init(), uid: [UInt8] = SimulatedFeliCa.sampleIDm) {
         self.configuration = configuration
-        self.uid = Array((uid + Array(repeating: 0, count: 8)).prefix(8))
+        self.uid = uid.padded(to: 8)
         state = Mutex(Array(repeating: 0, count: max(1, configuration.blocks) * 16))
     }
 
-    /// A formatted tag that holds the message.
-    ///
-    /// - Returns: `nil` if the message is too long for the card.
+    /// A formatted tag that holds the message; `nil` if it is too long for the card.
     public static func formatted(
         message: [UInt8] = [],
         configuration: Configuration = .init(),
@@ -58,11 +54,9 @@ public final class SimulatedFeliCa: SimulatedCard {
         let blocks = max(1, configuration.blocks) - 1
         guard message.count <= blocks * 16 else { return nil }
         var first: [UInt8] = [0x10, UInt8(configuration.blocksPerRead & 0xFF)]
-        first += [UInt8(configuration.blocksPerWrite & 0xFF), UInt8(blocks >> 8 & 0xFF), UInt8(blocks & 0xFF)]
-        first += [0, 0, 0, 0, 0x00, 0x01]
-        first += [UInt8(message.count >> 16 & 0xFF), UInt8(message.count >> 8 & 0xFF), UInt8(message.count & 0xFF)]
-        let sum = first.reduce(0) { $0 + Int($1) }
-        card.overwrite(block: 0, with: first + [UInt8(sum >> 8 & 0xFF), UInt8(sum & 0xFF)])
+        first += [UInt8(configuration.blocksPerWrite & 0xFF)] + [UInt8].bigEndian(blocks, 2)
+        first += [0, 0, 0, 0, 0x00, 0x01] + [UInt8].bigEndian(message.count, 3)
+        card.overwrite(block: 0, with: first + [UInt8].bigEndian(first.reduce(0) { $0 + Int($1) }, 2))
         card.overwrite(block: 1, with: message)
         return card
     }
@@ -75,11 +69,7 @@ public final class SimulatedFeliCa: SimulatedCard {
 
     /// Changes memory as no reader could; what does not fit is left out.
     public func overwrite(block: Int, with bytes: [UInt8]) {
-        state.withLock { memory in
-            guard block >= 0, block * 16 < memory.count else { return }
-            let count = min(bytes.count, memory.count - block * 16)
-            memory.replaceSubrange(block * 16..<block * 16 + count, with: bytes.prefix(count))
-        }
+        state.withLock { $0.overwrite(at: block * 16, with: bytes) }
     }
 
     /// Answers a frame of the card's own protocol; `nil` is silence.
@@ -96,19 +86,16 @@ public final class SimulatedFeliCa: SimulatedCard {
 
     private func poll(_ bytes: [UInt8]) -> RawFrame? {
         guard bytes.count == 6 else { return nil }
-        func matches(_ system: UInt16) -> Bool {
-            let (high, low) = (UInt8(system >> 8), UInt8(system & 0xFF))
-            return (bytes[2] == 0xFF || bytes[2] == high) && (bytes[3] == 0xFF || bytes[3] == low)
-        }
-        guard let system = configuration.systems.first(where: matches) else { return nil }
+        let systems = configuration.systems.map { [UInt8].bigEndian(Int($0), 2) }
+        guard let system = systems.first(where: { zip(bytes[2..<4], $0).allSatisfy { $0 == 0xFF || $0 == $1 } })
+        else { return nil }
         var answer = [0x01] + uid + [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]
         // The system, or how fast the card can be talked to: 212 and 424 kbit/s, which it finds out itself.
-        if bytes[4] == 0x01 { answer += [UInt8(system >> 8), UInt8(system & 0xFF)] }
+        if bytes[4] == 0x01 { answer += system }
         if bytes[4] == 0x02 { answer += [0x00, 0x83] }
         return RawFrame([UInt8(answer.count + 1)] + answer)
     }
 
-    /// Request Service, Request Response and Request System Code.
     private func request(_ bytes: [UInt8]) -> RawFrame? {
         guard bytes.count >= 10, Array(bytes[2..<10]) == uid else { return nil }
         let data: [UInt8]
@@ -126,23 +113,15 @@ public final class SimulatedFeliCa: SimulatedCard {
             data = [0x00]
         default:
             guard bytes.count == 10 else { return nil }
-            data =
-                [UInt8(configuration.systems.count & 0x0F)]
-                + configuration.systems.prefix(15).flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+            let systems = configuration.systems.prefix(15).flatMap { [UInt8].bigEndian(Int($0), 2) }
+            data = [UInt8(configuration.systems.count & 0x0F)] + systems
         }
         let answer = [bytes[1] + 1] + uid + data
         return RawFrame([UInt8(answer.count + 1)] + answer)
     }
 
-    /// What a command names: blocks, and the data behind them.
-    private struct Request {
-        var service: UInt16
-        var blocks: [Int]
-        var data: [UInt8]
-    }
-
-    /// Reads service and block list, of one service as on these cards.
-    private static func request(_ bytes: [UInt8]) -> Request? {
+    /// What a command names, of one service as on these cards: blocks, and the data behind them.
+    private static func request(_ bytes: [UInt8]) -> (service: UInt16, blocks: [Int], data: [UInt8])? {
         guard bytes.count >= 14, bytes[10] == 1 else { return nil }
         let service = UInt16(bytes[12]) << 8 | UInt16(bytes[11])
         var rest = bytes[14...]
@@ -156,7 +135,7 @@ public final class SimulatedFeliCa: SimulatedCard {
                 blocks.append(Int(high) << 8 | Int(low))
             }
         }
-        return Request(service: service, blocks: blocks, data: Array(rest))
+        return (service, blocks, Array(rest))
     }
 
     private func command(_ bytes: [UInt8]) -> RawFrame? {
@@ -172,14 +151,13 @@ public final class SimulatedFeliCa: SimulatedCard {
         guard (1...max(1, most)).contains(request.blocks.count) else { return answer([0xFF, 0xA2]) }
         guard isRead || request.data.count == request.blocks.count * 16 else { return nil }
         return state.withLock { memory in
-            for block in request.blocks where block * 16 >= memory.count { return answer([0x01, 0xA8]) }
+            if request.blocks.contains(where: { $0 * 16 >= memory.count }) { return answer([0x01, 0xA8]) }
             if isRead {
                 let data = request.blocks.flatMap { memory[$0 * 16..<$0 * 16 + 16] }
                 return answer([0, 0], [UInt8(request.blocks.count)] + data)
             }
-            for block in request.blocks where block < configuration.lockedBlocks { return answer([0x01, 0xA8]) }
             for (index, block) in request.blocks.enumerated() {
-                memory.replaceSubrange(block * 16..<block * 16 + 16, with: request.data[index * 16..<index * 16 + 16])
+                memory.overwrite(at: block * 16, with: Array(request.data[index * 16..<index * 16 + 16]))
             }
             return answer([0, 0])
         }

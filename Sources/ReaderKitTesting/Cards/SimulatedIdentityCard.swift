@@ -21,11 +21,7 @@ public final class SimulatedIdentityCard: SimulatedCard {
         state = Mutex(State(uid: uid, next: nil))
     }
 
-    /// A card of that kind that shows another identifier each time that it is powered.
-    ///
-    /// - Parameters:
-    ///   - kind: what the card is.
-    ///   - uid: gives the identifier for the first (0), second (1), … activation.
+    /// A card of that kind that shows another identifier for the first (0), second (1), … activation.
     public init(kind: SimulatedCardKind, uid: @escaping @Sendable (Int) -> [UInt8]) {
         self.kind = kind
         state = Mutex(State(uid: uid(0), next: uid))
@@ -43,14 +39,12 @@ public final class SimulatedIdentityCard: SimulatedCard {
         SimulatedIdentityCard(kind: .isoDEP(historicalBytes: [0x80]), uid: uid)
     }
 
-    /// A phone without a pass: a random identifier of 4 bytes that begins with `08`, new at each activation.
-    ///
-    /// - Parameter seed: the same seed gives the same identifiers.
+    /// A phone without a pass: a random identifier of 4 bytes that begins with `08`, new at each activation, the same
+    /// for the same seed.
     public static func phone(seed: UInt64 = 1) -> SimulatedIdentityCard {
         SimulatedIdentityCard(kind: .isoDEP(historicalBytes: [])) { activation in
             var numbers = SeededNumbers(seed: seed &+ UInt64(truncatingIfNeeded: activation) &* 0x9E37_79B9_7F4A_7C15)
-            let value = numbers.next()
-            return [0x08] + (0..<3).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+            return [0x08] + [UInt8].littleEndian(Int(truncatingIfNeeded: numbers.next()), 3)
         }
     }
 

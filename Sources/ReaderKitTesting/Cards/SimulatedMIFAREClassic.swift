@@ -20,11 +20,7 @@ public final class SimulatedMIFAREClassic: SimulatedCard {
     /// The identifier that cards have unless told otherwise.
     public static let sampleUID: [UInt8] = [0x3A, 0x5B, 0x7C, 0x9D]
 
-    /// A card as it leaves the factory: the key `FFFFFFFFFFFF` everywhere, no data.
-    ///
-    /// - Parameters:
-    ///   - size: the size of the card.
-    ///   - uid: the identifier, 4 or 7 bytes.
+    /// A card as it leaves the factory: the key `FFFFFFFFFFFF` everywhere, no data; the identifier has 4 or 7 bytes.
     public init(_ size: ClassicSize = .oneK, uid: [UInt8] = SimulatedMIFAREClassic.sampleUID) {
         self.size = size
         self.uid = uid
@@ -39,12 +35,8 @@ public final class SimulatedMIFAREClassic: SimulatedCard {
         state = Mutex(ClassicState(uid: uid, memory: memory))
     }
 
-    /// A card with the given memory from block 0 on; what the image does not cover stays as the factory made it.
-    ///
-    /// - Parameters:
-    ///   - size: the size of the card.
-    ///   - image: the memory, keys included.
-    ///   - uid: the identifier, 4 or 7 bytes; block 0 is taken from the image as it is.
+    /// A card with the given memory from block 0 on, keys included; what the image does not cover stays as the factory
+    /// made it.
     public init(_ size: ClassicSize, image: [UInt8], uid: [UInt8]) {
         let blank = SimulatedMIFAREClassic(size, uid: uid)
         self.size = size
@@ -53,14 +45,7 @@ public final class SimulatedMIFAREClassic: SimulatedCard {
         state = Mutex(ClassicState(uid: uid, memory: Array(kept) + blank.memory[kept.count...]))
     }
 
-    /// A card whose sectors all belong to NDEF, and that holds the message.
-    ///
-    /// - Parameters:
-    ///   - size: the size of the card.
-    ///   - message: the message; none makes an empty one.
-    ///   - keyB: the key B of all sectors.
-    ///   - uid: the identifier, 4 or 7 bytes.
-    /// - Returns: `nil` if the message is too long for the card.
+    /// A card whose sectors all belong to NDEF, with one key B, and that holds the message; `nil` if it is too long.
     public static func formatted(
         _ size: ClassicSize = .oneK,
         message: [UInt8] = [],
@@ -71,15 +56,9 @@ public final class SimulatedMIFAREClassic: SimulatedCard {
         var directory = MAD(hasSecondHalf: size.sectors > 16)
         let sectors = (1..<size.sectors).filter { $0 != 16 }
         for sector in sectors { directory[sector] = .ndef }
-        let header: [UInt8] =
-            message.count < 255
-            ? [0x03, UInt8(message.count)]
-            : [0x03, 0xFF, UInt8(message.count >> 8 & 0xFF), UInt8(message.count & 0xFF)]
-        var content = header + message
         let blocks = sectors.flatMap { ClassicSize.blocks(ofSector: $0).dropLast() }
-        guard message.count < 65_535, content.count <= blocks.count * 16 else { return nil }
-        if content.count < blocks.count * 16 { content.append(0xFE) }
-        content += Array(repeating: 0, count: blocks.count * 16 - content.count)
+        guard let area = [UInt8].dataArea(message, size: blocks.count * 16) else { return nil }
+        let content = area.padded(to: blocks.count * 16)
         card.state.withLock { state in
             for (index, block) in blocks.enumerated() {
                 state[block] = Array(content[index * 16..<index * 16 + 16])
@@ -119,12 +98,8 @@ public final class SimulatedMIFAREClassic: SimulatedCard {
         state.withLock { $0[block] = bytes }
     }
 
-    /// Makes a block a value block, as no reader could. What is no block changes nothing.
-    ///
-    /// - Parameters:
-    ///   - value: the number that it holds.
-    ///   - block: the block.
-    ///   - address: the byte that belongs to the number, of which the card takes no notice.
+    /// Makes a block a value block, as no reader could; what is no block changes nothing. The card takes no notice of
+    /// the address.
     public func setValue(_ value: Int32, block: Int, address: UInt8 = 0) {
         overwrite(block: block, with: ClassicValue(value, address: address).bytes)
     }

@@ -6,8 +6,7 @@ import Synchronization
 /// It answers the raw frames of its chip: READ, WRITE, COMPATIBILITY_WRITE and HLTA; FAST_READ, GET_VERSION, READ_SIG
 /// and PWD_AUTH; an NTAG's READ_CNT; an Ultralight EV1's READ_CNT, INCR_CNT, CHECK_TEARING_EVENT and VCSL; an
 /// Ultralight C's AUTHENTICATE with 3DES. It has roll-over, one-time programmable bits, lock bits, protection by
-/// password or key, counters, and an NTAG's ASCII mirror. Behind a ``SimulatedReader`` it takes `FF B0` and `FF D6`
-/// too.
+/// password or key, counters, and an NTAG's ASCII mirror.
 ///
 /// As on the chip, changed lock bits and configuration take effect when the tag is next powered. Other than the chip,
 /// it need not be selected anew after a refusal, which most readers do by themselves.
@@ -20,16 +19,10 @@ public final class SimulatedNTAG: SimulatedCard {
     /// A tag as it leaves the factory: formatted, with an empty message.
     ///
     /// - Parameters:
-    ///   - model: the chip.
     ///   - uid: the identifier, 7 bytes; a shorter one is filled with zeros, a longer one cut.
     ///   - signature: what READ_SIG answers, 32 bytes. The default is a placeholder that no check accepts.
     ///   - seed: where an Ultralight C's challenges come from; by default the same ones in every run.
-    public init(
-        _ model: Model,
-        uid: [UInt8] = SimulatedNTAG.sampleUID,
-        signature: [UInt8]? = nil,
-        seed: UInt64 = 1
-    ) {
+    public init(_ model: Model, uid: [UInt8] = SimulatedNTAG.sampleUID, signature: [UInt8]? = nil, seed: UInt64 = 1) {
         self.model = model
         var state = NTAGState(model: model, signature: signature, seed: seed)
         state.setUID(uid)
@@ -37,9 +30,8 @@ public final class SimulatedNTAG: SimulatedCard {
         self.state = Mutex(state)
     }
 
-    /// A tag with the given memory from page 0 on; what the image does not cover stays as the factory made it.
-    ///
-    /// The identifier is taken from the image as it is, so that broken images can be tried too.
+    /// A tag with the given memory from page 0 on, identifier included, right or not; what the image does not cover
+    /// stays as the factory made it.
     public init(_ model: Model, image: [UInt8], signature: [UInt8]? = nil) {
         self.model = model
         var state = NTAGState(model: model, signature: signature, seed: 1)
@@ -49,22 +41,13 @@ public final class SimulatedNTAG: SimulatedCard {
         self.state = Mutex(state)
     }
 
-    /// A formatted tag that holds the message.
-    ///
-    /// - Returns: `nil` if the message is too long for the chip.
+    /// A formatted tag that holds the message; `nil` if it is too long for the chip.
     public static func formatted(
         _ model: Model,
         uid: [UInt8] = SimulatedNTAG.sampleUID,
         message: [UInt8]
     ) -> SimulatedNTAG? {
-        let header: [UInt8] =
-            message.count < 255
-            ? [0x03, UInt8(message.count)]
-            : [0x03, 0xFF, UInt8(message.count >> 8 & 0xFF), UInt8(message.count & 0xFF)]
-        let size = (model.lastUserPage - 3) * 4
-        guard message.count < 65_535, header.count + message.count <= size else { return nil }
-        var content = header + message
-        if content.count < size { content.append(0xFE) }
+        guard let content = [UInt8].dataArea(message, size: (model.lastUserPage - 3) * 4) else { return nil }
         let tag = SimulatedNTAG(model, uid: uid)
         tag.state.withLock { $0.overwrite(with: content, fromPage: 4, clearingUserMemory: true) }
         return tag
@@ -97,12 +80,10 @@ public final class SimulatedNTAG: SimulatedCard {
         state.withLock { $0.overwrite(with: bytes, fromPage: page) }
     }
 
-    /// Protects the pages from `firstPage` on with a password, as a write of the configuration pages would.
+    /// Protects the pages from `firstPage` (AUTH0) on with a password of 4 bytes and an acknowledgement (PACK) of 2, as
+    /// a write of the configuration pages would.
     ///
     /// - Parameters:
-    ///   - password: 4 bytes.
-    ///   - acknowledgement: PACK, 2 bytes.
-    ///   - firstPage: AUTH0.
     ///   - reading: whether reading needs the password too (PROT), not only writing.
     ///   - attempts: AUTHLIM, the wrong passwords that are allowed; 0 is no limit.
     public func protect(
@@ -112,23 +93,11 @@ public final class SimulatedNTAG: SimulatedCard {
         reading: Bool,
         attempts: UInt8 = 0
     ) {
-        state.withLock {
-            $0.protect(
-                password: password,
-                acknowledgement: acknowledgement,
-                firstPage: firstPage,
-                reading: reading,
-                attempts: attempts
-            )
-        }
+        state.withLock { $0.protect(password, acknowledgement, firstPage, reading, attempts) }
     }
 
-    /// Sets the key of an Ultralight C and the pages that need it, as writes would; another chip stays as it is.
-    ///
-    /// - Parameters:
-    ///   - key: 16 bytes.
-    ///   - firstPage: AUTH0; 48 and more protect nothing.
-    ///   - reading: whether reading needs the key too (AUTH1), not only writing.
+    /// Sets the key of an Ultralight C, 16 bytes, and the first page that needs it (AUTH0; 48 and more protect
+    /// nothing), as writes would; another chip stays as it is. `reading` is whether reading needs the key too (AUTH1).
     public func protect(key: [UInt8], fromPage firstPage: UInt8, reading: Bool) {
         guard model.isUltralightC, key.count == 16 else { return }
         state.withLock {
@@ -181,33 +150,32 @@ extension SimulatedNTAG {
         public let pagesPerLockBit: Int
         /// What a formatted tag has from page 4 on.
         public let factoryContent: [UInt8]
-        /// Whether it has four configuration pages: CFG0, CFG1, PWD, PACK.
-        let hasConfiguration: Bool
         /// Whether it is an Ultralight C: a counter, authentication settings and a key in place of a configuration.
         let isUltralightC: Bool
 
-        init(
+        /// - Parameters:
+        ///   - version: what differs between versions: product, subtype and size.
+        ///   - lockControl: the value of the lock control object before an empty message; empty if there is none.
+        private init(
             _ name: String,
-            pages: Int,
-            lastUserPage: Int,
-            sizeByte: UInt8,
-            version: [UInt8]? = nil,
-            pagesPerLockBit: Int = 0,
-            factoryContent: [UInt8] = [0x03, 0x00, 0xFE, 0x00],
-            isUltralightC: Bool = false
+            _ pages: Int,
+            _ lastUserPage: Int,
+            _ sizeByte: UInt8,
+            _ version: [UInt8]? = nil,
+            _ pagesPerLockBit: Int = 0,
+            _ lockControl: [UInt8] = []
         ) {
             self.name = name
             self.pages = pages
             self.lastUserPage = lastUserPage
             self.sizeByte = sizeByte
-            self.version = version
+            self.version = version.map { [0x00, 0x04] + $0[..<2] + [0x01, 0x00, $0[2], 0x03] }
             self.pagesPerLockBit = pagesPerLockBit
-            self.factoryContent = factoryContent
-            hasConfiguration = version != nil
-            self.isUltralightC = isUltralightC
+            factoryContent =
+                lockControl.isEmpty ? [0x03, 0x00, 0xFE, 0x00] : [0x01, 0x03] + lockControl + [0x03, 0x00, 0xFE]
+            isUltralightC = version == nil && pagesPerLockBit > 0
         }
 
-        /// The families, which differ in their commands.
         enum Family { case ultralight, ultralightC, ultralightEV1, ntag }
 
         var family: Family {
@@ -216,91 +184,47 @@ extension SimulatedNTAG {
             return version[2] == 0x03 ? .ultralightEV1 : .ntag
         }
 
-        /// Whether it can count its activations, as an NTAG213, 215 or 216.
         var countsReads: Bool { family == .ntag && version.map { $0.count > 3 && $0[3] == 0x02 } ?? false }
 
         /// The page of the dynamic lock bytes, right behind user memory.
         public var dynamicLockPage: Int? { pagesPerLockBit > 0 ? lastUserPage + 1 : nil }
         /// The first of the four configuration pages: CFG0, CFG1, PWD, PACK.
-        public var configurationPage: Int? { hasConfiguration ? (dynamicLockPage ?? lastUserPage) + 1 : nil }
-        /// The first page that is never read.
+        public var configurationPage: Int? { version != nil ? (dynamicLockPage ?? lastUserPage) + 1 : nil }
         var endOfReading: Int { isUltralightC ? 0x2C : pages }
 
+        // Name, pages, the last one of user memory, size byte, version, pages per lock bit, lock control.
+
         /// NTAG210: 48 bytes of user memory.
-        public static let ntag210 = Model(
-            "NTAG210",
-            pages: 20,
-            lastUserPage: 0x0F,
-            sizeByte: 0x06,
-            version: [0x00, 0x04, 0x04, 0x01, 0x01, 0x00, 0x0B, 0x03]
-        )
+        public static let ntag210 = Model("NTAG210", 20, 0x0F, 0x06, [0x04, 0x01, 0x0B])
         /// NTAG212: 128 bytes of user memory.
-        public static let ntag212 = Model(
-            "NTAG212",
-            pages: 41,
-            lastUserPage: 0x23,
-            sizeByte: 0x10,
-            version: [0x00, 0x04, 0x04, 0x01, 0x01, 0x00, 0x0E, 0x03],
-            pagesPerLockBit: 2,
-            factoryContent: [0x01, 0x03, 0x90, 0x0A, 0x34, 0x03, 0x00, 0xFE]
-        )
+        public static let ntag212 = Model("NTAG212", 41, 0x23, 0x10, [0x04, 0x01, 0x0E], 2, [0x90, 0x0A, 0x34])
         /// NTAG213: 144 bytes of user memory.
-        public static let ntag213 = Model(
-            "NTAG213",
-            pages: 45,
-            lastUserPage: 0x27,
-            sizeByte: 0x12,
-            version: [0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x0F, 0x03],
-            pagesPerLockBit: 2,
-            factoryContent: [0x01, 0x03, 0xA0, 0x0C, 0x34, 0x03, 0x00, 0xFE]
-        )
+        public static let ntag213 = Model("NTAG213", 45, 0x27, 0x12, [0x04, 0x02, 0x0F], 2, [0xA0, 0x0C, 0x34])
         /// NTAG215: 504 bytes of user memory, of which the capability container counts 496.
-        public static let ntag215 = Model(
-            "NTAG215",
-            pages: 135,
-            lastUserPage: 0x81,
-            sizeByte: 0x3E,
-            version: [0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x11, 0x03],
-            pagesPerLockBit: 16
-        )
+        public static let ntag215 = Model("NTAG215", 135, 0x81, 0x3E, [0x04, 0x02, 0x11], 16)
         /// NTAG216: 888 bytes of user memory, of which the capability container counts 872.
-        public static let ntag216 = Model(
-            "NTAG216",
-            pages: 231,
-            lastUserPage: 0xE1,
-            sizeByte: 0x6D,
-            version: [0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x13, 0x03],
-            pagesPerLockBit: 16
-        )
+        public static let ntag216 = Model("NTAG216", 231, 0xE1, 0x6D, [0x04, 0x02, 0x13], 16)
         /// MIFARE Ultralight (MF0ICU1): 48 bytes of user memory, no version, no password; formatted here.
-        public static let ultralight = Model("MIFARE Ultralight", pages: 16, lastUserPage: 0x0F, sizeByte: 0x06)
+        public static let ultralight = Model("MIFARE Ultralight", 16, 0x0F, 0x06)
         /// MIFARE Ultralight C (MF0ICU2): 144 bytes of user memory, no version, a 3DES key; formatted here.
-        public static let ultralightC = Model(
-            "MIFARE Ultralight C",
-            pages: 48,
-            lastUserPage: 0x27,
-            sizeByte: 0x12,
-            pagesPerLockBit: 4,
-            factoryContent: [0x01, 0x03, 0xA0, 0x10, 0x44, 0x03, 0x00, 0xFE],
-            isUltralightC: true
-        )
+        public static let ultralightC = Model("MIFARE Ultralight C", 48, 0x27, 0x12, nil, 4, [0xA0, 0x10, 0x44])
         /// MIFARE Ultralight EV1 with 48 bytes of user memory (MF0UL11); formatted here.
         public static let ultralightEV1Small = Model(
             "MIFARE Ultralight EV1 (MF0UL11)",
-            pages: 20,
-            lastUserPage: 0x0F,
-            sizeByte: 0x06,
-            version: [0x00, 0x04, 0x03, 0x01, 0x01, 0x00, 0x0B, 0x03]
+            20,
+            0x0F,
+            0x06,
+            [0x03, 0x01, 0x0B]
         )
         /// MIFARE Ultralight EV1 with 128 bytes of user memory (MF0UL21); formatted here.
         public static let ultralightEV1Large = Model(
             "MIFARE Ultralight EV1 (MF0UL21)",
-            pages: 41,
-            lastUserPage: 0x23,
-            sizeByte: 0x10,
-            version: [0x00, 0x04, 0x03, 0x01, 0x01, 0x00, 0x0E, 0x03],
-            pagesPerLockBit: 2,
-            factoryContent: [0x01, 0x03, 0x90, 0x0A, 0x34, 0x03, 0x00, 0xFE]
+            41,
+            0x23,
+            0x10,
+            [0x03, 0x01, 0x0E],
+            2,
+            [0x90, 0x0A, 0x34]
         )
 
         /// All chips that are simulated.
@@ -312,36 +236,20 @@ extension SimulatedNTAG {
 }
 
 extension SimulatedNTAG.Model {
-    /// A bit in the page of the dynamic lock bytes.
-    struct LockBit {
-        /// Its place, counted from the lowest bit of the first byte.
-        var place: Int
-        /// The pages that it locks.
-        var locked: ClosedRange<Int>
-        /// The place of the bit that makes it unchangeable.
-        var frozenBy: Int
-    }
-
-    /// The dynamic lock bits, as the data sheets have them.
-    var lockBits: [LockBit] {
+    /// The dynamic lock bits, as the data sheets have them: their places, counted from the lowest bit of the first byte,
+    /// the pages that they lock, and the places of the bits that make them unchangeable.
+    var lockBits: [(place: Int, locked: ClosedRange<Int>, frozenBy: Int)] {
         guard pagesPerLockBit > 0 else { return [] }
         if isUltralightC {
             return [
-                LockBit(place: 1, locked: 16...19, frozenBy: 0), LockBit(place: 2, locked: 20...23, frozenBy: 0),
-                LockBit(place: 3, locked: 24...27, frozenBy: 0), LockBit(place: 5, locked: 28...31, frozenBy: 4),
-                LockBit(place: 6, locked: 32...35, frozenBy: 4), LockBit(place: 7, locked: 36...39, frozenBy: 4),
-                LockBit(place: 12, locked: 41...41, frozenBy: 8), LockBit(place: 13, locked: 42...42, frozenBy: 9),
-                LockBit(place: 14, locked: 43...43, frozenBy: 10), LockBit(place: 15, locked: 44...47, frozenBy: 11),
+                (1, 16...19, 0), (2, 20...23, 0), (3, 24...27, 0), (5, 28...31, 4), (6, 32...35, 4), (7, 36...39, 4),
+                (12, 41...41, 8), (13, 42...42, 9), (14, 43...43, 10), (15, 44...47, 11),
             ]
         }
         return (0..<16).compactMap { bit in
             let first = 16 + bit * pagesPerLockBit
             guard first <= lastUserPage else { return nil }
-            return LockBit(
-                place: bit,
-                locked: first...min(first + pagesPerLockBit - 1, lastUserPage),
-                frozenBy: 16 + bit / 2
-            )
+            return (bit, first...min(first + pagesPerLockBit - 1, lastUserPage), 16 + bit / 2)
         }
     }
 }

@@ -4,16 +4,10 @@ import ReaderKit
 ///
 /// Secure dynamic messaging can be set and is shown; the message that is read has nothing mirrored into it.
 public enum SimulatedNTAG424 {
-    /// A tag as it leaves the factory, with a message.
+    /// A tag as it leaves the factory, with a message, which is cut off behind 254 bytes.
     ///
     /// The capability container (file 1, E103) names the NDEF file (file 2, E104, 256 bytes) and the proprietary file
-    /// (file 3, E105, 128 bytes, which takes keys 2 and 3).
-    ///
-    /// - Parameters:
-    ///   - message: what is cut off behind 254 bytes.
-    ///   - keys: the application's five keys, all zeros at first. Missing ones are.
-    ///   - uid: the fixed identifier, 7 bytes.
-    ///   - showsRandomUID: whether it shows another identifier at each activation.
+    /// (file 3, E105, 128 bytes, which takes keys 2 and 3). Missing keys of the five are all zeros.
     public static func card(
         message: [UInt8] = [],
         keys: [SecretKey] = [],
@@ -38,9 +32,7 @@ public enum SimulatedNTAG424 {
     public static let applicationID: UInt32 = 0x00_E110
 
     private static func application(message: [UInt8], keys: [SecretKey]) -> SimulatedDESFireApplication {
-        let kept = Array(message.prefix(254))
-        let content = [UInt8(kept.count >> 8), UInt8(kept.count & 0xFF)] + kept
-        let zeros = [UInt8](repeating: 0, count: 256 - content.count)
+        let kept = message.prefix(254)
         return SimulatedDESFireApplication(
             id: applicationID,
             name: SimulatedDESFireApplication.ndefName,
@@ -55,7 +47,7 @@ public enum SimulatedNTAG424 {
                 ),
                 SimulatedDESFireFile(
                     2,
-                    .standard(content + zeros),
+                    .standard(([UInt8].bigEndian(kept.count, 2) + kept).padded(to: 256)),
                     isoFile: 0xE104,
                     rights: DESFireAccessRights(read: .free, write: .free, readWrite: .free, change: .key(0))
                 ),

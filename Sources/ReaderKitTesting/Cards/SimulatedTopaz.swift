@@ -20,13 +20,11 @@ public final class SimulatedTopaz: SimulatedCard {
     /// A card whose memory is zero but for its identifier.
     public init(isLarge: Bool = false, uid: [UInt8] = SimulatedTopaz.sampleUID) {
         self.isLarge = isLarge
-        self.uid = Array((uid + Array(repeating: 0, count: 7)).prefix(7))
+        self.uid = uid.padded(to: 7)
         state = Mutex(self.uid + Array(repeating: 0, count: (isLarge ? 512 : 120) - 7))
     }
 
-    /// A formatted tag that holds the message.
-    ///
-    /// - Returns: `nil` if the message is too long for the card.
+    /// A formatted tag that holds the message; `nil` if it is too long for the card.
     public static func formatted(
         message: [UInt8] = [],
         isLarge: Bool = false,
@@ -34,16 +32,10 @@ public final class SimulatedTopaz: SimulatedCard {
     ) -> SimulatedTopaz? {
         let card = SimulatedTopaz(isLarge: isLarge, uid: uid)
         card.overwrite(at: 8, with: [0xE1, 0x10, isLarge ? 0x3F : 0x0E, 0x00])
-        var content: [UInt8] = isLarge ? [0x01, 0x03, 0xF2, 0x30, 0x33, 0x02, 0x03, 0xF0, 0x02, 0x03] : []
-        content +=
-            message.count < 255
-            ? [0x03, UInt8(message.count)]
-            : [0x03, 0xFF, UInt8(message.count >> 8 & 0xFF), UInt8(message.count & 0xFF)]
-        content += message
+        let controls: [UInt8] = isLarge ? [0x01, 0x03, 0xF2, 0x30, 0x33, 0x02, 0x03, 0xF0, 0x02, 0x03] : []
         let places = Array(12..<104) + (isLarge ? Array(128..<512) : [])
-        guard content.count <= places.count else { return nil }
-        if content.count < places.count { content.append(0xFE) }
-        for (place, byte) in zip(places, content) { card.overwrite(at: place, with: [byte]) }
+        guard let area = [UInt8].dataArea(message, size: places.count - controls.count) else { return nil }
+        for (place, byte) in zip(places, controls + area) { card.overwrite(at: place, with: [byte]) }
         return card
     }
 
@@ -55,11 +47,7 @@ public final class SimulatedTopaz: SimulatedCard {
 
     /// Changes memory as no reader could; what does not fit is left out.
     public func overwrite(at address: Int, with bytes: [UInt8]) {
-        state.withLock { memory in
-            guard memory.indices.contains(address) else { return }
-            let count = min(bytes.count, memory.count - address)
-            memory.replaceSubrange(address..<address + count, with: bytes.prefix(count))
-        }
+        state.withLock { $0.overwrite(at: address, with: bytes) }
     }
 
     private var header: [UInt8] { [isLarge ? 0x12 : 0x11, 0x48] }

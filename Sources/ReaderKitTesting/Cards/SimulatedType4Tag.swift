@@ -101,7 +101,6 @@ public final class SimulatedType4Tag: SimulatedCard {
     }
 }
 
-/// What a Type 4 tag keeps and does.
 private struct Type4State {
     let configuration: SimulatedType4Tag.Configuration
     var container: [UInt8]
@@ -117,18 +116,14 @@ private struct Type4State {
         let size = max(0, configuration.fileSize)
         container =
             [0x00, configuration.isExtended ? 17 : 15, configuration.version]
-            + Type4State.bytes(Int(configuration.longestAnswer), 2)
-            + Type4State.bytes(Int(configuration.longestCommand), 2)
+            + [UInt8].bigEndian(Int(configuration.longestAnswer), 2)
+            + [UInt8].bigEndian(Int(configuration.longestCommand), 2)
             + [configuration.isExtended ? 0x06 : 0x04, configuration.isExtended ? 8 : 6]
-            + Type4State.bytes(Int(configuration.fileID), 2)
-            + Type4State.bytes(size, sizeLength)
+            + [UInt8].bigEndian(Int(configuration.fileID), 2)
+            + [UInt8].bigEndian(size, sizeLength)
             + [configuration.readAccess, configuration.writeAccess]
-        let content = Type4State.bytes(message.count, sizeLength) + message
-        file = Array(content.prefix(size)) + Array(repeating: 0, count: max(0, size - content.count))
-    }
-
-    private static func bytes(_ number: Int, _ count: Int) -> [UInt8] {
-        (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * (count - 1 - $0))) }
+        let content = [UInt8].bigEndian(message.count, sizeLength) + message
+        file = content.padded(to: size)
     }
 
     mutating func deselect() {
@@ -235,15 +230,10 @@ private struct Type4State {
         guard !data.isEmpty, length <= longest else { return Status.wrongLength }
         let count = isContainer ? container.count : file.count
         guard offset + data.count <= count else { return Status.wrongParameters }
-        if isContainer {
-            container.replaceSubrange(offset..<offset + data.count, with: data)
-        } else {
-            file.replaceSubrange(offset..<offset + data.count, with: data)
-        }
+        if isContainer { container.overwrite(at: offset, with: data) } else { file.overwrite(at: offset, with: data) }
         return Status.success
     }
 
-    /// Whether the configuration and the container both let the file be written.
     private var mayWrite: Bool {
         let place = configuration.isExtended ? 16 : 14
         return configuration.writeAccess == 0 && !(container.indices.contains(place) && container[place] == 0xFF)

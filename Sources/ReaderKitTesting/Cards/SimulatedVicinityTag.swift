@@ -37,8 +37,6 @@ public final class SimulatedVicinityTag: SimulatedCard {
         public var blocks = 28 { didSet { blocks = min(max(blocks, 1), 65_536) } }
         /// Whether GET SYSTEM INFORMATION is known.
         public var tellsSystemInformation = true
-        /// Whether the extended commands are known.
-        public var knowsExtendedCommands = true
         /// The number that PC/SC gives the card.
         public var name: UInt16 = 0x0014
 
@@ -52,18 +50,12 @@ public final class SimulatedVicinityTag: SimulatedCard {
     /// A card whose blocks are all zero.
     public init(configuration: Configuration = .init(), uid: [UInt8] = SimulatedVicinityTag.sampleUID) {
         self.configuration = configuration
-        self.uid = Array((uid + Array(repeating: 0, count: 8)).prefix(8))
+        self.uid = uid.padded(to: 8)
         state = Mutex(State(memory: Array(repeating: 0, count: configuration.blockSize * configuration.blocks)))
     }
 
-    /// A formatted tag that holds the message, with a capability container of 4 bytes, or 8 where the size needs it.
-    ///
-    /// - Parameters:
-    ///   - message: the message; none makes an empty one.
-    ///   - configuration: what differs between cards.
-    ///   - isReadOnly: whether the capability container states that the message may not be written.
-    ///   - uid: the identifier.
-    /// - Returns: `nil` if the message is too long for the card.
+    /// A formatted tag that holds the message, with a capability container of 4 bytes, or 8 where the size needs it,
+    /// which may state that the message may not be written; `nil` if the message is too long for the card.
     public static func formatted(
         message: [UInt8] = [],
         configuration: Configuration = .init(),
@@ -76,19 +68,12 @@ public final class SimulatedVicinityTag: SimulatedCard {
         let access: UInt8 = isReadOnly ? 0x43 : 0x40
         let isLong = (total - 4) / 8 > 255
         let size = (total - (isLong ? 8 : 4)) / 8
-        var content: [UInt8] =
+        let container: [UInt8] =
             isLong
-            ? [magic, access, 0, 0x01, 0, 0, UInt8(size >> 8 & 0xFF), UInt8(size & 0xFF)]
+            ? [magic, access, 0, 0x01, 0, 0] + [UInt8].bigEndian(size, 2)
             : [magic, access, UInt8(size & 0xFF), 0x01]
-        let start = content.count
-        content +=
-            message.count < 255
-            ? [0x03, UInt8(message.count)]
-            : [0x03, 0xFF, UInt8(message.count >> 8 & 0xFF), UInt8(message.count & 0xFF)]
-        content += message
-        guard message.count < 65_535, content.count <= start + size * 8 else { return nil }
-        if content.count < start + size * 8 { content.append(0xFE) }
-        card.overwrite(block: 0, with: content)
+        guard let area = [UInt8].dataArea(message, size: size * 8) else { return nil }
+        card.overwrite(block: 0, with: container + area)
         return card
     }
 
@@ -100,12 +85,7 @@ public final class SimulatedVicinityTag: SimulatedCard {
 
     /// Changes memory as no reader could; what does not fit is left out.
     public func overwrite(block: Int, with bytes: [UInt8]) {
-        let start = block * configuration.blockSize
-        state.withLock { state in
-            guard block >= 0, start < state.memory.count else { return }
-            let count = min(bytes.count, state.memory.count - start)
-            state.memory.replaceSubrange(start..<start + count, with: bytes.prefix(count))
-        }
+        state.withLock { $0.memory.overwrite(at: block * configuration.blockSize, with: bytes) }
     }
 
     /// Locks a block, as LOCK BLOCK does.
@@ -170,8 +150,7 @@ public final class SimulatedVicinityTag: SimulatedCard {
     private func answer(_ command: UInt8, _ parameters: [UInt8], option: Bool) -> [UInt8] {
         switch command {
         case 0x20...0x23: return blocks(command, parameters, addressLength: 1, option: option)
-        case 0x30...0x33 where configuration.knowsExtendedCommands:
-            return blocks(command - 0x10, parameters, addressLength: 2, option: option)
+        case 0x30...0x33: return blocks(command - 0x10, parameters, addressLength: 2, option: option)
         case 0x27, 0x29: return setIdentifier(command == 0x27 ? 0 : 1, parameters)
         case 0x28, 0x2A: return parameters.isEmpty ? lockIdentifier(command == 0x28 ? 0 : 1) : Failure.unknownFormat
         case 0x2B where configuration.tellsSystemInformation: return systemInformation
@@ -212,7 +191,7 @@ public final class SimulatedVicinityTag: SimulatedCard {
 
     private func blocks(_ command: UInt8, _ parameters: [UInt8], addressLength: Int, option: Bool) -> [UInt8] {
         guard parameters.count >= addressLength else { return Failure.unknownFormat }
-        let number = (0..<addressLength).reduce(0) { $0 | Int(parameters[$1]) << (8 * $1) }
+        let number = parameters.prefix(addressLength).littleEndianNumber
         let data = Array(parameters.dropFirst(addressLength))
         let size = configuration.blockSize
         return state.withLock { state in
@@ -234,7 +213,7 @@ public final class SimulatedVicinityTag: SimulatedCard {
                 return state.locked.insert(number).inserted ? [0x00] : Failure.alreadyLocked
             default:
                 guard data.count == addressLength else { return Failure.unknownFormat }
-                let count = (0..<addressLength).reduce(0) { $0 | Int(data[$1]) << (8 * $1) } + 1
+                let count = data.littleEndianNumber + 1
                 guard number + count <= configuration.blocks else { return Failure.noBlock }
                 return [0x00] + (number..<number + count).flatMap(read)
             }

@@ -8,13 +8,11 @@ struct UltralightCHandshake {
 
     private static let zeros = [UInt8](repeating: 0, count: 8)
 
-    /// - Parameter seed: where the challenges come from; the same seed gives the same ones.
     init(seed: UInt64) { random = SeededNumbers(seed: seed) }
 
     /// The key as it stands in pages 2C to 2F: each half with its last byte first.
     static func key(inMemory bytes: [UInt8]) -> [UInt8] { bytes[..<8].reversed() + bytes[8...].reversed() }
 
-    /// Forgets the challenge.
     mutating func end() { challenge = nil }
 
     /// Answers one of the two frames; `nil` for another one while none is awaited.
@@ -28,7 +26,6 @@ struct UltralightCHandshake {
         return (RawFrame([0x00] + proof), true)
     }
 
-    /// Sends a challenge.
     mutating func start(_ argument: UInt8, _ key: [UInt8], _ plain: [UInt8]) -> RawFrame {
         guard argument == 0, let cipher = TripleDES(key: key)?.encrypt(plain, vector: Self.zeros) else {
             challenge = nil
@@ -54,8 +51,5 @@ struct UltralightCHandshake {
         Array(bytes.dropFirst() + bytes.prefix(1))
     }
 
-    private mutating func next() -> [UInt8] {
-        let value = random.next()
-        return (0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
-    }
+    private mutating func next() -> [UInt8] { [UInt8].littleEndian(Int(truncatingIfNeeded: random.next()), 8) }
 }

@@ -43,14 +43,8 @@ public enum SimulatedCardCatalog {
     /// The kind of that name, whatever its case.
     public static func kind(_ name: String) -> Kind? { kinds.first { $0.name == name.lowercased() } }
 
-    /// Makes a card.
-    ///
-    /// - Parameters:
-    ///   - name: the name of its kind.
-    ///   - uid: its identifier; `nil` is the one that all samples of the kind have.
-    ///   - message: what the card is formatted with, an empty message included; `nil` is a card as it leaves the
-    ///     factory.
-    /// - Throws: ``SimulatedCardError``.
+    /// Makes a card with the sample's identifier or another one, formatted with a message, an empty one included, or as
+    /// it leaves the factory (`nil`). Throws ``SimulatedCardError``.
     public static func make(
         _ name: String,
         uid: [UInt8]? = nil,
@@ -67,9 +61,8 @@ public enum SimulatedCardCatalog {
         return try make(name, uid: uid, messageBytes: bytes)
     }
 
-    /// Makes a card that holds those bytes where its message belongs, whether they are one or not.
-    ///
-    /// - Throws: ``SimulatedCardError``.
+    /// Makes a card that holds those bytes where its message belongs, whether they are one or not. Throws
+    /// ``SimulatedCardError``.
     public static func make(
         _ name: String,
         uid: [UInt8]? = nil,

@@ -3,7 +3,6 @@ import ReaderKit
 
 /// The text forms of memory dumps: lines of hexadecimal, Flipper's `Page 0: …`, Proxmark's JSON.
 struct CardImageText {
-    /// What a text form says.
     struct Dump {
         var bytes: [UInt8] = []
         var product: CardImage.Product?
@@ -13,7 +12,6 @@ struct CardImageText {
 
     private let text: String
 
-    /// The most blocks that any card has.
     private static let mostBlocks = 256
 
     /// `nil` if the bytes are no text.

@@ -43,12 +43,7 @@ public final class SimulatedBackend: ReaderBackend {
         }
     }
 
-    /// Readers without cards.
-    ///
-    /// - Parameters:
-    ///   - readers: the names of the readers that are there from the start.
-    ///   - reader: the habits of all readers.
-    ///   - now: the clock that dates the presentations.
+    /// Readers without cards, with the same habits; `now` is the clock that dates the presentations.
     public init(
         readers: [String] = [SimulatedBackend.defaultReader],
         reader: SimulatedReader = SimulatedReader(),
@@ -63,20 +58,14 @@ public final class SimulatedBackend: ReaderBackend {
     public static let defaultReader = "Simulated Reader 00 00"
 
     private static func slot(named name: String) -> Slot {
-        Slot(
-            info: ReaderInfo(name: name, backend: .simulated),
-            queue: DispatchQueue(label: "simulated reader \(name)")
-        )
+        Slot(info: ReaderInfo(name: name, backend: .simulated), queue: DispatchQueue(label: "simulated reader \(name)"))
     }
 
     // MARK: What happens to the readers
 
-    /// Presents a card; a card that is there is taken away first.
+    /// Presents a card to a reader (the first one if `nil`), with what goes wrong in each conversation; a card that is
+    /// there is taken away first.
     ///
-    /// - Parameters:
-    ///   - card: the card.
-    ///   - name: the reader; the first one if `nil`.
-    ///   - faults: what goes wrong in each conversation with this presentation.
     /// - Returns: the presentation, or `nil` if there is no such reader or no service.
     @discardableResult
     public func insert(
@@ -86,16 +75,9 @@ public final class SimulatedBackend: ReaderBackend {
     ) -> CardPresence? {
         remove(from: name)
         return state.withLock { state in
-            guard state.isServing, let index = state.slots.index(of: name) else { return nil }
+            guard let index = state.slots.index(of: name), state.isServing else { return nil }
             card.powerOn()
-            let facts = CardFacts(atr: card.atr)
-            state.presentations += 1
-            let presence = CardPresence(
-                reader: state.slots[index].info,
-                number: state.presentations,
-                facts: facts,
-                at: now()
-            )
+            let presence = state.presence(of: card, at: index, now())
             state.slots[index].card = card
             state.slots[index].presence = presence
             state.slots[index].faults = faults
@@ -106,10 +88,7 @@ public final class SimulatedBackend: ReaderBackend {
 
     /// Takes the card away; nothing happens if there is none.
     public func remove(from name: String? = nil) {
-        let card = state.withLock { state -> (any SimulatedCard)? in
-            guard let index = state.slots.index(of: name) else { return nil }
-            return state.empty(index)
-        }
+        let card = state.withLock { state in state.slots.index(of: name).flatMap { state.empty($0) } }
         card?.powerOff()
     }
 
@@ -118,14 +97,8 @@ public final class SimulatedBackend: ReaderBackend {
     public func flash(_ card: any SimulatedCard, at name: String? = nil) -> CardPresence? {
         remove(from: name)
         return state.withLock { state in
-            guard state.isServing, let index = state.slots.index(of: name) else { return nil }
-            state.presentations += 1
-            let presence = CardPresence(
-                reader: state.slots[index].info,
-                number: state.presentations,
-                facts: CardFacts(atr: card.atr),
-                at: now()
-            )
+            guard let index = state.slots.index(of: name), state.isServing else { return nil }
+            let presence = state.presence(of: card, at: index, now())
             state.publish(.cardMissed(presence))
             return presence
         }
@@ -218,9 +191,8 @@ public final class SimulatedBackend: ReaderBackend {
         return stream
     }
 
-    /// The readers that are there now, each with its card.
-    ///
-    /// - Throws: ``ReaderError/Kind/serviceUnavailable`` after ``loseService()``.
+    /// The readers that are there now, each with its card; ``ReaderError/Kind/serviceUnavailable`` after
+    /// ``loseService()``.
     public func readers() async throws -> [ReaderStatus] {
         try state.withLock { state throws(ReaderError) in
             guard state.isServing else { throw SimulatedBackend.serviceError }
@@ -242,12 +214,11 @@ public final class SimulatedBackend: ReaderBackend {
             guard let index = state.slots.index(of: presence.reader.name) else {
                 throw ReaderError(.readerUnavailable, attempting: attempt)
             }
-            guard state.slots[index].presence?.number == presence.number else {
-                throw ReaderError(.cardRemoved, attempting: attempt)
-            }
             return state.slots[index]
         }
-        guard let card = found.card else { throw ReaderError(.cardRemoved, attempting: attempt) }
+        guard found.presence?.number == presence.number, let card = found.card else {
+            throw ReaderError(.cardRemoved, attempting: attempt)
+        }
         let (reader, faults) = (reader, found.faults)
         return try await withCheckedThrowingContinuation { continuation in
             found.queue.async { [weak self] in
@@ -268,6 +239,11 @@ public final class SimulatedBackend: ReaderBackend {
 }
 
 extension SimulatedBackend.State {
+    fileprivate mutating func presence(of card: any SimulatedCard, at index: Int, _ now: Date) -> CardPresence {
+        presentations += 1
+        return CardPresence(reader: slots[index].info, number: presentations, facts: CardFacts(atr: card.atr), at: now)
+    }
+
     /// Takes the card out of a reader, and says so.
     fileprivate mutating func empty(_ index: Int) -> (any SimulatedCard)? {
         guard let presence = slots[index].presence else { return nil }

@@ -1,8 +1,6 @@
 import ReaderKit
 
-/// A conversation with a simulated card in this process.
-///
-/// Like every ``CardChannel`` it belongs to one thread at a time. Faults can be planned for any exchange.
+/// A conversation with a simulated card in this process, with planned faults. It belongs to one thread at a time.
 public final class SimulatedCardChannel: CardChannel {
     /// The card.
     public let card: any SimulatedCard

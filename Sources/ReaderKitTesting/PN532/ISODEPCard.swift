@@ -2,7 +2,6 @@
 ///
 /// It knows chaining in both directions, repetition, CID, and being deselected. It never asks for more time.
 struct ISODEPCard: Sendable {
-    /// Whether the card was activated by RATS or ATTRIB.
     private(set) var isActive = false
 
     private var blockNumber: UInt8 = 1
@@ -29,7 +28,6 @@ struct ISODEPCard: Sendable {
         self.identifier = identifier
     }
 
-    /// Answers a block without its checksum; `nil` is silence.
     mutating func receive(_ block: [UInt8], answer: ([UInt8]) -> [UInt8]?) -> [UInt8]? {
         guard isActive, let control = block.first else { return nil }
         let hasIdentifier = control & 0x08 != 0

@@ -214,19 +214,25 @@ extension PN532Chip {
 
     mutating func list(_ data: [UInt8]) -> Reply {
         guard data.count >= 2, (1...2).contains(data[0]), data[1] <= 0x04 else { return .syntaxError }
-        let details = Array(data.dropFirst(2))
+        let command = Wait.Command.list(brTy: data[1], data: Array(data.dropFirst(2)))
         selection = nil
-        if let target = find(data[1], details) { return .data([1] + target) }
+        if let found = find(command) { return .data(found) }
         guard retries == 0xFF else { return .data([0]) }
-        wait = Wait(command: .list(brTy: data[1], data: details), patience: nil)
+        wait = Wait(command: command, patience: nil)
         return .later
     }
 
-    /// Selects the card if that modulation finds it, and gives its target data, from the target number on.
-    ///
-    /// - Parameters:
-    ///   - brTy: speed and modulation: 0 type A, 1 and 2 FeliCa, 3 type B, 4 Topaz.
-    ///   - data: whom the request is for: an identifier, the payload of a polling request, an application family.
+    /// The answer to a command, if the card is what it looks for.
+    mutating func find(_ command: Wait.Command) -> [UInt8]? {
+        switch command {
+        case .list(let brTy, let data): find(brTy, data).map { [1] + $0 }
+        case .poll(let types): poll(types).map { [1, $0, UInt8(truncatingIfNeeded: $1.count)] + $1 }
+        }
+    }
+
+    /// Selects the card if that modulation (`brTy`: 0 type A, 1 and 2 FeliCa, 3 type B, 4 Topaz) finds it, and gives
+    /// its target data, from the target number on. The data says whom the request is for: an identifier, the payload of
+    /// a polling request, an application family.
     mutating func find(_ brTy: UInt8, _ data: [UInt8]) -> [UInt8]? {
         field.switchOn()
         let face = field.face
@@ -300,18 +306,15 @@ extension PN532Chip {
 
     mutating func autoPoll(_ data: [UInt8]) -> Reply {
         guard (3...17).contains(data.count), data[0] > 0, (1...15).contains(data[1]) else { return .syntaxError }
-        let types = Array(data.dropFirst(2))
+        let command = Wait.Command.poll(types: Array(data.dropFirst(2)))
         selection = nil
-        if let (type, target) = poll(types) {
-            return .data([1, type, UInt8(truncatingIfNeeded: target.count)] + target)
-        }
+        if let found = find(command) { return .data(found) }
         // Each type is looked for so many times, and each time takes so many periods of 150 ms.
-        let patience = Duration.milliseconds(150 * Int(data[0]) * Int(data[1]) * types.count)
-        wait = Wait(command: .poll(types: types), patience: data[0] == 0xFF ? nil : patience)
+        let patience = Duration.milliseconds(150 * Int(data[0]) * Int(data[1]) * (data.count - 2))
+        wait = Wait(command: command, patience: data[0] == 0xFF ? nil : patience)
         return .later
     }
 
-    /// The first of the types that the card is of, and its target data.
     mutating func poll(_ types: [UInt8]) -> (type: UInt8, target: [UInt8])? {
         field.switchOn()
         guard let face = field.face else { return nil }
@@ -344,9 +347,7 @@ extension PN532Chip {
         return .data([isBack ? Status.success : Status.timeOut])
     }
 
-    /// Puts the card to sleep; target number 0 means all cards.
-    ///
-    /// - Parameter forgets: whether the chip forgets it too.
+    /// Puts the card to sleep; target number 0 means all cards. `forgets` is whether the chip forgets it too.
     mutating func deselect(_ data: [UInt8], forgets: Bool) -> Reply {
         guard data.count == 1 else { return .syntaxError }
         guard data[0] <= 1 else { return .data([Status.context]) }

@@ -61,7 +61,6 @@ public struct PN532Chip: Sendable {
 
     private var lastAnswer: PN532Frame?
 
-    /// The card that commands go to.
     struct Selection: Sendable {
         var face: RadioFace
         /// What the field counted when the card was selected; another number means that the card knows of nothing.
@@ -75,18 +74,20 @@ public struct PN532Chip: Sendable {
         var identifier: UInt8?
     }
 
-    /// A command that waits for a card.
     struct Wait: Sendable {
         enum Command: Sendable {
             case list(brTy: UInt8, data: [UInt8])
             case poll(types: [UInt8])
+
+            var code: UInt8 {
+                if case .list = self { 0x4A } else { 0x60 }
+            }
         }
 
         var command: Command
         var patience: Duration?
     }
 
-    /// What becomes of a command.
     enum Reply {
         case data([UInt8])
         case syntaxError
@@ -101,10 +102,8 @@ public struct PN532Chip: Sendable {
 
     // MARK: The line
 
-    /// Takes a frame from the program and gives what the chip sends: to a command an acknowledgement and, unless it waits
-    /// for a card, the answer.
-    ///
-    /// A new command, or an acknowledgement frame, ends a command that waits, without an answer.
+    /// Takes a frame from the program and gives what the chip sends: to a command an acknowledgement and, unless it
+    /// waits for a card, the answer. A new command, or an acknowledgement frame, ends a command that waits.
     public mutating func receive(_ frame: PN532Frame) -> [PN532Frame] {
         switch frame {
         case .acknowledgement:
@@ -127,29 +126,16 @@ public struct PN532Chip: Sendable {
     /// Lays a card before the chip, in place of one that is there; a command that waited for it is answered.
     public mutating func insert(_ card: any SimulatedCard) -> [PN532Frame] {
         field.insert(card)
-        guard let wait else { return [] }
-        let found: [UInt8]
-        let code: UInt8
-        switch wait.command {
-        case .list(let brTy, let data):
-            guard let target = find(brTy, data) else { return [] }
-            (code, found) = (0x4A, [1] + target)
-        case .poll(let types):
-            guard let (type, target) = poll(types) else { return [] }
-            (code, found) = (0x60, [1, type, UInt8(truncatingIfNeeded: target.count)] + target)
-        }
+        guard let wait, let found = find(wait.command) else { return [] }
         self.wait = nil
-        return answer(code, .data(found))
+        return answer(wait.command.code, .data(found))
     }
 
     /// Takes the card away.
     public mutating func remove() { field.remove() }
 
-    /// Plans that the card is taken away in the middle of a command.
-    ///
-    /// - Parameters:
-    ///   - exchange: the exchange with the card, counted from 0 over those to come.
-    ///   - afterwards: whether the card still carries it out, its answer being lost.
+    /// Plans that the card is taken away at an exchange, counted from 0 over those to come, or after it carried that
+    /// out, its answer being lost.
     public mutating func tear(atExchange exchange: Int, afterwards: Bool) {
         field.planTear(at: exchange, afterwards: afterwards)
     }
@@ -158,10 +144,7 @@ public struct PN532Chip: Sendable {
     public mutating func giveUp() -> [PN532Frame] {
         guard let wait else { return [] }
         self.wait = nil
-        switch wait.command {
-        case .list: return answer(0x4A, .data([0]))
-        case .poll: return answer(0x60, .data([0]))
-        }
+        return answer(wait.command.code, .data([0]))
     }
 
     private mutating func answer(_ code: UInt8, _ reply: Reply) -> [PN532Frame] {

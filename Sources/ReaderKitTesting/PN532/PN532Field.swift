@@ -6,21 +6,13 @@ struct PN532Field: Sendable {
     private(set) var isOn = false
     /// Counts what makes a card forget that it was selected: another card, and every loss of power.
     private(set) var activation = 0
-    /// How many APDUs and frames have reached cards here.
     private(set) var exchanges = 0
 
     /// The identifier since the card last got power. A card keeps it as long, however often it is selected.
     private var uid: [UInt8] = []
-    /// Whether the card has been told nothing since it got power.
     private var isFresh = true
-    private var tear: Tear?
+    private var tear: (remaining: Int, afterwards: Bool)?
 
-    private struct Tear {
-        var remaining: Int
-        var afterwards: Bool
-    }
-
-    /// What the chip can find out of the card, if it can see it at all.
     var face: RadioFace? { card.flatMap { RadioFace($0, uid: uid) } }
 
     var shownUID: [UInt8] { uid }
@@ -72,9 +64,8 @@ struct PN532Field: Sendable {
 
     // MARK: Exchanges
 
-    /// The card is taken away at an exchange, counted from 0 over those to come.
     mutating func planTear(at exchange: Int, afterwards: Bool) {
-        tear = Tear(remaining: max(0, exchange), afterwards: afterwards)
+        tear = (max(0, exchange), afterwards)
     }
 
     mutating func exchange(frame: RawFrame) -> RawFrame? { exchange { $0.receive(frame: frame) } }
@@ -84,19 +75,14 @@ struct PN532Field: Sendable {
     private mutating func exchange<Answer>(_ body: (any SimulatedCard) -> Answer?) -> Answer? {
         guard isOn, let card else { return nil }
         isFresh = false
-        guard let planned = tear else {
+        let (isTorn, afterwards) = (tear?.remaining == 0, tear?.afterwards ?? false)
+        tear?.remaining -= 1
+        var answer: Answer?
+        if !isTorn || afterwards {
             exchanges += 1
-            return body(card)
+            answer = body(card)
         }
-        guard planned.remaining == 0 else {
-            tear?.remaining -= 1
-            exchanges += 1
-            return body(card)
-        }
-        if planned.afterwards {
-            exchanges += 1
-            _ = body(card)
-        }
+        guard isTorn else { return answer }
         remove()
         return nil
     }

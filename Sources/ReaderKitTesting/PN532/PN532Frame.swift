@@ -25,9 +25,8 @@ public enum PN532Frame: Sendable, Hashable {
     static let chip: UInt8 = 0xD5
     static let failure: UInt8 = 0x7F
 
-    /// The frame as it goes over the line, with preamble, start code, checksums and postamble.
-    ///
-    /// What is longer than ``longestData`` is cut.
+    /// The frame as it goes over the line, with preamble, start code, checksums and postamble; what is longer than
+    /// ``longestData`` is cut.
     public var bytes: [UInt8] {
         switch self {
         case .acknowledgement: [0x00, 0x00, 0xFF, 0x00, 0xFF, 0x00]

@@ -3,13 +3,8 @@ import ReaderKit
 /// A simulated PN532 board on a serial line: a ``PN532Chip`` behind a pseudo-terminal.
 ///
 /// To a program that uses libnfc, or speaks to such boards itself, there is no difference to a board with a card on it.
-/// It is reachable at ``connectionString`` as long as it is plugged in. A thread of its own serves it, which sleeps while
-/// nothing comes over the line; what is done to the board (``insert(_:)``, ``remove()`` and what goes wrong) may be done
-/// from any thread and takes effect at once.
-///
-///     let board = try PN532Terminal()
-///     board.insert(SimulatedNTAG(.ntag213))
-///     // LIBNFC_DEFAULT_DEVICE=<board.connectionString> nfc-list
+/// It is reachable at ``connectionString`` as long as it is plugged in. A thread of its own serves it, which sleeps
+/// while nothing comes over the line; what is done to the board takes effect at once, from any thread.
 public final class PN532Terminal: Sendable {
     /// The symbolic link under which the board is reachable, however often it goes and comes back, if it was given one.
     public var link: String? { terminal.link }
@@ -20,12 +15,10 @@ public final class PN532Terminal: Sendable {
 
     /// Plugs a board in.
     ///
-    /// - Parameters:
-    ///   - link: a path for a symbolic link to the terminal, whose own name differs each time. A link that is there is
-    ///     replaced; anything else is an error. It is removed with the terminal.
-    ///   - habits: in what the chip differs from others.
-    /// - Throws: ``ReaderError`` with ``ReaderError/Kind/readerUnavailable`` if there is no pseudo-terminal to be had, or
-    ///   the link cannot be made.
+    /// - Parameter link: a path for a symbolic link to the terminal, whose own name differs each time. A link that is
+    ///   there is replaced; anything else is an error. It is removed with the terminal.
+    /// - Throws: ``ReaderError/Kind/readerUnavailable`` if there is no pseudo-terminal to be had, or the link cannot be
+    ///   made.
     public init(link: String? = nil, habits: PN532Chip.Habits = .init()) throws(ReaderError) {
         self.habits = habits
         board = PN532Board(PN532Chip(habits))
@@ -48,10 +41,8 @@ public final class PN532Terminal: Sendable {
     /// power. Returns when nothing is left of the terminal; nothing happens if it is not plugged in.
     public func unplug() { terminal.unplug() }
 
-    /// Plugs the board in again, on a new terminal: the chip starts anew, and the card gets power when its field is switched
-    /// on. Nothing happens if it is plugged in.
-    ///
-    /// - Throws: as ``init(link:habits:)``.
+    /// Plugs the board in again, on a new terminal, or throws as ``init(link:habits:)``: the chip starts anew, and the
+    /// card gets power when its field is switched on. Nothing happens if it is plugged in.
     public func plugIn() throws(ReaderError) {
         try terminal.plugIn { board.restart(PN532Chip(habits)) }
     }
@@ -86,11 +77,8 @@ public final class PN532Terminal: Sendable {
 
     // MARK: What goes wrong
 
-    /// Plans that the card is taken away in the middle of a command.
-    ///
-    /// - Parameters:
-    ///   - exchange: the exchange with the card, counted from 0 over those to come.
-    ///   - afterwards: whether the card still carries it out, its answer being lost.
+    /// Plans that the card is taken away at an exchange, counted from 0 over those to come, or after it carried that
+    /// out, its answer being lost.
     public func tear(atExchange exchange: Int, afterwards: Bool = false) {
         board.change {
             $0.tear(atExchange: exchange, afterwards: afterwards)
@@ -100,12 +88,12 @@ public final class PN532Terminal: Sendable {
 
     /// How long each answer takes from now on, behind the acknowledgement of its command.
     public var delay: Duration {
-        get { board.delay }
-        set { board.delay = newValue }
+        get { board.state.withLock { $0.output.delay } }
+        set { board.state.withLock { $0.output.delay = newValue } }
     }
 
     /// The noise on the line from now on, in both directions; `nil` is none.
-    public func setNoise(_ noise: LineNoise?) { board.setNoise(noise) }
+    public func setNoise(_ noise: LineNoise?) { board.state.withLock { $0.output.noise = noise } }
 
     /// Sends bytes to the program that are none of the chip's.
     public func send(noise bytes: [UInt8]) { board.send(bytes) }

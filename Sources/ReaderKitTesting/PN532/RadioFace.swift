@@ -26,7 +26,6 @@ struct RadioFace: Sendable, Hashable {
     private(set) var technology: Technology
     /// ATQA of type A, most significant byte first as chips tell it.
     private(set) var atqa: [UInt8] = []
-    /// SAK of type A.
     private(set) var sak: UInt8 = 0
     /// ATS of type A with its length byte, or ATQB of type B; empty for a card without ISO/IEC 14443-4.
     private(set) var activation: [UInt8] = []
@@ -129,10 +128,8 @@ struct RadioFace: Sendable, Hashable {
     }
 }
 
-/// A card of ISO/IEC 14443-4 that is reached by type B in place of type A, as many identity and bank cards are.
-///
-/// It hands all APDUs to the card that it is made of. A PC/SC reader shows hardly any difference; to a PN532 it is another
-/// modulation with other commands.
+/// A card of ISO/IEC 14443-4 that is reached by type B in place of type A, as many identity and bank cards are. It
+/// hands all APDUs to the card that it is made of.
 public final class SimulatedTypeB: SimulatedCard {
     /// The card that answers.
     public let card: any SimulatedCard
@@ -140,12 +137,8 @@ public final class SimulatedTypeB: SimulatedCard {
     /// The four bytes of application data in the card's answer to a request.
     public let applicationData: [UInt8]
 
-    /// Presents a card by type B.
-    ///
-    /// - Parameters:
-    ///   - card: a card of ``SimulatedCardKind/isoDEP(historicalBytes:)``. Of its identifier the first four bytes are
-    ///     shown, as PUPI.
-    ///   - applicationData: the four bytes of application data; missing ones are zero.
+    /// Presents a card of ``SimulatedCardKind/isoDEP(historicalBytes:)`` by type B, with the first four bytes of its
+    /// identifier as PUPI and four bytes of application data; missing ones are zero.
     public init(_ card: any SimulatedCard, applicationData: [UInt8] = []) {
         self.card = card
         self.applicationData = Array((applicationData + [0, 0, 0, 0]).prefix(4))

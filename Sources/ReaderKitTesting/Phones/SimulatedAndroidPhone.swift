@@ -72,15 +72,13 @@ public final class SimulatedAndroidPhone: SimulatedCard {
 
     private let state: Mutex<State>
 
-    /// A phone.
+    /// A phone with passes for a collector. With several it wants its owner to choose.
     ///
     /// - Parameters:
-    ///   - passes: its passes for that collector. With several it wants its owner to choose.
-    ///   - collector: whose passes they are.
     ///   - chunk: how many bytes of its data it gives at once.
     ///   - isCompressed: whether it compresses its data for terminals that can inflate them.
-    ///   - givesAll: whether it gives all its passes at once in place of having one chosen, and without any still who its
-    ///     owner is (status word 9001).
+    ///   - givesAll: whether it gives all its passes at once in place of having one chosen, and without any still who
+    ///     its owner is (status word 9001).
     ///   - seed: the same seed gives the same identifiers and keys.
     public init(
         _ passes: [Pass],
@@ -173,12 +171,8 @@ extension SimulatedAndroidPhone.State {
             return ((try? template.encoded()) ?? []) + Status.success
         case Self.identifier:
             step = .selected
-            let record = NDEFRecord(
-                tnf: .external,
-                type: Array("mdn".utf8),
-                id: Array("mdn".utf8),
-                payload: [4] + nonce
-            )
+            let name = Array("mdn".utf8)
+            let record = NDEFRecord(tnf: .external, type: name, id: name, payload: [4] + nonce)
             return [0, 0, 0, 1] + SmartTapRecords.bytes([record]) + Status.success
         default: return Status.notFound
         }
@@ -251,19 +245,14 @@ extension SimulatedAndroidPhone.State {
     private mutating func bundle(compressed: Bool) -> [UInt8]? {
         let customer = SmartTapRecords.bytes([
             SmartTapRecords.record("cid", [4] + Array(SHA256.hash(data: collector.id.bigEndianBytes).prefix(16))),
-            NDEFRecord(tnf: .wellKnown, type: [0x54], id: Array("cpl".utf8), payload: [0x02] + Array("enen".utf8)),
+            Self.text("cpl", [0x02] + Array("enen".utf8)),
             SmartTapRecords.record("cut", [4] + random.bytes(16)),
         ])
         let objects = passes.map { pass in
             let object = SmartTapRecords.bytes([
                 SmartTapRecords.record("oid", [4] + pass.objectID),
                 // Without a language, as Google's own sample has it.
-                NDEFRecord(
-                    tnf: .wellKnown,
-                    type: [0x54],
-                    id: Array("n".utf8),
-                    payload: [0x00] + Array(pass.value.utf8)
-                ),
+                Self.text("n", [0x00] + Array(pass.value.utf8)),
             ])
             return value([4, 1] + collector.id.bigEndianBytes, SmartTapRecords.record(pass.kind.code, object))
         }
@@ -290,23 +279,23 @@ extension SimulatedAndroidPhone.State {
         return [compressed ? 0x03 : 0x01] + covered + Array(code)
     }
 
+    private static func text(_ id: String, _ payload: [UInt8]) -> NDEFRecord {
+        NDEFRecord(tnf: .wellKnown, type: [0x54], id: Array(id.utf8), payload: payload)
+    }
+
     private func value(_ issuer: [UInt8], _ object: NDEFRecord) -> NDEFRecord {
         SmartTapRecords.record("asv", SmartTapRecords.bytes([SmartTapRecords.record("i", issuer), object]))
     }
 
     /// A zlib stream of one stored block: compressed in form alone, which is all that the other side has to undo.
     private static func stored(_ bytes: [UInt8]) -> [UInt8] {
-        let length = UInt16(truncatingIfNeeded: bytes.count)
-        func little(_ value: UInt16) -> [UInt8] {
-            [UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8)]
-        }
+        let length = [UInt8].littleEndian(bytes.count, 2)
         var (low, high): (UInt32, UInt32) = (1, 0)
         for byte in bytes {
             low = (low + UInt32(byte)) % 65_521
             high = (high + low) % 65_521
         }
-        let sum = [high >> 8, high, low >> 8, low].map { UInt8(truncatingIfNeeded: $0) }
-        return [0x78, 0x01, 0x01] + little(length) + little(~length) + bytes + sum
+        return [0x78, 0x01, 0x01] + length + length.map { ~$0 } + bytes + (high << 16 | low).bigEndianBytes
     }
 }
 
@@ -317,14 +306,12 @@ struct PhoneRandom: Sendable {
 
     init(seed: UInt64) { self.seed = seed }
 
-    /// The next bytes, at most 32.
     mutating func bytes(_ length: Int) -> [UInt8] {
         count += 1
-        let input = [seed, count].flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
+        let input = [seed, count].flatMap { [UInt8].littleEndian(Int(truncatingIfNeeded: $0), 8) }
         return Array(SHA256.hash(data: input).prefix(length))
     }
 
-    /// The next ephemeral key.
     mutating func key() -> P256.KeyAgreement.PrivateKey {
         while true {
             // Fewer than one of 2^32 numbers of 32 bytes are no key of the curve.

@@ -32,7 +32,6 @@ public final class SimulatedApplePhone: SimulatedCard {
         var random: PhoneRandom
         var uid: [UInt8]
         var shown: String?
-        var offered: String?
         var recorded: [UInt8]?
     }
 
@@ -42,12 +41,7 @@ public final class SimulatedApplePhone: SimulatedCard {
     private let now: @Sendable () -> Date
     private let state: Mutex<State>
 
-    /// A phone.
-    ///
-    /// - Parameters:
-    ///   - passes: its passes.
-    ///   - seed: the same seed gives the same identifiers and keys.
-    ///   - now: the phone's clock.
+    /// A phone with a clock; the same seed gives the same identifiers and keys.
     public init(_ passes: [Pass], seed: UInt64 = 1, now: @escaping @Sendable () -> Date = { Date() }) {
         self.now = now
         var random = PhoneRandom(seed: seed)
@@ -66,9 +60,6 @@ public final class SimulatedApplePhone: SimulatedCard {
 
     /// Lets it give this cryptogram at each tap, as one who recorded it would; `nil` makes new ones again.
     public func replay(_ cryptogram: [UInt8]?) { state.withLock { $0.recorded = cryptogram } }
-
-    /// The address at which it was told that there is a pass to be had.
-    public var offeredURL: String? { state.withLock { $0.offered } }
 
     /// The pass type that it shows to its owner, since a reader asked for it.
     public var shownPass: String? { state.withLock { $0.shown } }
@@ -119,8 +110,7 @@ extension SimulatedApplePhone.State {
             return [0x6A, 0x80]
         }
         if command.p2 == 0x00 {
-            guard let url = objects.find(0x9F29)?.value else { return [0x6A, 0x80] }
-            offered = String(decoding: url, as: UTF8.self)
+            guard objects.find(0x9F29) != nil else { return [0x6A, 0x80] }
             return [0x70, 0x03, 0x9F, 0x2A, 0x00] + Status.success
         }
         guard let merchant = objects.find(0x9F25)?.value, merchant.count == 32 else { return [0x6A, 0x80] }

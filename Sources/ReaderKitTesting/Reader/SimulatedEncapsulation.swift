@@ -91,11 +91,7 @@ public enum SimulatedEncapsulation: String, Sendable, Hashable, CaseIterable {
 
     // MARK: PC/SC part 3
 
-    private func session(
-        _ command: [UInt8],
-        _ card: any SimulatedCard,
-        _ memory: SimulatedReaderMemory
-    ) -> [UInt8] {
+    private func session(_ command: [UInt8], _ card: any SimulatedCard, _ memory: SimulatedReaderMemory) -> [UInt8] {
         guard let data = SimulatedEncapsulation.data(command), data.count >= 2 else { return Status.wrongLength }
         switch (command[2], command[3], data[0]) {
         case (0x00, 0x00, 0x81):

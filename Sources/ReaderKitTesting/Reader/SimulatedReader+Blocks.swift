@@ -12,7 +12,7 @@ extension SimulatedReader {
         if kind.isClassic { return readSectorBlock(block, expected, of: card) }
         if kind.isFeliCa, readsOtherCards { return readFeliCa(block, expected, of: card) }
         if kind.isVicinity, readsOtherCards { return readVicinity(block, expected, of: card) }
-        if kind.isTopaz, readsTopaz { return readTopazBlock(block, expected, of: card) }
+        if kind == .topaz, readsTopaz { return readTopazBlock(block, expected, of: card) }
         if case .isoDEP = kind { return Status.wrongCard }
         return Status.unsupported
     }
@@ -40,7 +40,7 @@ extension SimulatedReader {
         return Status.unsupported
     }
 
-    private var security: [UInt8] { [UInt8(securityStatus >> 8), UInt8(securityStatus & 0xFF)] }
+    private var security: [UInt8] { [UInt8].bigEndian(Int(securityStatus), 2) }
 
     /// Cuts an answer to what was asked for, where the reader does not insist on the length.
     private func cut(_ data: [UInt8], _ expected: Int) -> [UInt8] {
@@ -101,10 +101,8 @@ extension SimulatedReader {
         _ card: any SimulatedCard
     ) -> [UInt8]? {
         guard let idm = identifier(of: card) else { return nil }
-        let (low, high) = (UInt8(block & 0xFF), UInt8(block >> 8 & 0xFF))
-        var body = [code] + idm
-        body += [0x01, UInt8(service & 0xFF), UInt8(service >> 8), 0x01]
-        body += block < 256 ? [0x80, low] : [0x00, low, high]
+        var body = [code] + idm + [0x01] + [UInt8].littleEndian(Int(service), 2) + [0x01]
+        body += block < 256 ? [0x80, UInt8(block & 0xFF)] : [0x00] + [UInt8].littleEndian(block, 2)
         body += data
         return card.receive(frame: RawFrame([UInt8(body.count + 1)] + body))?.bytes ?? []
     }
@@ -129,21 +127,21 @@ extension SimulatedReader {
 
     // MARK: ISO 15693
 
-    private func block(_ number: Int, of card: any SimulatedCard) -> [UInt8]? {
-        let (low, high) = (UInt8(number & 0xFF), UInt8(number >> 8 & 0xFF))
-        let frame: [UInt8] = number < 256 ? [0x02, 0x20, low] : [0x02, 0x30, low, high]
+    /// Sends a command for a block, in its extended form where the number needs it; `nil` if it fails.
+    private func command(_ code: UInt8, _ block: Int, _ data: [UInt8] = [], to card: any SimulatedCard) -> [UInt8]? {
+        let isShort = block < 256
+        let frame = [0x02, isShort ? code : code + 0x10] + [UInt8].littleEndian(block, isShort ? 1 : 2) + data
         guard let answer = card.receive(frame: RawFrame(frame)), answer.bytes.first == 0 else { return nil }
         return Array(answer.bytes.dropFirst())
     }
 
-    /// As many whole blocks as the length asks for.
     private func readVicinity(_ first: Int, _ expected: Int, of card: any SimulatedCard) -> [UInt8] {
         guard card.receive(frame: RawFrame([0x26, 0x01, 0x00])) != nil else { return Status.unsupported }
-        guard var data = block(first, of: card), !data.isEmpty else { return Status.notFound }
+        guard var data = command(0x20, first, to: card), !data.isEmpty else { return Status.notFound }
         let size = data.count
         if expected > size, expected % size == 0 {
             for number in first + 1..<first + expected / size {
-                guard let next = block(number, of: card) else { break }
+                guard let next = command(0x20, number, to: card) else { break }
                 data += next
             }
         }
@@ -152,11 +150,9 @@ extension SimulatedReader {
 
     private func writeVicinity(_ block: Int, _ data: [UInt8], to card: any SimulatedCard) -> [UInt8] {
         guard card.receive(frame: RawFrame([0x26, 0x01, 0x00])) != nil else { return Status.unsupported }
-        guard let old = self.block(block, of: card) else { return Status.notFound }
+        guard let old = command(0x20, block, to: card) else { return Status.notFound }
         guard data.count == old.count else { return Status.wrongLength }
-        let (low, high) = (UInt8(block & 0xFF), UInt8(block >> 8 & 0xFF))
-        let address: [UInt8] = block < 256 ? [0x02, 0x21, low] : [0x02, 0x31, low, high]
-        return card.receive(frame: RawFrame(address + data))?.bytes.first == 0 ? Status.success : Status.failed
+        return command(0x21, block, data, to: card) == nil ? Status.failed : Status.success
     }
 }
 

@@ -93,17 +93,14 @@ public struct SimulatedReader: Sendable, Hashable {
         guard command.count <= 5 else { return Status.wrongLength }
         let data: [UInt8]
         switch (command[2], command[3], card.kind) {
-        case (0x00, 0x00, _):
-            data = card.uid
-        case (0x01, 0x00, .isoDEP(let historicalBytes)):
-            data = historicalBytes
+        case (0x00, 0x00, _): data = card.uid
+        case (0x01, 0x00, .isoDEP(let historicalBytes)): data = historicalBytes
         case (0xF1, 0x00, .storage(let standard, let name)) where tellsTagType:
-            data = [standard, UInt8(name >> 8), UInt8(name & 0xFF)]
+            data = [standard] + [UInt8].bigEndian(Int(name), 2)
         case (0xF1, 0x01, let kind) where tellsTagType:
             guard let type = kind.forumType else { return Status.unsupported }
             data = [type]
-        default:
-            return Status.unsupported
+        default: return Status.unsupported
         }
         return answer(data, expected: command.count == 5 ? Int(command[4]) : 0)
     }
@@ -125,12 +122,7 @@ extension RawFrame {
 }
 
 extension SimulatedCardKind {
-    var isClassic: Bool {
-        switch self {
-        case .storage(0x03, 0x0001), .storage(0x03, 0x0002), .storage(0x03, 0x0026): true
-        default: false
-        }
-    }
+    var isClassic: Bool { self == .classic1K || self == .classic4K || self == .classicMini }
 
     var isFeliCa: Bool {
         if case .storage(0x11, _) = self { true } else { false }
@@ -140,23 +132,16 @@ extension SimulatedCardKind {
         if case .storage(0x09...0x0C, _) = self { true } else { false }
     }
 
-    var isTopaz: Bool {
-        if case .storage(0x03, 0x0030) = self { true } else { false }
-    }
-
     var isType2: Bool {
-        switch self {
-        case .storage(0x03, 0x0003), .storage(0x03, 0x003A), .storage(0x03, 0x003D): true
-        default: false
-        }
+        if case .storage(0x03, let name) = self { [0x0003, 0x003A, 0x003D].contains(name) } else { false }
     }
 
     /// The NFC Forum's number of the tag type.
     var forumType: UInt8? {
         switch self {
-        case .storage(0x03, 0x0030): 1
+        case .topaz: 1
         case _ where isType2: 2
-        case .storage(0x11, _): 3
+        case _ where isFeliCa: 3
         case .isoDEP: 4
         case .storage(0x0B, _): 5
         case .storage: nil

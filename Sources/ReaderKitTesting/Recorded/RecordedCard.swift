@@ -3,10 +3,9 @@ import Synchronization
 
 /// A card made from a capture: it answers a command with what was recorded, as ``ReplayChannel`` does by command.
 ///
-/// An APDU that was never recorded gets `6D00`, a frame silence. The identifier, and what a reader finds out by itself,
-/// come from the facts of the capture, or from the recorded answer to `FF CA 00 00 00`. Recorded commands of class `FF`
-/// were answered by a reader, and ``SimulatedReader`` gives the answers as they were; others it makes of the card's
-/// frames.
+/// The identifier, and what a reader finds out by itself, come from the facts of the capture, or from the recorded
+/// answer to `FF CA 00 00 00`. Recorded commands of class `FF` were answered by a reader, and ``SimulatedReader`` gives
+/// the answers as they were; others it makes of the card's frames.
 public final class RecordedCard: SimulatedCard {
     /// What was recorded.
     public let presentation: Capture.Presentation
@@ -29,9 +28,8 @@ public final class RecordedCard: SimulatedCard {
         var isGone = false
     }
 
-    /// A card from one presentation of a capture.
-    ///
-    /// - Throws: ``RecordedCardError`` if there is nothing that a card could be made of.
+    /// A card from one presentation of a capture, or ``RecordedCardError`` if there is nothing that one could be made
+    /// of.
     public init(_ presentation: Capture.Presentation) throws(RecordedCardError) {
         guard presentation.connectFault == nil else { throw .unreadable }
         guard let atr = presentation.facts.effectiveATR, let kind = RecordedCard.kind(atr) else { throw .unknownCard }
@@ -96,7 +94,6 @@ public final class RecordedCard: SimulatedCard {
 }
 
 extension RecordedCard {
-    /// What a card with that answer to reset is.
     private static func kind(_ atr: [UInt8]) -> SimulatedCardKind? {
         guard let atr = try? ATR(atr) else { return nil }
         if let card = atr.storageCard { return .storage(standard: card.standard, name: card.nameCode) }
@@ -119,12 +116,10 @@ extension RecordedCard {
 }
 
 extension Capture.Exchange.Request {
-    /// The command APDU, if it is one.
     var apdu: [UInt8]? {
         if case .apdu(let command) = self { command } else { nil }
     }
 
-    /// Whether it is a frame of the card's own protocol.
     var isFrame: Bool {
         if case .raw = self { true } else { false }
     }

@@ -75,9 +75,8 @@ public struct CaptureExpectation: Sendable {
         return taps
     }
 
-    /// Replays the capture and compares.
+    /// Replays the capture and returns the first difference, if any.
     ///
-    /// - Returns: the first difference, or `nil` if absent.
     /// - Throws: `CaptureError` for a malformed capture, `CaptureFileError` for one that cannot be read or has no
     ///   sidecar, `ReaderError` of kind `replayMismatch` in strict mode.
     public func firstDifference() async throws -> Difference? {
@@ -86,9 +85,9 @@ public struct CaptureExpectation: Sendable {
             throw CaptureFileError(path: sidecar, kind: .notFound)
         }
         let lines = String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-        var expected: [(line: Int, value: Value)] = []
+        var expected: [(line: Int, value: [String: Any])] = []
         for (index, line) in lines.enumerated() where !line.allSatisfy(\.isWhitespace) {
-            guard let value = try? JSONDecoder().decode(Value.self, from: Data(line.utf8)), case .object = value else {
+            guard let value = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else {
                 throw CaptureError(
                     file: sidecar,
                     line: index + 1,
@@ -101,9 +100,14 @@ public struct CaptureExpectation: Sendable {
         }
         let encoder = JSONEncoder()
         for (index, tap) in taps.enumerated() {
-            let found = try JSONDecoder().decode(Value.self, from: encoder.encode(tap))
+            let found = try JSONSerialization.jsonObject(with: encoder.encode(tap))
             guard index < expected.count else {
-                return Difference(line: (expected.last?.line ?? 0) + 1, path: "", expected: nil, found: found.text)
+                return Difference(
+                    line: (expected.last?.line ?? 0) + 1,
+                    path: "",
+                    expected: nil,
+                    found: Self.text(found)
+                )
             }
             let (line, value) = expected[index]
             if var difference = Self.compare(value, found, path: "") {
@@ -113,7 +117,7 @@ public struct CaptureExpectation: Sendable {
         }
         if expected.count > taps.count {
             let (line, value) = expected[taps.count]
-            return Difference(line: line, path: "", expected: value.text, found: nil)
+            return Difference(line: line, path: "", expected: Self.text(value), found: nil)
         }
         return nil
     }
@@ -121,74 +125,34 @@ public struct CaptureExpectation: Sendable {
     /// Keys whose absence states something.
     private static let meaningfulByAbsence = ["technology", "uid", "uidKind", "atr", "ndef", "memberKey"]
 
-    private static func compare(_ expected: Value, _ found: Value?, path: String) -> Difference? {
-        switch (expected, found) {
-        case (.object(let left), .object(let right)):
-            for key in left.keys.sorted() {
+    private static func compare(_ expected: Any, _ found: Any?, path: String) -> Difference? {
+        if let left = expected as? [String: Any], let right = found as? [String: Any] {
+            for (key, value) in left.sorted(by: { $0.key < $1.key }) {
                 let inner = path.isEmpty ? key : "\(path).\(key)"
-                if let difference = compare(left[key] ?? .null, right[key], path: inner) { return difference }
+                if let difference = compare(value, right[key], path: inner) { return difference }
             }
             guard path.isEmpty, let extra = meaningfulByAbsence.first(where: { left[$0] == nil && right[$0] != nil })
             else { return nil }
-            return Difference(line: 0, path: extra, expected: nil, found: right[extra]?.text)
-        case (.array(let left), .array(let right)):
+            return Difference(line: 0, path: extra, expected: nil, found: text(right[extra]))
+        }
+        if let left = expected as? [Any], let right = found as? [Any] {
             for index in 0..<max(left.count, right.count) {
                 let inner = "\(path)[\(index)]"
                 guard index < left.count else {
-                    return Difference(line: 0, path: inner, expected: nil, found: right[index].text)
+                    return Difference(line: 0, path: inner, expected: nil, found: text(right[index]))
                 }
                 let other = index < right.count ? right[index] : nil
                 if let difference = compare(left[index], other, path: inner) { return difference }
             }
             return nil
-        default:
-            guard expected != found else { return nil }
-            return Difference(line: 0, path: path, expected: expected.text, found: found?.text)
         }
+        let (left, right) = (text(expected), text(found))
+        return left == right ? nil : Difference(line: 0, path: path, expected: left, found: right)
     }
 
-    /// Any JSON value.
-    private enum Value: Codable, Equatable {
-        case null
-        case bool(Bool)
-        case number(Double)
-        case text(String)
-        case array([Value])
-        case object([String: Value])
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if container.decodeNil() {
-                self = .null
-            } else if let value = try? container.decode(Bool.self) {
-                self = .bool(value)
-            } else if let value = try? container.decode(Double.self) {
-                self = .number(value)
-            } else if let value = try? container.decode(String.self) {
-                self = .text(value)
-            } else if let value = try? container.decode([Value].self) {
-                self = .array(value)
-            } else {
-                self = .object(try container.decode([String: Value].self))
-            }
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .null: try container.encodeNil()
-            case .bool(let value): try container.encode(value)
-            case .number(let value): try container.encode(value)
-            case .text(let value): try container.encode(value)
-            case .array(let value): try container.encode(value)
-            case .object(let value): try container.encode(value)
-            }
-        }
-
-        var text: String {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-        }
+    private static func text(_ value: Any?) -> String? {
+        let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes, .fragmentsAllowed]
+        let data = value.flatMap { try? JSONSerialization.data(withJSONObject: $0, options: options) }
+        return data.map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -2,13 +2,8 @@ import ReaderKit
 
 /// A simulated S550 in Smart Reader mode on a serial line: it reads a card by itself and sends a line that says so.
 ///
-/// To a program that reads the line there is no difference to a reader with a card on it. It is reachable at ``path`` as
-/// long as it is plugged in. What is done to it may be done from any thread and takes effect at once; a line is lost if
-/// nobody has the terminal open.
-///
-///     let reader = try SmartReaderTerminal()
-///     // … a program opens reader.path
-///     try reader.report(SimulatedNTAG(.ntag213))
+/// It is reachable at ``path`` as long as it is plugged in. What is done to it takes effect at once, from any thread; a
+/// line is lost if nobody has the terminal open.
 public final class SmartReaderTerminal: Sendable {
     /// The form of its lines (register 02A0).
     public let format: SmartReaderFormat
@@ -19,16 +14,12 @@ public final class SmartReaderTerminal: Sendable {
     private let board = SmartReaderBoard()
     private let terminal: PluggableTerminal
 
-    /// Plugs a reader in.
+    /// Plugs a reader in, with the form of its lines, and what stands before and behind each identifier in plain text.
     ///
-    /// - Parameters:
-    ///   - link: a path for a symbolic link to the terminal, whose own name differs each time. A link that is there is
-    ///     replaced; anything else is an error. It is removed with the terminal.
-    ///   - format: the form of its lines.
-    ///   - prefix: what stands before each identifier in plain text.
-    ///   - suffix: what stands behind it.
-    /// - Throws: ``ReaderError`` with ``ReaderError/Kind/readerUnavailable`` if there is no pseudo-terminal to be had, or
-    ///   the link cannot be made.
+    /// - Parameter link: a path for a symbolic link to the terminal, whose own name differs each time. A link that is
+    ///   there is replaced; anything else is an error. It is removed with the terminal.
+    /// - Throws: ``ReaderError/Kind/readerUnavailable`` if there is no pseudo-terminal to be had, or the link cannot be
+    ///   made.
     public init(
         link: String? = nil,
         format: SmartReaderFormat = .scrdr,
@@ -60,19 +51,15 @@ public final class SmartReaderTerminal: Sendable {
     /// terminal; nothing happens if it is not plugged in.
     public func unplug() { terminal.unplug() }
 
-    /// Plugs it in again, on a new terminal. Nothing happens if it is plugged in.
-    ///
-    /// - Throws: as ``init(link:format:prefix:suffix:)``.
+    /// Plugs it in again, on a new terminal, or throws as ``init(link:format:prefix:suffix:)``. Nothing happens if it
+    /// is plugged in.
     public func plugIn() throws(ReaderError) { try terminal.plugIn() }
 
     // MARK: What it reads
 
-    /// Reads a card as a template for NDEF does, and sends its identifier and the text or address of its message.
+    /// Reads a card as a template for NDEF does, and sends its identifier and the text or address of its message;
+    /// `move` is what the line states that the card did, if the reader follows it.
     ///
-    /// - Parameters:
-    ///   - card: the card.
-    ///   - template: the number of the template.
-    ///   - move: what the line states that the card did; `nil` as a reader that does not follow it.
     /// - Throws: ``SmartReaderLineError`` if the format cannot hold what is on the card, or nothing is to be read.
     public func report(
         _ card: any SimulatedCard,
@@ -82,13 +69,8 @@ public final class SmartReaderTerminal: Sendable {
         try report(SmartReaderTag(reading: card, template: template, move: move))
     }
 
-    /// Sends the line of a wallet's pass, as its template reads it.
-    ///
-    /// - Parameters:
-    ///   - id: what the pass says.
-    ///   - template: the number of the template, or what it looks for: D1 is Apple's, D2 Google's.
-    ///   - tag: the identifier that the phone shows, which is another one each time.
-    /// - Throws: ``SmartReaderLineError`` if the format cannot hold it.
+    /// Sends the line of a wallet's pass, as its template reads it: D1 is Apple's, D2 Google's. The identifier that the
+    /// phone shows is another one each time. Throws ``SmartReaderLineError`` if the format cannot hold it.
     public func report(
         pass id: String,
         template: UInt8,
@@ -99,16 +81,12 @@ public final class SmartReaderTerminal: Sendable {
         )
     }
 
-    /// Sends a line.
-    ///
-    /// - Throws: ``SmartReaderLineError`` if the format cannot hold it.
+    /// Sends a line, or throws ``SmartReaderLineError`` if the format cannot hold it.
     public func report(_ tag: SmartReaderTag) throws(SmartReaderLineError) {
         board.send(try bytes(of: tag))
     }
 
-    /// The bytes of a line, with its end.
-    ///
-    /// - Throws: ``SmartReaderLineError`` if the format cannot hold it.
+    /// The bytes of a line, with its end, or ``SmartReaderLineError`` if the format cannot hold it.
     public func bytes(of tag: SmartReaderTag) throws(SmartReaderLineError) -> [UInt8] {
         let line = Array(try tag.line(as: format).utf8)
         return format == .plain ? prefix + line + suffix : line + [0x0D, 0x0A]
@@ -126,24 +104,20 @@ public final class SmartReaderTerminal: Sendable {
 
     // MARK: What goes wrong
 
-    /// Sends the beginning of a line and no more, as when bytes are lost or the plug is pulled.
-    ///
-    /// - Parameters:
-    ///   - tag: what the line would have said.
-    ///   - count: how many of its bytes are sent.
-    /// - Throws: ``SmartReaderLineError`` if the format cannot hold it.
+    /// Sends so many bytes of a line and no more, as when bytes are lost or the plug is pulled. Throws
+    /// ``SmartReaderLineError`` if the format cannot hold it.
     public func tear(_ tag: SmartReaderTag, afterBytes count: Int) throws(SmartReaderLineError) {
         board.send(Array(try bytes(of: tag).prefix(max(0, count))))
     }
 
     /// How long each line takes from now on.
     public var delay: Duration {
-        get { board.delay }
-        set { board.delay = newValue }
+        get { board.output.withLock { $0.delay } }
+        set { board.output.withLock { $0.delay = newValue } }
     }
 
     /// The noise on the line from now on; `nil` is none.
-    public func setNoise(_ noise: LineNoise?) { board.setNoise(noise) }
+    public func setNoise(_ noise: LineNoise?) { board.output.withLock { $0.noise = noise } }
 
     /// Sends bytes that are no line.
     public func send(noise bytes: [UInt8]) { board.send(bytes, isDelayed: false) }

@@ -1,19 +1,13 @@
 import ReaderKit
 
-/// A bad line: some of the bytes on it are changed, lost, or joined by others.
-///
-/// The same seed spoils the same bytes of the same conversation.
+/// A bad line: some of the bytes on it are changed, lost, or joined by others, the same ones for the same seed.
 public struct LineNoise: Sendable, Hashable {
     /// One of so many bytes is spoilt, on average; at least 1.
     public let oneIn: Int
 
     private var random: SeededNumbers
 
-    /// Noise.
-    ///
-    /// - Parameters:
-    ///   - seed: where its randomness begins.
-    ///   - oneIn: one of so many bytes is spoilt, on average. What is below 1 counts as 1.
+    /// Noise that spoils one of so many bytes, on average. What is below 1 counts as 1.
     public init(seed: UInt64, oneIn: Int) {
         random = SeededNumbers(seed: seed)
         self.oneIn = max(1, oneIn)

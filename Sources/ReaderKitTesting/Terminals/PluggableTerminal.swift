@@ -11,7 +11,6 @@ final class PluggableTerminal: Sendable {
     private let device: any TerminalDevice
     private let line = Mutex<TerminalLine?>(nil)
 
-    /// A terminal that is not plugged in yet.
     init(_ device: any TerminalDevice, link: String?) {
         self.device = device
         self.link = link
@@ -22,10 +21,8 @@ final class PluggableTerminal: Sendable {
     /// The path of the terminal: the link, if there is one. `nil` while it is not plugged in.
     var path: String? { line.withLock { $0 }.map { link ?? $0.path } }
 
-    /// Whether it is plugged in.
     var isPluggedIn: Bool { line.withLock { $0 != nil } }
 
-    /// Whether a program has it open.
     var isOpenedByProgram: Bool { line.withLock { $0?.isOpenedByProgram ?? false } }
 
     /// Takes the terminal away. Returns when nothing is left of it; nothing happens if it is not plugged in.
@@ -38,9 +35,7 @@ final class PluggableTerminal: Sendable {
         }
     }
 
-    /// Opens a new terminal. Nothing happens if it is plugged in.
-    ///
-    /// - Parameter prepare: readies the device, before anything comes over the line.
+    /// Opens a new terminal once the device is prepared. Nothing happens if it is plugged in.
     func plugIn(_ prepare: () -> Void = {}) throws(ReaderError) {
         try line.withLock { (line) throws(ReaderError) in
             guard line == nil else { return }

@@ -26,7 +26,6 @@ final class TerminalLine: Sendable {
     /// `TIOCGPTN`, `_IOR('T', 0x30, unsigned int)`: the number of the other end.
     private static let getNumber: UInt = 0x8004_5430
 
-    /// Opens a terminal and begins to serve it.
     init(_ device: any TerminalDevice) throws(ReaderError) {
         let attempt = "open a pseudo-terminal for a simulated reader"
         guard let bell = WakePipe() else { throw TerminalLine.failure(attempt, errno) }
@@ -58,14 +57,9 @@ final class TerminalLine: Sendable {
     }
 
     static func failure(_ attempt: String, _ number: Int32) -> ReaderError {
-        ReaderError(
-            .readerUnavailable,
-            attempting: attempt,
-            code: ReaderError.Code(rawValue: Int64(number), name: String(cString: strerror(number)))
-        )
+        ReaderError(.readerUnavailable, attempting: attempt, code: ReaderError.Code(errno: number))
     }
 
-    /// Whether a program has its end of the terminal open.
     var isOpenedByProgram: Bool { isInUse.load(ordering: .acquiring) }
 
     /// Closes the terminal, and returns when its thread has ended.
@@ -155,15 +149,12 @@ final class TerminalLine: Sendable {
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 // Full: the program does not read. Anything else: nobody is there.
-                if errno != EAGAIN || bytes.count > TerminalLine.mostOutgoing { bytes = [] }
+                if errno != EAGAIN || bytes.count > LineOutput.mostOutgoing { bytes = [] }
                 return
             }
             bytes.removeFirst(count)
         }
     }
-
-    /// More than a program leaves unread is lost, as on a serial line.
-    private static let mostOutgoing = 65_536
 }
 
 /// What is simulated behind a ``TerminalLine``. Any thread may use it.
@@ -174,7 +165,6 @@ protocol TerminalDevice: AnyObject, Sendable {
     /// What is to be sent now, and when there is something to be done next without anybody asking.
     func collect() -> (bytes: [UInt8], next: ContinuousClock.Instant?)
 
-    /// Takes what came over the line.
     func receive(_ bytes: [UInt8])
 
     /// Whether something has begun to come that is not there whole.
@@ -186,6 +176,5 @@ protocol TerminalDevice: AnyObject, Sendable {
     /// Sets what wakes the thread that sends.
     func setWake(_ wake: (@Sendable () -> Void)?)
 
-    /// The plug was pulled.
     func powerOff()
 }

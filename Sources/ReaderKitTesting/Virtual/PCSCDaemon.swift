@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import ReaderKit
 import Synchronization
@@ -26,13 +27,8 @@ public final class PCSCDaemon: Sendable {
 
     private let child = Mutex<pid_t?>(nil)
 
-    /// Starts a daemon and waits until it serves.
-    ///
-    /// - Parameters:
-    ///   - path: the program.
-    ///   - log: a file to append its messages to, or `nil`.
-    ///   - virtualReader: whether to wait for the virtual reader's port as well.
-    /// - Throws: ``PCSCDaemonError``.
+    /// Starts a daemon and waits until it serves, and the virtual reader too where that is wanted; its messages are
+    /// appended to a log, if there is one. Throws ``PCSCDaemonError``.
     public init(
         path: String = "/usr/sbin/pcscd",
         log: String? = nil,
@@ -75,17 +71,13 @@ public final class PCSCDaemon: Sendable {
         }
     }
 
-    /// Kills it if it runs, and starts it anew.
-    ///
-    /// - Throws: ``PCSCDaemonError``.
+    /// Kills it if it runs, and starts it anew. Throws ``PCSCDaemonError``.
     public func restart() throws(PCSCDaemonError) {
         kill()
         try start()
     }
 
-    /// Starts it after ``kill()`` or ``terminate()``; nothing happens if it runs.
-    ///
-    /// - Throws: ``PCSCDaemonError``.
+    /// Starts it after ``kill()`` or ``terminate()``; nothing happens if it runs. Throws ``PCSCDaemonError``.
     public func start() throws(PCSCDaemonError) {
         guard PCSCDaemon.isIsolated else { throw .notIsolated }
         if let pid = processIdentifier {
@@ -146,7 +138,6 @@ public final class PCSCDaemon: Sendable {
         return true
     }
 
-    /// Whether somebody answers on that socket.
     private static func accepts(_ path: String) -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }
@@ -163,9 +154,10 @@ public final class PCSCDaemon: Sendable {
 
     /// Whether a socket listens on that port. Connecting to find out would insert a card.
     private static func listens(_ port: UInt16) -> Bool {
-        let wanted = ":" + [port].hexText + " "
+        let wanted = ":" + [UInt8].bigEndian(Int(port), 2).hex + " "
         return ["/proc/net/tcp", "/proc/net/tcp6"].contains { path in
-            lines(of: path).contains { line in
+            let text = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+            return (text ?? "").split(separator: "\n").contains { line in
                 // Local address, remote address, state; 0A is "listening".
                 let fields = line.split(separator: " ")
                 return fields.count > 3 && fields[3] == "0A" && (fields[1] + " ").hasSuffix(wanted)
@@ -173,23 +165,6 @@ public final class PCSCDaemon: Sendable {
         }
     }
 
-    private static func lines(of path: String) -> [Substring] {
-        guard let file = fopen(path, "r") else { return [] }
-        defer { fclose(file) }
-        var text: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = fread(&buffer, 1, buffer.count, file)
-            guard count > 0 else { break }
-            text += buffer[..<count]
-        }
-        return String(decoding: text, as: UTF8.self).split(separator: "\n")
-    }
-}
-
-extension [UInt16] {
-    /// Four upper-case hexadecimal digits each.
-    fileprivate var hexText: String { Hex.encode(flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }) }
 }
 
 /// A pcscd for tests could not be started.

@@ -29,7 +29,7 @@ public final class VirtualCardReader: Sendable {
     public let reader: SimulatedReader
 
     private let link = Mutex<VirtualCardLink?>(nil)
-    private let counter = VirtualCardCounter()
+    private let counter = Counter()
 
     /// The reader of one slot, without a card.
     public init(port: UInt16 = VirtualCardReader.firstPort, reader: SimulatedReader = SimulatedReader()) {
@@ -47,14 +47,13 @@ public final class VirtualCardReader: Sendable {
     public var isSeen: Bool { link.withLock { $0?.isSeen ?? false } }
 
     /// How many command APDUs all cards together have answered here.
-    public var exchanges: Int { counter.value }
+    public var exchanges: Int { counter.count.load(ordering: .relaxed) }
 
-    /// Presents a card; one that is there is removed first.
+    /// Presents a card, served by a thread of its own until ``remove()`` is called or pcscd ends; one that is there is
+    /// removed first.
     ///
-    /// The card is served by a thread of its own until ``remove()`` is called or pcscd ends.
-    ///
-    /// - Throws: ``ReaderError`` with ``ReaderError/Kind/readerUnavailable`` if nothing listens on the port, or so many
-    ///   programs present cards there that no more may wait.
+    /// - Throws: ``ReaderError/Kind/readerUnavailable`` if nothing listens on the port, or so many programs present
+    ///   cards there that no more may wait.
     public func present(_ card: any SimulatedCard) throws(ReaderError) {
         remove()
         let new = VirtualCardLink(descriptor: try connect(), card: card, reader: reader, counter: counter)
@@ -99,26 +98,17 @@ public final class VirtualCardReader: Sendable {
         return descriptor
     }
 
-    /// Seconds.
     private static let longestConnect = 2
 
     private func failure() -> ReaderError {
-        let number = errno
-        return ReaderError(
-            .readerUnavailable,
-            attempting: "connect to the virtual reader on port \(port)",
-            code: ReaderError.Code(rawValue: Int64(number), name: String(cString: strerror(number)))
-        )
+        let code = ReaderError.Code(errno: errno)
+        return ReaderError(.readerUnavailable, attempting: "connect to the virtual reader on port \(port)", code: code)
     }
 }
 
 /// Counts for both sides; the thread of a card must not hold the reader, whose end waits for it.
-private final class VirtualCardCounter: Sendable {
-    private let count = Mutex(0)
-
-    var value: Int { count.withLock { $0 } }
-
-    func add() { count.withLock { $0 += 1 } }
+private final class Counter: Sendable {
+    let count = Atomic(0)
 }
 
 /// One card at the virtual reader: a connection and the thread that serves it.
@@ -126,7 +116,7 @@ private final class VirtualCardLink: Sendable {
     private let descriptor: Int32
     private let card: any SimulatedCard
     private let reader: SimulatedReader
-    private let counter: VirtualCardCounter
+    private let counter: Counter
     private let hasEnded = DispatchSemaphore(value: 0)
     private let alive = Mutex(true)
     private let seen = Atomic(false)
@@ -135,7 +125,7 @@ private final class VirtualCardLink: Sendable {
 
     var isSeen: Bool { seen.load(ordering: .acquiring) }
 
-    init(descriptor: Int32, card: any SimulatedCard, reader: SimulatedReader, counter: VirtualCardCounter) {
+    init(descriptor: Int32, card: any SimulatedCard, reader: SimulatedReader, counter: Counter) {
         self.descriptor = descriptor
         self.card = card
         self.reader = reader
@@ -157,7 +147,7 @@ private final class VirtualCardLink: Sendable {
         while let request = receive() {
             seen.store(true, ordering: .releasing)
             guard let answer = answer(to: request) else { continue }
-            if request.count > 1 { counter.add() }
+            if request.count > 1 { counter.count.add(1, ordering: .relaxed) }
             // A zero-length answer would make pcscd wait for ever.
             guard send(answer.isEmpty || answer.count > 0xFFFF ? [0x6F, 0x00] : answer) else { break }
         }
@@ -216,12 +206,7 @@ private final class VirtualCardLink: Sendable {
         var done = 0
         while done < frame.count {
             let result = frame.withUnsafeBytes {
-                Glibc.send(
-                    descriptor,
-                    $0.baseAddress?.advanced(by: done),
-                    frame.count - done,
-                    Int32(MSG_NOSIGNAL)
-                )
+                Glibc.send(descriptor, $0.baseAddress?.advanced(by: done), frame.count - done, Int32(MSG_NOSIGNAL))
             }
             if result < 0, errno == EINTR { continue }
             guard result > 0 else { return false }

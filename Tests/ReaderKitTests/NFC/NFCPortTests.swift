@@ -53,7 +53,7 @@ import TestSupport
         let path = try #require(board.path)
         let holder = try Self.start("exec 3<>\(path); exec sleep 600")
         defer { Self.end(holder) }
-        try await until("the program") { !NFCPort.holders(of: path).isEmpty }
+        try await until("the program") { !DeviceNode.holders(of: path).isEmpty }
         do throws(ReaderError) {
             _ = try NFCPort(path)
             Issue.record("it was taken")
@@ -75,7 +75,7 @@ import TestSupport
 
     @Test func nothingAndNoRight() {
         #expect(Self.error("/dev/no-such-line")?.kind == .readerUnavailable)
-        #expect(!NFCPort.exists("/dev/no-such-line"))
+        #expect(!DeviceNode.exists("/dev/no-such-line"))
     }
 
     @Test func claimOfADeadProgramIsTakenAway() throws {

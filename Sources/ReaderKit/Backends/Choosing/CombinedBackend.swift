@@ -12,12 +12,9 @@ public final class CombinedBackend: ReaderBackend {
     /// The backends, in the given order.
     public let parts: [any ReaderBackend]
 
-    /// Which part told of a reader.
     private let owners = Mutex<[ReaderInfo: Int]>([:])
 
-    /// Creates a backend of several.
-    ///
-    /// - Parameter parts: the backends. No two of them may serve the same reader.
+    /// Creates a backend of several, no two of which may serve the same reader.
     public init(_ parts: [any ReaderBackend]) {
         self.parts = parts
     }

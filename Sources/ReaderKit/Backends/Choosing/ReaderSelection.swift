@@ -18,11 +18,7 @@ public struct ReaderSelection: Sendable, Hashable {
     /// its folder are ignored, since the selectors determine the lines.
     public var smartReaders: SmartReaderConfiguration
 
-    /// Creates a selection.
-    ///
-    /// - Parameters:
-    ///   - selectors: the selectors; all readers of this machine if empty.
-    ///   - smartReaders: the settings of readers in Smart Reader mode.
+    /// Creates a selection of readers, or of all readers of this machine.
     public init(
         _ selectors: [ReaderSelector] = [],
         smartReaders: SmartReaderConfiguration = SmartReaderConfiguration()
@@ -64,11 +60,7 @@ public struct ReaderSelection: Sendable, Hashable {
     ///   recording that cannot be read.
     public func makeBackend(now: @escaping @Sendable () -> Date = { Date() }) throws -> any ReaderBackend {
         if let recordings = try recordings() { return ReplayBackend(try CaptureFiles.load(recordings)) }
-        var parts: [any ReaderBackend] = []
-        for way in Way.allCases {
-            guard let part = try backend(way, now) else { continue }
-            parts.append(part)
-        }
+        let parts = try Way.allCases.compactMap { try backend($0, now) }
         return parts.count == 1 ? parts[0] : CombinedBackend(parts)
     }
 
@@ -78,7 +70,6 @@ public struct ReaderSelection: Sendable, Hashable {
         case pcsc, nfc, smartReader
     }
 
-    /// The error for a way that this build was made without.
     private static func absence(of library: String, trait: String) -> ReaderError {
         ReaderError(
             .unsupported,
@@ -163,20 +154,16 @@ public enum ReaderSelector: Sendable, Hashable {
     /// - Returns: `nil` for an empty text and for `replay:` without a file.
     public init?(_ text: String) {
         guard !text.isEmpty else { return nil }
-        func rest(after way: String) -> String? {
-            text.lowercased().hasPrefix(way) ? String(text.dropFirst(way.count)) : nil
-        }
-        if let name = rest(after: "pcsc:") {
-            self = .pcsc(name: name.isEmpty ? nil : name)
-        } else if let connection = rest(after: "nfc:") {
-            self = .nfc(connection: connection.isEmpty ? nil : connection)
-        } else if let path = rest(after: "smart-reader:") {
-            self = .smartReader(path: path.isEmpty ? nil : path)
-        } else if let path = rest(after: "replay:") {
-            guard !path.isEmpty else { return nil }
-            self = .replay(path: path)
-        } else {
-            self = .named(text)
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let rest = parts.dropFirst().first.flatMap { $0.isEmpty ? nil : String($0) }
+        switch parts.count == 2 ? parts[0].lowercased() : "" {
+        case "pcsc": self = .pcsc(name: rest)
+        case "nfc": self = .nfc(connection: rest)
+        case "smart-reader": self = .smartReader(path: rest)
+        case "replay":
+            guard let rest else { return nil }
+            self = .replay(path: rest)
+        default: self = .named(text)
         }
     }
 

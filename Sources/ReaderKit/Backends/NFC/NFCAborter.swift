@@ -9,10 +9,8 @@ import Synchronization
 final class NFCAborter: Sendable {
     private struct State {
         var device: NFCLibrary.Device?
-        /// The number of the call under way, or `nil`.
         var call: Int?
         var lastCall = 0
-        /// Whose call it is.
         var owner = 0
     }
 
@@ -26,12 +24,10 @@ final class NFCAborter: Sendable {
         self.library = library
     }
 
-    /// Sets the device whose calls can be ended; `nil` before it is closed.
     func setDevice(_ device: NFCLibrary.Device?) {
         state.withLock { $0.device = device }
     }
 
-    /// Sets whose calls follow.
     func setOwner(_ owner: Int) {
         state.withLock { $0.owner = owner }
     }

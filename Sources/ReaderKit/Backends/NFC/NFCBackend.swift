@@ -13,14 +13,12 @@ import Synchronization
 /// never interrupts a conversation.
 public final class NFCBackend: ReaderBackend {
     private struct Served {
-        /// Tells a thread from an earlier one of the same reader.
         var number: Int
         var reader: NFCReader
         var wasOpened = false
     }
 
     private struct State {
-        /// By connection string.
         var readers: [String: Served] = [:]
         var lastNumber = 0
         var discovery: NFCDiscovery?
@@ -29,14 +27,10 @@ public final class NFCBackend: ReaderBackend {
 
     private let configuration: NFCConfiguration
     private let surroundings: NFCReader.Surroundings
-    private let table = NFCTable()
+    private let table: ReaderTable
     private let state = Mutex(State())
 
-    /// Creates a backend for readers of this machine.
-    ///
-    /// - Parameters:
-    ///   - configuration: the readers to serve, and time limits.
-    ///   - now: the clock of presentations.
+    /// Creates a backend for readers of this machine; `now` is the clock of presentations.
     public convenience init(
         configuration: NFCConfiguration = NFCConfiguration(),
         now: @escaping @Sendable () -> Date = { Date() }
@@ -51,12 +45,13 @@ public final class NFCBackend: ReaderBackend {
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.configuration = configuration
-        let epochs = NFCEpochs()
+        let table = ReaderTable(now: now)
+        self.table = table
         surroundings = NFCReader.Surroundings(
             library: library,
             configuration: configuration,
             abandoned: abandoned,
-            nextEpoch: { epochs.next() },
+            nextEpoch: { table.nextEpoch() },
             now: now
         )
         for name in configuration.connectionStrings { addReader(name) }
@@ -90,7 +85,7 @@ public final class NFCBackend: ReaderBackend {
     private func beginWatch(_ id: UUID, _ continuation: AsyncStream<ReaderEvent>.Continuation) {
         let isClosed = state.withLock { state in
             guard !state.isClosed else { return true }
-            let isFirst = table.add(id, continuation)
+            let isFirst = table.add(id, continuation, forgets: true)
             for served in state.readers.values { served.reader.setPolling(true, tellingAll: isFirst) }
             if configuration.discoversReaders, state.discovery == nil {
                 let discovery = makeDiscovery()
@@ -168,7 +163,6 @@ public final class NFCBackend: ReaderBackend {
         table.finish()
     }
 
-    /// Sees to it that nothing is begun any more.
     private func end() -> ([NFCReader], NFCDiscovery?) {
         state.withLock { state in
             state.isClosed = true
@@ -188,13 +182,7 @@ public final class NFCBackend: ReaderBackend {
         guard let reader = state.withLock({ $0.readers[presence.reader.name]?.reader }) else {
             throw ReaderError(.readerUnavailable, attempting: "connect to the card")
         }
-        if surroundings.abandoned.isFull {
-            throw ReaderError(
-                .exhausted,
-                attempting: "use the reader",
-                detail: "\(surroundings.abandoned.count) threads hang in calls that do not return"
-            )
-        }
+        try surroundings.abandoned.check()
         // A reader that hung has another thread now, which knows no card of before.
         if let trouble = table.trouble(of: presence.reader.name), trouble.kind == .stuck { throw trouble }
         return try await reader.converse(presence, conversation)
@@ -222,7 +210,7 @@ public final class NFCBackend: ReaderBackend {
         )
     }
 
-    private func note(_ report: NFCReader.Report, of info: ReaderInfo, _ number: Int) {
+    private func note(_ report: ReaderTable.Report, of info: ReaderInfo, _ number: Int) {
         // A thread that was given up may have had something to say still.
         let served = state.withLock { state -> Served? in
             guard state.readers[info.name]?.number == number else { return nil }
@@ -282,7 +270,6 @@ public final class NFCBackend: ReaderBackend {
         table.forget { isDiscovered($0) && !names.contains($0) }
     }
 
-    /// Whether a reader is left to somebody else. One that is named is not.
     private func isLeft(_ name: String) -> Bool {
         isDiscovered(name) && configuration.driversLeftAlone.contains(NFCConnectionString(name).driver)
     }
@@ -298,18 +285,6 @@ public final class NFCBackend: ReaderBackend {
             return discovery
         }
         discovery?.start()
-    }
-}
-
-/// Numbers the stays of readers.
-private final class NFCEpochs: Sendable {
-    private let last = Mutex(0)
-
-    func next() -> Int {
-        last.withLock { last in
-            last += 1
-            return last
-        }
     }
 }
 #endif

@@ -19,7 +19,6 @@ final class NFCChannel: CardChannel {
     private var isOver = false
     private var isClosed = false
 
-    /// The longest response APDU that libnfc carries, status word included.
     private static let longestResponse = 263
     /// How long a raw frame may take; the chip itself gives up after 52 ms.
     private static let frameTimeout: Int32 = 1000
@@ -262,7 +261,6 @@ final class NFCChannel: CardChannel {
         target = device.target ?? target
     }
 
-    /// Ends the conversation. The card stays selected.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -285,7 +283,6 @@ final class NFCChannel: CardChannel {
         if isOver { throw ReaderError(.cardRemoved, attempting: attempt) }
     }
 
-    /// Runs calls whose errors are the device's.
     private func usingDevice<Value>(
         _ attempt: String,
         _ body: () throws(ReaderError) -> Value

@@ -37,27 +37,15 @@ public struct NFCCode: RawRepresentable, Sendable, Hashable {
 
     /// Whether this code means that the device itself is not usable as it is: it is gone, or what comes from it makes no
     /// sense. Opening it anew is the only remedy.
-    var meansDeviceLost: Bool {
-        switch self {
-        case .inputOutput, .noSuchDevice, .software: true
-        default: false
-        }
-    }
+    var meansDeviceLost: Bool { self == .inputOutput || self == .noSuchDevice || self == .software }
 
-    /// Whether the device cannot do what was asked, now or later.
-    var isRefusal: Bool {
-        switch self {
-        case .invalidArgument, .notSupported, .notImplemented: true
-        default: false
-        }
-    }
+    var isRefusal: Bool { self == .invalidArgument || self == .notSupported || self == .notImplemented }
 
     /// Returns the typed error for this code.
     public func error(attempting attempt: String, detail: String? = nil) -> ReaderError {
         CodeEntry.error(Self.entries[rawValue], code, attempting: attempt, detail: detail)
     }
 
-    /// The code as errors carry it.
     var code: ReaderError.Code { ReaderError.Code(rawValue: Int64(rawValue), name: name) }
 
     /// Every error that `nfc.h` defines.
@@ -66,30 +54,30 @@ public struct NFCCode: RawRepresentable, Sendable, Hashable {
     private static let replug = "Check the reader's cable and power; it is used again as soon as it answers."
 
     private static let entries: [Int32: CodeEntry] = [
-        -1: CodeEntry("NFC_EIO", .readerUnavailable, "the reader does not answer, or not what it should", replug),
-        -2: CodeEntry("NFC_EINVARG", .other, "libnfc or the reader's chip refused an argument", CodeEntry.bug),
-        -3: CodeEntry("NFC_EDEVNOTSUPP", .unsupported),
-        -4: CodeEntry("NFC_ENOTSUCHDEV", .readerUnavailable, "libnfc knows no such device", replug),
-        -5: CodeEntry("NFC_EOVFLOW", .limitExceeded, "the answer does not fit the buffer"),
-        -6: CodeEntry("NFC_ETIMEOUT", .timeout),
-        -7: CodeEntry("NFC_EOPABORTED", .cancelled),
-        -8: CodeEntry("NFC_ENOTIMPL", .unsupported, "libnfc's driver for this reader does not implement it"),
-        -10: CodeEntry("NFC_ETGRELEASED", .cardRemoved),
-        -20: CodeEntry("NFC_ERFTRANS", .communication),
+        -1: .init("NFC_EIO", .readerUnavailable, "the reader does not answer, or not what it should", replug),
+        -2: .init("NFC_EINVARG", .other, "libnfc or the reader's chip refused an argument", CodeEntry.bug),
+        -3: .init("NFC_EDEVNOTSUPP", .unsupported),
+        -4: .init("NFC_ENOTSUCHDEV", .readerUnavailable, "libnfc knows no such device", replug),
+        -5: .init("NFC_EOVFLOW", .limitExceeded, "the answer does not fit the buffer"),
+        -6: .init("NFC_ETIMEOUT", .timeout),
+        -7: .init("NFC_EOPABORTED", .cancelled),
+        -8: .init("NFC_ENOTIMPL", .unsupported, "libnfc's driver for this reader does not implement it"),
+        -10: .init("NFC_ETGRELEASED", .cardRemoved),
+        -20: .init("NFC_ERFTRANS", .communication),
         // After a wrong key a card is silent, and so it is recorded.
-        -30: CodeEntry(
+        -30: .init(
             "NFC_EMFCAUTHFAIL",
             .timeout,
             "the card did not accept the key, and is silent until it is selected again",
             "Use the key of that sector."
         ),
-        -80: CodeEntry(
+        -80: .init(
             "NFC_ESOFT",
             .other,
             "libnfc could not get memory or a file descriptor",
             "Free memory, or restart this program."
         ),
-        -90: CodeEntry("NFC_ECHIP", .communication, "the reader's chip reports a fault"),
+        -90: .init("NFC_ECHIP", .communication, "the reader's chip reports a fault"),
     ]
 }
 

@@ -2,7 +2,6 @@ import Foundation
 
 /// A device of libnfc and the card that is selected on it. Lives and dies on the thread of its ``NFCReader``.
 final class NFCDevice {
-    /// What the chip does of the card's protocol.
     enum Framing: Hashable {
         /// The protocol of the card that was selected: ISO-DEP, MIFARE Classic, FeliCa, Jewel (`NP_EASY_FRAMING`).
         case easy
@@ -24,10 +23,8 @@ final class NFCDevice {
     private var framing: Framing?
     /// What is looked for, and how often in a row the reader refused to.
     private var modulations: [(modulation: NFCModulation, refusals: Int)] = []
-    /// The looks in a row that failed altogether.
     private var failedLooks = 0
 
-    /// The card that was selected last.
     private(set) var target: NFCTarget?
 
     /// How often a kind of card is refused before it is not looked for any more.
@@ -53,7 +50,6 @@ final class NFCDevice {
     /// Whether the last look was answered for one kind of card at least.
     var answers: Bool { failedLooks == 0 }
 
-    /// The radio technologies that the reader was found to know.
     var technologies: [Technology] {
         var found: [Technology] = []
         for (modulation, _) in modulations where !found.contains(modulation.technology) {
@@ -64,17 +60,13 @@ final class NFCDevice {
 
     // MARK: - Calls
 
-    private func call<Value>(
-        _ attempt: String,
-        _ body: (NFCLibrary.Device) -> Value
-    ) throws(ReaderError) -> Value {
+    private func call<Value>(_ attempt: String, _ body: (NFCLibrary.Device) -> Value) throws(ReaderError) -> Value {
         guard let handle else { throw NFCCode.noSuchDevice.error(attempting: attempt) }
         aborter.begin()
         defer { aborter.end() }
         return try watch.call(attempt) { body(handle) }
     }
 
-    /// A call that must succeed.
     private func require(_ attempt: String, _ body: (NFCLibrary.Device) -> NFCCode) throws(ReaderError) {
         let code = try call(attempt, body)
         guard code.isSuccess else { throw code.error(attempting: attempt) }
@@ -88,14 +80,11 @@ final class NFCDevice {
 
     // MARK: - Opening
 
-    /// Opens the device and makes it a reader.
-    ///
-    /// - Returns: whether it is there.
-    /// - Throws: ``ReaderError`` if it is there and cannot be used.
+    /// Opens the device and makes it a reader; `false` if it is not there.
     func open(in context: NFCLibrary.Context) throws(ReaderError) -> Bool {
         close()
         if let path = connection.path {
-            guard NFCPort.exists(path) else { return false }
+            guard DeviceNode.exists(path) else { return false }
             do throws(ReaderError) {
                 port = try openPort(path)
             } catch {
@@ -172,7 +161,6 @@ final class NFCDevice {
         port = nil
     }
 
-    /// What libnfc tells of the device, or `nil`.
     func information() throws(ReaderError) -> String? {
         let (code, text) = try call("ask for the reader's details") { library.information($0) }
         if code.meansDeviceLost { throw code.error(attempting: "ask for the reader's details") }
@@ -181,9 +169,7 @@ final class NFCDevice {
 
     // MARK: - Cards
 
-    /// Looks for a card of any kind, once.
-    ///
-    /// - Throws: ``ReaderError`` if the device has to be opened anew.
+    /// Looks for a card of any kind, once. Throws if the device has to be opened anew.
     func find() throws(ReaderError) -> NFCTarget? {
         let attempt = "look for a card"
         target = nil
@@ -305,15 +291,10 @@ final class NFCDevice {
         throw error
     }
 
-    /// Sends whole bytes, in the framing that is set.
-    func transceive(
-        _ bytes: [UInt8],
-        milliseconds: Int32
-    ) throws(ReaderError) -> (code: NFCCode, answer: [UInt8]) {
+    func transceive(_ bytes: [UInt8], milliseconds: Int32) throws(ReaderError) -> (code: NFCCode, answer: [UInt8]) {
         try call("exchange data with the card") { library.transceive($0, bytes, milliseconds) }
     }
 
-    /// Sends bits, without a checksum.
     func transceiveBits(
         _ bytes: [UInt8],
         bits: Int

@@ -9,13 +9,12 @@ actor NFCDiscovery: CallThread {
     nonisolated let executor = ThreadExecutor(name: "nfc-discovery")
     private nonisolated let surroundings: NFCReader.Surroundings
     private nonisolated let found: @Sendable ([String]) -> Void
-    private nonisolated let report: @Sendable (NFCReader.Report) -> Void
+    private nonisolated let report: @Sendable (ReaderTable.Report) -> Void
     private nonisolated let isStopped = Mutex(false)
     /// Whether to ask although nothing was plugged in or out.
     private nonisolated let mustAsk = Mutex(true)
     private var devices: [String] = []
     private var quietRounds = 0
-    private var hasComeBack = false
 
     /// After so many rounds without a change libnfc is asked all the same.
     private static let mostQuietRounds = 15
@@ -25,17 +24,13 @@ actor NFCDiscovery: CallThread {
     init(
         surroundings: NFCReader.Surroundings,
         found: @escaping @Sendable ([String]) -> Void,
-        report: @escaping @Sendable (NFCReader.Report) -> Void,
-        onStuck: @escaping @Sendable (ReaderError) -> Void
+        report: @escaping @Sendable (ReaderTable.Report) -> Void,
+        onStuck: @escaping CallWatch.Fail
     ) {
         self.surroundings = surroundings
         self.found = found
         self.report = report
-        watch = CallWatch(
-            deadline: surroundings.configuration.callDeadline,
-            abandoned: surroundings.abandoned,
-            onExpiry: onStuck
-        )
+        watch = surroundings.callWatch(onExpiry: onStuck)
     }
 
     nonisolated func start() { schedule(after: .zero) }
@@ -50,25 +45,18 @@ actor NFCDiscovery: CallThread {
 
     private nonisolated func schedule(after pause: Duration) {
         DispatchQueue.global().asyncAfter(deadline: .now() + pause.seconds) { [weak self] in
-            guard let self, !isStopped.withLock(\.self), let waiter = watch.addWaiter({ _ in }) else { return }
-            submit { me in
-                defer { me.watch.removeWaiter(waiter) }
-                guard !me.watch.isAbandoned, !me.isStopped.withLock(\.self) else { return }
+            guard let self, !isStopped.withLock(\.self) else { return }
+            submitWatched { me in
+                guard !me.watch.isAbandoned, !me.isRetired else { return }
                 me.round()
                 me.schedule(after: me.surroundings.configuration.discoveryInterval)
             }
         }
     }
 
-    func tidyUp() {
-        let isAbandoned = watch.isAbandoned
-        guard isAbandoned || isStopped.withLock(\.self) else { return }
-        if isAbandoned, !hasComeBack {
-            hasComeBack = true
-            watch.comeBack()
-        }
-        executor.stop()
-    }
+    var isRetired: Bool { isStopped.withLock(\.self) }
+
+    func cleanUp() {}
 
     private func round() {
         let now = Self.plugged(surroundings.configuration.scansSerialPorts)
@@ -88,7 +76,6 @@ actor NFCDiscovery: CallThread {
         }
     }
 
-    /// What libnfc finds now.
     func list() throws(ReaderError) -> [String] {
         let (library, configuration) = (surroundings.library, surroundings.configuration)
         let context = try watch.call("begin with libnfc") { library.makeContext(configuration.scansSerialPorts) }
@@ -97,7 +84,6 @@ actor NFCDiscovery: CallThread {
         return try watch.call("look for readers") { library.listDevices(context) }
     }
 
-    /// What is on the busses on which readers are found.
     private static func plugged(_ withSerialPorts: Bool) -> [String] {
         var names = (try? FileManager.default.contentsOfDirectory(atPath: "/sys/bus/usb/devices")) ?? []
         if withSerialPorts {

@@ -8,7 +8,6 @@ import Foundation
 final class NFCPort: Sendable {
     private let node: DeviceNode
 
-    /// The node, with links followed.
     var path: String { node.path }
 
     /// The bit of `c_iflag` by which libnfc marks a line as taken. It stays when the program is killed.
@@ -16,11 +15,8 @@ final class NFCPort: Sendable {
     /// libnfc waits with `select`, which overwrites memory for descriptors from `FD_SETSIZE` on. It takes a handful.
     private static let highestDescriptor: Int32 = 1024 - 16
 
-    /// Takes the node.
-    ///
-    /// - Throws: ``ReaderError``: `readerUnavailable` without a code if there is no such node, `accessDenied`,
-    ///   `sharingViolation` if another program, or this one, holds it, or `limitExceeded`.
-    init(_ path: String, holders: (String) -> [String] = NFCPort.holders) throws(ReaderError) {
+    /// Takes the node. Throws as ``DeviceNode``, or `limitExceeded`.
+    init(_ path: String, holders: (String) -> [String] = DeviceNode.holders) throws(ReaderError) {
         node = try DeviceNode(path, holders: holders)
         guard node.descriptor < Self.highestDescriptor else {
             throw ReaderError(
@@ -33,12 +29,6 @@ final class NFCPort: Sendable {
         if node.isTerminal { removeClaim() }
     }
 
-    /// Whether the node is there.
-    static func exists(_ path: String) -> Bool { DeviceNode.exists(path) }
-
-    /// The other programs that have the node open, as `nfc-list (pid 1234)`. Those of other users are shown to root only.
-    static func holders(of path: String) -> [String] { DeviceNode.holders(of: path) }
-
     /// Takes away a dead program's claim; a living one's would have been found.
     private func removeClaim() {
         var settings = termios()
@@ -49,7 +39,6 @@ final class NFCPort: Sendable {
 
     // MARK: - The line
 
-    /// Closes the line to everybody who opens it from now on. To be called when libnfc has opened it.
     func makeExclusive() { node.makeExclusive() }
 
     /// Brings a PN532 on a serial line to where it listens, whatever a program before left it in.
@@ -73,13 +62,10 @@ final class NFCPort: Sendable {
 
 /// What a connection string says: `driver:device` or `driver:device:speed`, or `driver:bus:device` for USB.
 struct NFCConnectionString: Sendable, Hashable {
-    /// The whole string.
     let text: String
-    /// The driver, such as `pn532_uart`.
     let driver: String
     /// The device node of a serial line or a bus, or `nil` for USB.
     let path: String?
-    /// The speed of a serial line in bit/s, if it is given.
     let speed: Int?
 
     init(_ text: String) {
@@ -95,10 +81,7 @@ struct NFCConnectionString: Sendable, Hashable {
 }
 
 extension NFCLibrary {
-    /// Opens a device as a reader does, and closes it.
-    ///
-    /// - Returns: whether it answered.
-    /// - Throws: ``ReaderError`` as for ``NFCPort``, if its line cannot be taken.
+    /// Opens a device as a reader does, and closes it; whether it answered. Throws as ``NFCPort``.
     package func canOpen(_ name: String, in context: Context) throws(ReaderError) -> Bool {
         let connection = NFCConnectionString(name)
         let port = try connection.path.map { path throws(ReaderError) in try NFCPort(path) }

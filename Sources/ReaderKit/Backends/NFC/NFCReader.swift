@@ -7,23 +7,6 @@ import Synchronization
 /// fails is opened anew; one that is away is tried again with growing pauses. ``NFCBackend`` makes a new one when its
 /// thread was given up.
 actor NFCReader: CallThread {
-    /// What happened to the reader, in its order.
-    enum Report: Sendable {
-        /// It was opened, and looks for cards.
-        case opened
-        /// It is gone, and was opened before.
-        case lost
-        /// It is not there to be opened.
-        case absent
-        /// It is there and cannot be used.
-        case trouble(ReaderError)
-        /// libnfc itself does not work, or works again.
-        case service(ReaderError?)
-        case inserted(CardPresence)
-        case removed(CardPresence)
-    }
-
-    /// What is needed to make one.
     struct Surroundings: Sendable {
         var library: NFCLibrary
         var configuration: NFCConfiguration
@@ -33,6 +16,10 @@ actor NFCReader: CallThread {
         }
         var nextEpoch: @Sendable () -> Int
         var now: @Sendable () -> Date
+
+        func callWatch(onExpiry: @escaping CallWatch.Fail) -> CallWatch {
+            CallWatch(deadline: configuration.callDeadline, abandoned: abandoned, onExpiry: onExpiry)
+        }
     }
 
     struct Polling {
@@ -45,7 +32,7 @@ actor NFCReader: CallThread {
     nonisolated let executor = ThreadExecutor(name: "nfc-reader")
     nonisolated let configuration: NFCConfiguration
     private nonisolated let surroundings: Surroundings
-    private nonisolated let report: @Sendable (Report) -> Void
+    private nonisolated let report: @Sendable (ReaderTable.Report) -> Void
     nonisolated let polling = Mutex(Polling())
     private nonisolated let aborter: NFCAborter
     private nonisolated let conversations = Mutex(0)
@@ -54,18 +41,14 @@ actor NFCReader: CallThread {
     var card: CardPresence?
     private var number = 0
     private var epoch = 0
-    /// Whether the reader was reported as opened.
     private var isTold = false
-    /// What was seen and not told yet.
-    private var untold: [Report] = []
+    private var untold: [ReaderTable.Report] = []
     private var backOff: Duration
-    /// Attempts in a row to open the reader that failed.
     private var failures = 0
     /// Whether it was opened anew since it last answered a look.
     private var hasRecovered = false
     private var hasLooked = false
-    var isRetired = false
-    private var hasComeBack = false
+    private(set) var isRetired = false
 
     // What is known of the state of the card.
 
@@ -83,19 +66,15 @@ actor NFCReader: CallThread {
     init(
         info: ReaderInfo,
         surroundings: Surroundings,
-        report: @escaping @Sendable (Report) -> Void,
-        onStuck: @escaping @Sendable (ReaderError) -> Void
+        report: @escaping @Sendable (ReaderTable.Report) -> Void,
+        onStuck: @escaping CallWatch.Fail
     ) {
         self.info = info
         self.surroundings = surroundings
         self.report = report
         configuration = surroundings.configuration
         backOff = surroundings.configuration.firstBackOff
-        watch = CallWatch(
-            deadline: surroundings.configuration.callDeadline,
-            abandoned: surroundings.abandoned,
-            onExpiry: onStuck
-        )
+        watch = surroundings.callWatch(onExpiry: onStuck)
         device = NFCDevice(
             connection: NFCConnectionString(info.name),
             library: surroundings.library,
@@ -108,9 +87,7 @@ actor NFCReader: CallThread {
 
     // MARK: - From anywhere
 
-    /// Begins to look for cards, or ends it.
-    ///
-    /// - Parameter tellingAll: whether what is known is told anew.
+    /// Begins to look for cards, or ends it; `tellingAll` tells anew what is known.
     nonisolated func setPolling(_ isWanted: Bool, tellingAll: Bool) {
         polling.withLock { $0.isWanted = isWanted }
         if tellingAll {
@@ -122,21 +99,12 @@ actor NFCReader: CallThread {
         schedule(after: .zero)
     }
 
-    /// Ends the thread, after what it is doing now. The device is closed on it.
-    ///
-    /// - Parameter done: called when that is done, or will never be since a call does not return; perhaps for both.
+    /// Ends the thread, after what it is doing now, and calls back as ``submitWatched(_:then:)``.
     nonisolated func stop(then done: @escaping @Sendable () -> Void = {}) {
         polling.withLock { $0.isWanted = false }
-        guard let waiter = watch.addWaiter({ _ in done() }) else { return }
-        submit {
-            $0.isRetired = true
-        } afterwards: { [watch] in
-            watch.removeWaiter(waiter)
-            done()
-        }
+        submitWatched({ $0.isRetired = true }, then: done)
     }
 
-    /// Runs a conversation with the card of that presentation.
     nonisolated func converse<Result: Sendable>(
         _ presence: CardPresence,
         _ conversation: @escaping @Sendable (any CardChannel) throws -> Result
@@ -155,16 +123,6 @@ actor NFCReader: CallThread {
         }
     }
 
-    /// Submits work during which a call that hangs is noticed although nobody waits for the result.
-    private nonisolated func submitWatched(_ work: @escaping @Sendable (isolated NFCReader) -> Void) {
-        guard let waiter = watch.addWaiter({ _ in }) else { return }
-        submit { me in
-            work(me)
-        } afterwards: { [watch] in
-            watch.removeWaiter(waiter)
-        }
-    }
-
     private nonisolated func schedule(after pause: Duration) {
         let isNew = polling.withLock { polling in
             guard polling.isWanted, !polling.isScheduled else { return false }
@@ -173,39 +131,22 @@ actor NFCReader: CallThread {
         }
         guard isNew else { return }
         DispatchQueue.global().asyncAfter(deadline: .now() + pause.seconds) { [weak self] in
-            self?.submitTick()
-        }
-    }
-
-    private nonisolated func submitTick() {
-        submitWatched { [self] me in
-            let isWanted = polling.withLock { polling in
-                polling.isScheduled = false
-                return polling.isWanted
+            self?.submitWatched { me in
+                let isWanted = me.polling.withLock { polling in
+                    polling.isScheduled = false
+                    return polling.isWanted
+                }
+                guard isWanted, !me.isRetired, !me.watch.isAbandoned else { return }
+                me.schedule(after: me.tick())
             }
-            guard isWanted, !me.isRetired, !me.watch.isAbandoned else { return }
-            schedule(after: me.tick())
         }
     }
 
     // MARK: - On the thread
 
-    /// Ends the thread if it is not wanted any more: it was stopped, or a call that was given up has returned after all.
-    /// This is the one thread on which it is safe to clean up.
-    func tidyUp() {
-        let isAbandoned = watch.isAbandoned
-        guard isAbandoned || isRetired else { return }
-        device.close()
-        if isAbandoned, !hasComeBack {
-            hasComeBack = true
-            watch.comeBack()
-        }
-        executor.stop()
-    }
+    func cleanUp() { device.close() }
 
-    /// Opens the reader if it has to be, and looks for cards.
-    ///
-    /// - Returns: when to do so again.
+    /// Opens the reader if it has to be, looks for cards, and returns when to do so again.
     private func tick() -> Duration {
         do throws(ReaderError) {
             guard try openIfNeeded() else { return rest(after: nil) }
@@ -219,9 +160,8 @@ actor NFCReader: CallThread {
         }
     }
 
-    /// A disturbed line is put right by opening it anew, which nobody needs to know of.
-    ///
-    /// - Returns: whether the reader is there; `nil` if it is and cannot be used.
+    /// A disturbed line is put right by opening it anew, which nobody needs to know of; whether the reader is there, or
+    /// `nil` if it is and cannot be used.
     private func recover() -> Bool? {
         guard isTold, !hasRecovered else { return nil }
         hasRecovered = true
@@ -279,7 +219,6 @@ actor NFCReader: CallThread {
         return backOff
     }
 
-    /// Opens the device unless it is open; `false` if it is not there.
     func openIfNeeded() throws(ReaderError) -> Bool {
         guard !device.isOpen else { return true }
         let context = try makeContext()
@@ -301,7 +240,6 @@ actor NFCReader: CallThread {
         return context
     }
 
-    /// The error when `nfc_init` gives nothing.
     static let noContext = ReaderError(
         .serviceUnavailable,
         attempting: "begin with libnfc",
@@ -309,7 +247,6 @@ actor NFCReader: CallThread {
         advice: "Free memory, or restart this program."
     )
 
-    /// Sees whether the card is still there, and looks for one if not.
     func look() throws(ReaderError) {
         if let card {
             if try isStillThere() { return }
@@ -338,12 +275,10 @@ actor NFCReader: CallThread {
         hasLooked = true
     }
 
-    /// The card of the presentation, as it was selected last.
     var target: NFCTarget?
 
-    /// Whether the card is still there and has been all the time, as far as that can be known.
-    ///
-    /// A card that answered the last time and does not now was away, even if it can be selected again.
+    /// Whether the card is still there and has been all the time. One that answered the last time and does not now was
+    /// away, even if it can be selected again.
     private func isStillThere() throws(ReaderError) -> Bool {
         guard let target, !isOver else { return false }
         if !isMute, device.target != nil {
@@ -366,11 +301,9 @@ actor NFCReader: CallThread {
     }
 }
 
-/// Conversations with the card on a reader.
 extension NFCReader {
-    /// What there is now: opens the reader and looks for a card, unless that is done all the time anyway.
-    ///
-    /// - Returns: `nil` if the reader is not there.
+    /// What there is now; `nil` if the reader is not there. It looks for a card, unless that is done all the time
+    /// anyway.
     func status() throws(ReaderError) -> ReaderStatus? {
         do throws(ReaderError) {
             return try statusOnce()
@@ -394,7 +327,6 @@ extension NFCReader {
         )
     }
 
-    /// Begins a conversation with the card of that presentation.
     func open(_ presence: CardPresence, _ cancellation: Cancellation) throws(ReaderError) -> NFCChannel {
         let attempt = "connect to the card"
         guard !cancellation.isCancelled else { throw ReaderError(.cancelled, attempting: attempt) }
@@ -437,7 +369,6 @@ extension NFCReader {
         }
     }
 
-    /// Notes in which state a conversation left the card.
     func conversationEnded(isOver: Bool) {
         if isOver { self.isOver = true }
         isFresh = false

@@ -1,6 +1,5 @@
 /// A card as anticollision showed it (`nfc_target`).
 package struct NFCTarget: Sendable, Hashable {
-    /// How it was found.
     package var modulation: NFCModulation
     /// What it showed, under the names of the capture format.
     package var values: [CardFacts.Value]
@@ -13,16 +12,12 @@ package struct NFCTarget: Sendable, Hashable {
     /// Whether it is what a look of its kind finds: a FeliCa shows its identifier, or it is none.
     var isAnswer: Bool { modulation.technology != .felica || self["idm"] != nil }
 
-    /// What it showed under that name.
     package subscript(name: String) -> [UInt8]? { values.first { $0.name == name }?.bytes }
 
-    /// The facts for a conversation.
     var facts: CardFacts { CardFacts(technology: modulation.technology, values: values) }
 
-    /// SAK of a card of type A.
     var sak: UInt8? { modulation == .iso14443a ? self["sak"]?.first : nil }
 
-    /// Whether it takes APDUs (ISO/IEC 14443-4).
     var isISODEP: Bool { modulation == .iso14443b || (sak ?? 0) & 0x20 != 0 }
 
     /// Whether the chip does the cipher of MIFARE Classic for it.

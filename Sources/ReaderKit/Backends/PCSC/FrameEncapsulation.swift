@@ -7,23 +7,15 @@
 /// | Identiv uTrust 37xx | `FF EF 00 00 Lc frame 00` | frame, `9000` |
 /// | PC/SC 3, transparent session | `FF C2 00 01 Lc 95 length frame 00` | data objects `C0`, `92`, `96`, `97`, `9000` |
 enum FrameEncapsulation: String, Sendable, CaseIterable {
-    /// SpringCard's ENCAPSULATE; the S550 is one of theirs.
     case springCard
-    /// The PN532 within ACS's ACR122, addressed directly.
     case acr122
-    /// Identiv's uTrust 37xx.
     case identiv
-    /// MANAGE SESSION and TRANSPARENT EXCHANGE of PC/SC part 3.
     case transparentSession
 
-    /// The form of a reader that is known by its name, or `nil`.
     init?(reader name: String) {
         let name = name.lowercased()
-        for (part, form) in Self.readers where name.contains(part) {
-            self = form
-            return
-        }
-        return nil
+        guard let (_, form) = Self.readers.first(where: { name.contains($0.0) }) else { return nil }
+        self = form
     }
 
     private static let readers: [(String, FrameEncapsulation)] = [
@@ -38,25 +30,24 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
     /// it for a command of their own.
     static let probed: [FrameEncapsulation] = [.springCard, .transparentSession]
 
-    /// Begins and ends a transparent session.
     static let startSession: [UInt8] = [0xFF, 0xC2, 0x00, 0x00, 0x02, 0x81, 0x00, 0x00]
     static let endSession: [UInt8] = [0xFF, 0xC2, 0x00, 0x00, 0x02, 0x82, 0x00, 0x00]
 
     private static let attempt = "exchange a raw frame"
 
-    /// The command APDU that carries a frame.
-    ///
-    /// - Throws: ``ReaderError/Kind/unsupported`` for a frame that the form does not carry: one that ends in an incomplete
-    ///   byte, an empty one, or one that is too long.
+    /// The command APDU that carries a frame; ``ReaderError/Kind/unsupported`` for a frame that the form does not
+    /// carry: one that ends in an incomplete byte, an empty one, or one that is too long.
     func command(_ frame: RawFrame, technology: Technology?) throws(ReaderError) -> [UInt8] {
         guard frame.bitsInLastByte == 8 else {
             throw ReaderError(.unsupported, attempting: Self.attempt, detail: "it carries whole bytes only")
         }
-        let content: [UInt8] =
+        let (header, content, end): ([UInt8], [UInt8], [UInt8]) =
             switch self {
-            case .springCard, .identiv: frame.bytes
-            case .acr122: [0xD4, 0x42] + frame.bytes
-            case .transparentSession: (try? BERTLV(0x95, frame.bytes).encoded()) ?? []
+            case .springCard: ([0xFF, 0xFE, Self.springCardProtocol(technology), 0x00], frame.bytes, [0x00])
+            case .acr122: ([0xFF, 0x00, 0x00, 0x00], [0xD4, 0x42] + frame.bytes, [])
+            case .identiv: ([0xFF, 0xEF, 0x00, 0x00], frame.bytes, [0x00])
+            case .transparentSession:
+                ([0xFF, 0xC2, 0x00, 0x01], (try? BERTLV(0x95, frame.bytes).encoded()) ?? [], [0x00])
             }
         guard !frame.bytes.isEmpty, let length = UInt8(exactly: content.count) else {
             throw ReaderError(
@@ -65,12 +56,7 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
                 detail: "a frame of \(frame.bytes.count) bytes does not fit into this reader's commands"
             )
         }
-        switch self {
-        case .springCard: return [0xFF, 0xFE, Self.springCardProtocol(technology), 0x00, length] + content + [0x00]
-        case .acr122: return [0xFF, 0x00, 0x00, 0x00, length] + content
-        case .identiv: return [0xFF, 0xEF, 0x00, 0x00, length] + content + [0x00]
-        case .transparentSession: return [0xFF, 0xC2, 0x00, 0x01, length] + content + [0x00]
-        }
+        return header + [length] + content + end
     }
 
     private static func springCardProtocol(_ technology: Technology?) -> UInt8 {
@@ -86,18 +72,15 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
 
     /// What a reader's answer to ``command(_:technology:)`` says.
     enum Outcome: Hashable {
-        /// The card's frame.
         case frame(RawFrame)
         /// The reader carried the frame and the card was silent (``ReaderError/Kind/timeout``, which is how many refuse a
         /// command) or what it sent arrived damaged (``ReaderError/Kind/communication``).
         case fault(ReaderError)
-        /// The reader does not know this form.
         case unknownCommand
         /// Something else went wrong, and whether the reader knows this form is unknown.
         case unclear(ReaderError)
     }
 
-    /// What the reader's answer says.
     func outcome(of answer: [UInt8], technology: Technology?) -> Outcome {
         guard let response = try? ResponseAPDU(bytes: answer) else {
             return .unclear(ReaderError(.invalidAnswer, attempting: Self.attempt))
@@ -176,14 +159,10 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
     ]
 
     private static func error(_ kind: ReaderError.Kind, _ status: StatusWord) -> ReaderError {
-        ReaderError(
-            kind,
-            attempting: attempt,
-            code: ReaderError.Code(rawValue: Int64(status.rawValue), name: status.name)
-        )
+        error(kind, status.rawValue, status.name)
     }
 
-    private static func error(_ kind: ReaderError.Kind, _ status: UInt8, _ name: String) -> ReaderError {
+    private static func error(_ kind: ReaderError.Kind, _ status: some BinaryInteger, _ name: String) -> ReaderError {
         ReaderError(kind, attempting: attempt, code: ReaderError.Code(rawValue: Int64(status), name: name))
     }
 }

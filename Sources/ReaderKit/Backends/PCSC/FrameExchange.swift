@@ -1,6 +1,5 @@
 /// The raw frames of one conversation: finds the form in which the reader takes them, once, and keeps to it.
 struct FrameExchange {
-    /// Sends a command APDU to the reader.
     typealias Transmit = ([UInt8]) throws(ReaderError) -> [UInt8]
 
     private enum Form {
@@ -13,20 +12,16 @@ struct FrameExchange {
     private let technology: Technology?
     private var isInSession = false
 
-    /// For a reader of that name and a card of those facts.
     init(reader name: String, facts: CardFacts) {
         form = FrameEncapsulation(reader: name).map(Form.known) ?? .unknown
         technology = facts.technology ?? facts.atr.flatMap { try? ATR($0) }?.technology
     }
 
-    /// The form that the reader takes, once that is known.
     var encapsulation: FrameEncapsulation? {
         if case .known(let form) = form { form } else { nil }
     }
 
-    /// Sends a frame and returns the card's.
-    ///
-    /// - Throws: ``ReaderError``; ``ReaderError/Kind/unsupported`` if the reader takes no frames.
+    /// Sends a frame and returns the card's; ``ReaderError/Kind/unsupported`` if the reader takes no frames.
     mutating func transceive(_ frame: RawFrame, _ transmit: Transmit) throws(ReaderError) -> RawFrame {
         let candidates: [FrameEncapsulation] =
             switch form {
@@ -52,7 +47,6 @@ struct FrameExchange {
         throw ReaderError(.unsupported, attempting: "exchange a raw frame")
     }
 
-    /// Ends a transparent session, so that the reader answers other commands again. Nothing to do in other forms.
     mutating func endSession(_ transmit: Transmit) throws(ReaderError) {
         if let command = takeSessionEnd() { _ = try transmit(command) }
     }

@@ -17,19 +17,10 @@ public final class PCSCBackend: ReaderBackend {
         var watchers: [UUID: AsyncStream<ReaderEvent>.Continuation] = [:]
     }
 
-    private let library: PCSCLibrary
-    private let configuration: PCSCConfiguration
-    private let now: @Sendable () -> Date
-    private let abandoned: AbandonedThreads
-    private let epochs = PCSCEpochs()
-    private let clients: PCSCClients
+    private let surroundings: PCSCSurroundings
     private let state = Mutex(State())
 
-    /// Creates a backend for the PC/SC readers of this machine.
-    ///
-    /// - Parameters:
-    ///   - configuration: time limits.
-    ///   - now: the clock of presentations.
+    /// Creates a backend for the PC/SC readers of this machine; `now` is the clock of presentations.
     public convenience init(
         configuration: PCSCConfiguration = PCSCConfiguration(),
         now: @escaping @Sendable () -> Date = { Date() }
@@ -44,11 +35,13 @@ public final class PCSCBackend: ReaderBackend {
         clients: PCSCClients = PCSCClients(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        self.library = library
-        self.abandoned = abandoned
-        self.clients = clients
-        self.configuration = configuration
-        self.now = now
+        surroundings = .init(
+            library: library,
+            configuration: configuration,
+            abandoned: abandoned,
+            clients: clients,
+            now: now
+        )
     }
 
     deinit {
@@ -64,11 +57,7 @@ public final class PCSCBackend: ReaderBackend {
         let id = UUID()
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderEvent.self)
         let monitor = PCSCMonitor(
-            library: library,
-            configuration: configuration,
-            abandoned: abandoned,
-            epochs: epochs,
-            now: now,
+            surroundings,
             emit: { [weak self] event in
                 continuation.yield(event)
                 self?.note(event)
@@ -95,18 +84,11 @@ public final class PCSCBackend: ReaderBackend {
     ///
     /// - Throws: ``ReaderError`` if pcscd cannot be reached. The absence of readers is no error.
     public func readers() async throws -> [ReaderStatus] {
-        try checkThreads()
-        let io = PCSCCardIO(
-            reader: ReaderInfo(name: "", backend: .pcsc),
-            library: library,
-            configuration: configuration,
-            abandoned: abandoned,
-            epochs: epochs,
-            clients: clients,
-            onStuck: { _ in }
-        )
+        try surroundings.abandoned.check()
+        let nobody = ReaderInfo(name: "", backend: .pcsc)
+        let io = PCSCCardIO(reader: nobody, surroundings: surroundings) { _ in }
         defer { io.stop() }
-        let now = now
+        let now = surroundings.now
         return try await io.run { io, _ in try io.snapshot(at: now()) }
     }
 
@@ -135,16 +117,6 @@ public final class PCSCBackend: ReaderBackend {
         return connection
     }
 
-    /// Whether another thread may be started.
-    private func checkThreads() throws(ReaderError) {
-        guard abandoned.isFull else { return }
-        throw ReaderError(
-            .exhausted,
-            attempting: "use the reader",
-            detail: "\(abandoned.count) threads hang in calls that do not return"
-        )
-    }
-
     private func conversations(of presence: CardPresence) throws -> PCSCCardIO {
         let reader = presence.reader
         let presentation = presence.number
@@ -155,19 +127,13 @@ public final class PCSCBackend: ReaderBackend {
                 guard stuckPresence != presentation else { throw error }
             }
             if let (_, io) = state.conversations[reader.name] { return (io, recovery) }
-            try checkThreads()
+            try surroundings.abandoned.check()
             if state.stuck.removeValue(forKey: reader.name) != nil { recovery = Array(state.watchers.values) }
             state.lastConversations += 1
             let number = state.lastConversations
-            let io = PCSCCardIO(
-                reader: reader,
-                library: library,
-                configuration: configuration,
-                abandoned: abandoned,
-                epochs: epochs,
-                clients: clients,
-                onStuck: { [weak self] in self?.giveUp(reader, number, $0) }
-            )
+            let io = PCSCCardIO(reader: reader, surroundings: surroundings) { [weak self] in
+                self?.giveUp(reader, number, $0)
+            }
             state.conversations[reader.name] = (number, io)
             return (io, recovery)
         }
@@ -175,7 +141,6 @@ public final class PCSCBackend: ReaderBackend {
         return io
     }
 
-    /// A call on the reader did not return.
     private func giveUp(_ reader: ReaderInfo, _ number: Int, _ error: ReaderError) {
         let (isServing, watchers) = state.withLock { state in
             // Only the reader's present thread tells of the reader; an earlier one hangs on a reader that was pulled out.
@@ -190,7 +155,9 @@ public final class PCSCBackend: ReaderBackend {
         }
         for watcher in watchers {
             if isServing { watcher.yield(.readerStuck(reader, error)) }
-            if abandoned.isFull { watcher.yield(.failed(ReaderError(.exhausted, attempting: "use the readers"))) }
+            if surroundings.abandoned.isFull {
+                watcher.yield(.failed(ReaderError(.exhausted, attempting: "use the readers")))
+            }
         }
     }
 
@@ -229,6 +196,19 @@ extension ReaderStatus {
     }
 }
 #endif
+
+struct PCSCSurroundings: Sendable {
+    var library: PCSCLibrary
+    var configuration: PCSCConfiguration
+    var abandoned: AbandonedThreads
+    var clients: PCSCClients
+    var epochs = PCSCEpochs()
+    var now: @Sendable () -> Date
+
+    func callWatch(onExpiry: @escaping CallWatch.Fail) -> CallWatch {
+        CallWatch(deadline: configuration.callDeadline, abandoned: abandoned, onExpiry: onExpiry)
+    }
+}
 
 /// Time limits of the PC/SC backend.
 public struct PCSCConfiguration: Sendable, Hashable {

@@ -1,71 +1,34 @@
 import Foundation
 import Synchronization
 
-/// Card conversations of one reader: a thread and a context of its own.
-///
-/// ``PCSCBackend`` makes a new one when its thread was given up.
+/// Card conversations of one reader: a thread and a context of its own, made anew when the thread was given up.
 actor PCSCCardIO: CallThread {
     nonisolated let reader: ReaderInfo
     nonisolated let watch: CallWatch
-    nonisolated let configuration: PCSCConfiguration
-    nonisolated let executor: ThreadExecutor
+    nonisolated let executor = ThreadExecutor(name: "pcsc-card")
     nonisolated let library: PCSCLibrary
-    private nonisolated let epochs: PCSCEpochs
-    private nonisolated let clients: PCSCClients
+    private nonisolated let surroundings: PCSCSurroundings
     /// The number of the presentation of the last conversation; what hangs, hangs there.
     nonisolated let presentation = Mutex<Int?>(nil)
-    /// What the driver told of the reader.
     nonisolated let capabilities = Mutex<ChannelCapabilities?>(nil)
     private var context: PCSCLibrary.Context?
     /// Whether this was stopped: what comes late is still served, but leaves no context and no thread behind.
-    private var isRetired = false
-    private var hasComeBack = false
+    private(set) var isRetired = false
     /// Whether a ``PCSCConnection`` holds the card. Its lock would make a second lock on this thread wait for ever.
     var isHeld = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(
-        reader: ReaderInfo,
-        library: PCSCLibrary,
-        configuration: PCSCConfiguration,
-        abandoned: AbandonedThreads,
-        epochs: PCSCEpochs,
-        clients: PCSCClients,
-        onStuck: @escaping @Sendable (ReaderError) -> Void
-    ) {
+    init(reader: ReaderInfo, surroundings: PCSCSurroundings, onStuck: @escaping CallWatch.Fail) {
         self.reader = reader
-        self.library = library
-        self.configuration = configuration
-        self.epochs = epochs
-        self.clients = clients
-        executor = ThreadExecutor(name: "pcsc-card")
-        watch = CallWatch(deadline: configuration.callDeadline, abandoned: abandoned, onExpiry: onStuck)
+        self.surroundings = surroundings
+        library = surroundings.library
+        watch = surroundings.callWatch(onExpiry: onStuck)
     }
 
-    /// Ends the thread, after what it is doing now. The context is released on it.
-    nonisolated func stop() {
-        // Somebody has to wait for the release of the context, or nobody would notice that it hangs.
-        guard let waiter = watch.addWaiter({ _ in }) else { return }
-        submit {
-            $0.isRetired = true
-        } afterwards: { [watch] in
-            watch.removeWaiter(waiter)
-        }
-    }
+    nonisolated func stop() { submitWatched { $0.isRetired = true } }
 
-    /// Ends the thread if it is not wanted any more: it was stopped, or a call that was given up has returned after all.
-    /// This is the one thread on which it is safe to clean up.
-    func tidyUp() {
-        let isAbandoned = watch.isAbandoned
-        guard isAbandoned || isRetired else { return }
-        dropContext()
-        if isAbandoned, !hasComeBack {
-            hasComeBack = true
-            watch.comeBack()
-        }
-        executor.stop()
-    }
+    func cleanUp() { dropContext() }
 
     // MARK: - On the thread
 
@@ -93,13 +56,11 @@ actor PCSCCardIO: CallThread {
         return new
     }
 
-    /// What a look at the reader shows.
     enum ReaderSnapshot {
         case noReader
         case unchanged
         case state(UInt32)
 
-        /// Whether the card of that presentation is there.
         func shows(_ number: Int) -> Bool {
             guard case .state(let state) = self else { return false }
             return state & PCSCState.present != 0 && PCSCState.counter(state) == number
@@ -129,7 +90,6 @@ actor PCSCCardIO: CallThread {
         }
     }
 
-    /// What became of the card of a presentation.
     enum CardState {
         case present
         case removed
@@ -138,7 +98,7 @@ actor PCSCCardIO: CallThread {
 
     /// Whether the card of that presentation is gone, or goes within the grace that polling drivers need.
     func cardState(of presence: CardPresence) throws(ReaderError) -> CardState {
-        let deadline = ContinuousClock.now + configuration.removalGrace
+        let deadline = ContinuousClock.now + surroundings.configuration.removalGrace
         var current: UInt32 = 0
         while true {
             let left = deadline - ContinuousClock.now
@@ -147,7 +107,9 @@ actor PCSCCardIO: CallThread {
             case .noReader: return .noReader
             case .unchanged: break
             case .state(let state):
-                guard look.shows(presence.number), epochs.isCurrent(presence.epoch) else { return .removed }
+                guard look.shows(presence.number), surroundings.epochs.isCurrent(presence.epoch) else {
+                    return .removed
+                }
                 // Programs that come and go change the state too, again and again perhaps.
                 if current != 0 { Thread.sleep(forTimeInterval: 0.005) }
                 current = state
@@ -157,7 +119,6 @@ actor PCSCCardIO: CallThread {
     }
 
     #if PCSC
-    /// The readers that pcscd has now, each with its card.
     func snapshot(at now: Date) throws(ReaderError) -> [ReaderStatus] {
         let context = try establishedContext()
         let attempt = "ask for the state of the readers"
@@ -181,7 +142,6 @@ actor PCSCCardIO: CallThread {
     }
     #endif
 
-    /// Connects to the card of that presentation and locks it.
     func open(_ presence: CardPresence, cancellation: Cancellation) throws(ReaderError) -> PCSCChannel {
         let attempt = "connect to the card"
         guard !cancellation.isCancelled else { throw ReaderError(.cancelled, attempting: attempt) }
@@ -211,31 +171,25 @@ actor PCSCCardIO: CallThread {
         }
         var (code, handle, activeProtocol) = try connectOnce()
         var pause = 0.02
-        for _ in 0..<max(0, configuration.sharingRetries) where code == .sharingViolation {
+        for _ in 0..<max(0, surroundings.configuration.sharingRetries) where code == .sharingViolation {
             cancellation.wait(atMost: pause)
             pause = min(pause * 2, 1)
             guard !cancellation.isCancelled else { throw ReaderError(.cancelled, attempting: attempt) }
             (code, handle, activeProtocol) = try connectOnce()
         }
         guard code.isSuccess else {
-            if code == .sharingViolation { throw clients.sharingError(attempting: attempt) }
+            if code == .sharingViolation { throw surroundings.clients.sharingError(attempting: attempt) }
             guard code.meansServiceLost else { throw code.error(attempting: attempt) }
             dropContext()
             throw code.serviceError(attempting: attempt)
         }
-        let channel = PCSCChannel(
-            io: self,
-            presence: presence,
-            handle: handle,
-            protocol: activeProtocol,
-            cancellation: cancellation
-        )
+        let channel = PCSCChannel(self, presence, handle, activeProtocol, cancellation)
         do throws(ReaderError) {
             try channel.lock()
             let look = try look()
             if case .noReader = look { throw PCSCCode.unknownReader.error(attempting: attempt) }
             // Asked last: a watch that notices the end of pcscd does so before a new one can have answered.
-            guard look.shows(presence.number), epochs.isCurrent(presence.epoch) else {
+            guard look.shows(presence.number), surroundings.epochs.isCurrent(presence.epoch) else {
                 throw ReaderError(.cardRemoved, attempting: attempt, detail: "that presentation is over")
             }
         } catch {

@@ -12,7 +12,6 @@ final class PCSCChannel: CardChannel {
     private var activeProtocol: UInt32
     private var isLocked = false
     private var isClosed = false
-    /// How raw frames go through this reader.
     private var frames: FrameExchange
     /// Taken once per card, since a response may be 64 KiB long and most are a few bytes.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(
@@ -21,11 +20,11 @@ final class PCSCChannel: CardChannel {
     )
 
     init(
-        io: PCSCCardIO,
-        presence: CardPresence,
-        handle: PCSCLibrary.Handle,
-        protocol activeProtocol: UInt32,
-        cancellation: Cancellation
+        _ io: PCSCCardIO,
+        _ presence: CardPresence,
+        _ handle: PCSCLibrary.Handle,
+        _ activeProtocol: UInt32,
+        _ cancellation: Cancellation
     ) {
         self.io = io
         library = io.library
@@ -54,7 +53,6 @@ final class PCSCChannel: CardChannel {
     /// Fails when something else than a refusal came in between, so that the answer is not kept.
     private func askForCapabilities() throws(ReaderError) -> ChannelCapabilities {
         let attempt = "ask what the reader carries"
-        try checkUsable(attempt)
         try checkLocked(attempt)
         func ask(_ call: () -> (PCSCCode, [UInt8])) throws(ReaderError) -> [UInt8] {
             let (code, answer) = try watch.call(attempt, call)
@@ -83,14 +81,12 @@ final class PCSCChannel: CardChannel {
         return try exchange(command)
     }
 
-    /// Wraps the frame in the command that this reader takes it in.
     func transceive(_ frame: RawFrame) throws(ReaderError) -> RawFrame {
         try frames.transceive(frame, exchange)
     }
 
     private func exchange(_ command: [UInt8]) throws(ReaderError) -> [UInt8] {
         let attempt = "exchange an APDU with the card"
-        try checkUsable(attempt)
         try checkLocked(attempt)
         try watch.begin(attempt)
         let (code, count) = command.withUnsafeBytes { library.transmit(handle, activeProtocol, $0, buffer) }
@@ -108,7 +104,6 @@ final class PCSCChannel: CardChannel {
 
     func control(_ controlCode: UInt32, _ data: [UInt8]) throws(ReaderError) -> [UInt8] {
         let attempt = "send a control code to the reader"
-        try checkUsable(attempt)
         try checkLocked(attempt)
         let (code, answer) = try watch.call(attempt) { library.control(handle, controlCode, data) }
         guard code.isSuccess else {
@@ -177,16 +172,13 @@ final class PCSCChannel: CardChannel {
     }
 
     private func checkUsable(_ attempt: String) throws(ReaderError) {
-        if isClosed {
-            throw ReaderError(.cancelled, attempting: attempt, detail: "the conversation is over")
-        }
-        if cancellation.isCancelled {
-            throw ReaderError(.cancelled, attempting: attempt)
-        }
+        if isClosed { throw ReaderError(.cancelled, attempting: attempt, detail: "the conversation is over") }
+        if cancellation.isCancelled { throw ReaderError(.cancelled, attempting: attempt) }
     }
 
     /// Other programs must not come between two exchanges: what cannot be locked again after a reset is not used.
     private func checkLocked(_ attempt: String) throws(ReaderError) {
+        try checkUsable(attempt)
         guard isLocked else {
             throw ReaderError(.cardReset, attempting: attempt, detail: "the card could not be locked again")
         }
@@ -212,7 +204,13 @@ final class PCSCChannel: CardChannel {
                 case .noReader: error = ReaderError(.readerUnavailable, attempting: attempt, code: code)
                 }
             } catch {
-                return Self.failure(error, during: attempt, code)
+                // The reader could not even be asked.
+                switch error.kind {
+                case .stuck: return error
+                case .serviceUnavailable, .serviceStopped:
+                    return ReaderError(.serviceStopped, attempting: attempt, code: code)
+                default: return ReaderError(.communication, attempting: attempt, code: code)
+                }
             }
         default:
             break
@@ -220,18 +218,6 @@ final class PCSCChannel: CardChannel {
         return error
     }
 
-    /// The error for an exchange after which the reader could not even be asked.
-    private static func failure(
-        _ answer: ReaderError,
-        during attempt: String,
-        _ code: ReaderError.Code?
-    ) -> ReaderError {
-        switch answer.kind {
-        case .stuck: answer
-        case .serviceUnavailable, .serviceStopped: ReaderError(.serviceStopped, attempting: attempt, code: code)
-        default: ReaderError(.communication, attempting: attempt, code: code)
-        }
-    }
 }
 
 extension PCSCCardIO {

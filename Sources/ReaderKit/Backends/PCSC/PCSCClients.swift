@@ -6,11 +6,8 @@ import Foundation
 /// to the user who runs the program; of other users' programs only the name is known, and the few that are known to hold
 /// readers are named by it.
 package struct PCSCClients: Sendable {
-    /// One program.
     package struct Client: Sendable, Hashable {
-        /// The number of its process.
         package var pid: Int32
-        /// The name of its process, as `ps` shows it.
         package var name: String
         /// Whether it was seen to have libpcsclite loaded, rather than known by its name.
         package var isCertain: Bool
@@ -19,9 +16,7 @@ package struct PCSCClients: Sendable {
     private let programs: RunningPrograms
     private let isOmitted: @Sendable (RunningPrograms.Program) -> Bool
 
-    /// - Parameters:
-    ///   - root: the folder with a folder for each process.
-    ///   - isOmitted: whether a program is not reported; by default this one.
+    /// - Parameter isOmitted: whether a program is not reported; by default this one.
     package init(
         root: String = "/proc",
         omitting isOmitted: @escaping @Sendable (RunningPrograms.Program) -> Bool = { $0.pid == getpid() }
@@ -74,6 +69,5 @@ package struct PCSCClients: Sendable {
 }
 
 extension PCSCClients.Client: CustomStringConvertible {
-    /// As `scdaemon (pid 1234)`.
     package var description: String { (isCertain ? "" : "perhaps ") + "\(name) (pid \(pid))" }
 }

@@ -45,10 +45,7 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
     /// A waiting `SCardGetStatusChange` answers `SCARD_F_COMM_ERROR` when pcscd is killed; calls on a handle answer the
     /// same code for a lost card, so this holds for calls on the context only.
     var meansServiceLost: Bool {
-        switch self {
-        case .communicationError, .noService, .serviceStopped, .invalidHandle: true
-        default: false
-        }
+        self == .communicationError || self == .noService || self == .serviceStopped || self == .invalidHandle
     }
 
     /// Returns the typed error for this code.
@@ -64,9 +61,8 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
         return error
     }
 
-    /// The typed error for this code from a control code for the reader.
-    ///
-    /// The driver for CCID readers answers `SCARD_E_NOT_TRANSACTED` to an escape command that it does not let through.
+    /// The typed error for this code from a control code for the reader. The driver for CCID readers answers
+    /// `SCARD_E_NOT_TRANSACTED` to an escape command that it does not let through.
     func controlError(attempting attempt: String) -> ReaderError {
         var error = error(attempting: attempt)
         if self == .notTransacted {
@@ -84,131 +80,97 @@ public struct PCSCCode: RawRepresentable, Sendable, Hashable {
 
     private static let windowsOnly = "pcsc-lite does not use this code; report the driver that returned it."
 
-    private static let entries: [UInt32: CodeEntry] = [
-        0x0000_0000: CodeEntry("SCARD_S_SUCCESS", .other, "success"),
-        0x8010_0001: CodeEntry("SCARD_F_INTERNAL_ERROR", .other, "an internal check of pcscd failed", "Restart pcscd."),
-        0x8010_0002: CodeEntry("SCARD_E_CANCELLED", .cancelled),
-        0x8010_0003: CodeEntry(
+    /// Success, and the errors, which have numbers from 8010 0001 on.
+    private static let entries = Dictionary(
+        uniqueKeysWithValues: table.map { ($0 == 0 ? 0 : 0x8010_0000 | $0, $1) }
+    )
+
+    private static let table: [UInt32: CodeEntry] = [
+        0x00: .init("SCARD_S_SUCCESS", .other, "success"),
+        0x01: .init("SCARD_F_INTERNAL_ERROR", .other, "an internal check of pcscd failed", "Restart pcscd."),
+        0x02: .init("SCARD_E_CANCELLED", .cancelled),
+        0x03: .init(
             "SCARD_E_INVALID_HANDLE",
             .serviceStopped,
             "the connection to pcscd is no longer valid",
             "pcscd was restarted; the next attempt uses a new connection."
         ),
-        0x8010_0004: CodeEntry("SCARD_E_INVALID_PARAMETER", .other, "a parameter was refused", CodeEntry.bug),
-        0x8010_0005: CodeEntry(
-            "SCARD_E_INVALID_TARGET",
-            .other,
-            "the registry start-up information is invalid",
-            windowsOnly
-        ),
-        0x8010_0006: CodeEntry(
-            "SCARD_E_NO_MEMORY",
-            .other,
-            "pcscd is out of memory",
-            "Free memory, then restart pcscd."
-        ),
-        0x8010_0007: CodeEntry("SCARD_F_WAITED_TOO_LONG", .timeout),
-        0x8010_0008: CodeEntry("SCARD_E_INSUFFICIENT_BUFFER", .limitExceeded, "the answer does not fit the buffer"),
-        0x8010_0009: CodeEntry(
-            "SCARD_E_UNKNOWN_READER",
-            .readerUnavailable,
-            "pcscd does not know this reader (any more)"
-        ),
-        0x8010_000A: CodeEntry("SCARD_E_TIMEOUT", .timeout),
-        0x8010_000B: CodeEntry("SCARD_E_SHARING_VIOLATION", .sharingViolation),
-        0x8010_000C: CodeEntry("SCARD_E_NO_SMARTCARD", .cardRemoved, "there is no card in the reader"),
-        0x8010_000D: CodeEntry("SCARD_E_UNKNOWN_CARD", .other, "the card name is not known", windowsOnly),
-        0x8010_000E: CodeEntry("SCARD_E_CANT_DISPOSE", .unsupported, "the reader cannot eject the card"),
-        0x8010_000F: CodeEntry(
+        0x04: .init("SCARD_E_INVALID_PARAMETER", .other, "a parameter was refused", CodeEntry.bug),
+        0x05: .init("SCARD_E_INVALID_TARGET", .other, "the registry start-up information is invalid", windowsOnly),
+        0x06: .init("SCARD_E_NO_MEMORY", .other, "pcscd is out of memory", "Free memory, then restart pcscd."),
+        0x07: .init("SCARD_F_WAITED_TOO_LONG", .timeout),
+        0x08: .init("SCARD_E_INSUFFICIENT_BUFFER", .limitExceeded, "the answer does not fit the buffer"),
+        0x09: .init("SCARD_E_UNKNOWN_READER", .readerUnavailable, "pcscd does not know this reader (any more)"),
+        0x0A: .init("SCARD_E_TIMEOUT", .timeout),
+        0x0B: .init("SCARD_E_SHARING_VIOLATION", .sharingViolation),
+        0x0C: .init("SCARD_E_NO_SMARTCARD", .cardRemoved, "there is no card in the reader"),
+        0x0D: .init("SCARD_E_UNKNOWN_CARD", .other, "the card name is not known", windowsOnly),
+        0x0E: .init("SCARD_E_CANT_DISPOSE", .unsupported, "the reader cannot eject the card"),
+        0x0F: .init(
             "SCARD_E_PROTO_MISMATCH",
             .cardUnresponsive,
             "reader and card agree on no protocol",
             "The card sends an unusable answer to reset; try another card of the same kind."
         ),
-        0x8010_0010: CodeEntry(
-            "SCARD_E_NOT_READY",
-            .communication,
-            "the reader is not ready",
-            "Wait a moment and try again."
-        ),
-        0x8010_0011: CodeEntry("SCARD_E_INVALID_VALUE", .other, "a value was refused", CodeEntry.bug),
-        0x8010_0012: CodeEntry("SCARD_E_SYSTEM_CANCELLED", .cancelled, "the system is shutting down"),
-        0x8010_0013: CodeEntry("SCARD_F_COMM_ERROR", .communication),
-        0x8010_0014: CodeEntry("SCARD_F_UNKNOWN_ERROR", .other, "pcscd reports an unknown failure", "Restart pcscd."),
-        0x8010_0015: CodeEntry("SCARD_E_INVALID_ATR", .cardUnresponsive, "the answer to reset is invalid"),
-        0x8010_0016: CodeEntry(
+        0x10: .init("SCARD_E_NOT_READY", .communication, "the reader is not ready", "Wait a moment and try again."),
+        0x11: .init("SCARD_E_INVALID_VALUE", .other, "a value was refused", CodeEntry.bug),
+        0x12: .init("SCARD_E_SYSTEM_CANCELLED", .cancelled, "the system is shutting down"),
+        0x13: .init("SCARD_F_COMM_ERROR", .communication),
+        0x14: .init("SCARD_F_UNKNOWN_ERROR", .other, "pcscd reports an unknown failure", "Restart pcscd."),
+        0x15: .init("SCARD_E_INVALID_ATR", .cardUnresponsive, "the answer to reset is invalid"),
+        0x16: .init(
             "SCARD_E_NOT_TRANSACTED",
             .communication,
             "the exchange did not take place",
             "Hold the card still and closer to the reader."
         ),
-        0x8010_0017: CodeEntry("SCARD_E_READER_UNAVAILABLE", .readerUnavailable),
-        0x8010_0018: CodeEntry("SCARD_P_SHUTDOWN", .serviceStopped),
-        0x8010_0019: CodeEntry(
-            "SCARD_E_PCI_TOO_SMALL",
-            .other,
-            "the protocol control information is too small",
-            CodeEntry.bug
-        ),
-        0x8010_001A: CodeEntry("SCARD_E_READER_UNSUPPORTED", .unsupported, "the driver does not support this reader"),
-        0x8010_001B: CodeEntry("SCARD_E_DUPLICATE_READER", .other, "two readers have one name", "Restart pcscd."),
-        0x8010_001C: CodeEntry("SCARD_E_CARD_UNSUPPORTED", .unsupported, "the driver does not support this card"),
-        0x8010_001D: CodeEntry("SCARD_E_NO_SERVICE", .serviceUnavailable),
-        0x8010_001E: CodeEntry(
+        0x17: .init("SCARD_E_READER_UNAVAILABLE", .readerUnavailable),
+        0x18: .init("SCARD_P_SHUTDOWN", .serviceStopped),
+        0x19: .init("SCARD_E_PCI_TOO_SMALL", .other, "the protocol control information is too small", CodeEntry.bug),
+        0x1A: .init("SCARD_E_READER_UNSUPPORTED", .unsupported, "the driver does not support this reader"),
+        0x1B: .init("SCARD_E_DUPLICATE_READER", .other, "two readers have one name", "Restart pcscd."),
+        0x1C: .init("SCARD_E_CARD_UNSUPPORTED", .unsupported, "the driver does not support this card"),
+        0x1D: .init("SCARD_E_NO_SERVICE", .serviceUnavailable),
+        0x1E: .init(
             "SCARD_E_SERVICE_STOPPED",
             .serviceStopped,
             "pcscd ended, or speaks another version of its protocol than libpcsclite",
             "If it persists, install pcscd and libpcsclite1 of one version."
         ),
-        0x8010_001F: CodeEntry("SCARD_E_UNSUPPORTED_FEATURE", .unsupported),
-        0x8010_0020: CodeEntry("SCARD_E_ICC_INSTALLATION", .other, "no primary provider for the card", windowsOnly),
-        0x8010_0021: CodeEntry(
-            "SCARD_E_ICC_CREATEORDER",
-            .other,
-            "the order of creation is not supported",
-            windowsOnly
-        ),
-        0x8010_0023: CodeEntry("SCARD_E_DIR_NOT_FOUND", .other, "the directory is not on the card", windowsOnly),
-        0x8010_0024: CodeEntry("SCARD_E_FILE_NOT_FOUND", .other, "the file is not on the card", windowsOnly),
-        0x8010_0025: CodeEntry("SCARD_E_NO_DIR", .other, "the path is not a directory", windowsOnly),
-        0x8010_0026: CodeEntry("SCARD_E_NO_FILE", .other, "the path is not a file", windowsOnly),
-        0x8010_0027: CodeEntry("SCARD_E_NO_ACCESS", .accessDenied, "the file may not be accessed", windowsOnly),
-        0x8010_0028: CodeEntry("SCARD_E_WRITE_TOO_MANY", .other, "the card is full", windowsOnly),
-        0x8010_0029: CodeEntry("SCARD_E_BAD_SEEK", .other, "the file position is invalid", windowsOnly),
-        0x8010_002A: CodeEntry("SCARD_E_INVALID_CHV", .accessDenied, "the PIN is wrong", windowsOnly),
-        0x8010_002B: CodeEntry(
-            "SCARD_E_UNKNOWN_RES_MNG",
-            .other,
-            "a lower layer gave an unknown code",
-            "Restart pcscd."
-        ),
-        0x8010_002C: CodeEntry("SCARD_E_NO_SUCH_CERTIFICATE", .other, "the certificate does not exist", windowsOnly),
-        0x8010_002D: CodeEntry(
-            "SCARD_E_CERTIFICATE_UNAVAILABLE",
-            .other,
-            "the certificate is not available",
-            windowsOnly
-        ),
-        0x8010_002E: CodeEntry("SCARD_E_NO_READERS_AVAILABLE", .readerUnavailable, "there is no reader"),
-        0x8010_002F: CodeEntry("SCARD_E_COMM_DATA_LOST", .communication, "data was lost"),
-        0x8010_0030: CodeEntry("SCARD_E_NO_KEY_CONTAINER", .other, "the key container does not exist", windowsOnly),
-        0x8010_0031: CodeEntry(
+        0x1F: .init("SCARD_E_UNSUPPORTED_FEATURE", .unsupported),
+        0x20: .init("SCARD_E_ICC_INSTALLATION", .other, "no primary provider for the card", windowsOnly),
+        0x21: .init("SCARD_E_ICC_CREATEORDER", .other, "the order of creation is not supported", windowsOnly),
+        0x23: .init("SCARD_E_DIR_NOT_FOUND", .other, "the directory is not on the card", windowsOnly),
+        0x24: .init("SCARD_E_FILE_NOT_FOUND", .other, "the file is not on the card", windowsOnly),
+        0x25: .init("SCARD_E_NO_DIR", .other, "the path is not a directory", windowsOnly),
+        0x26: .init("SCARD_E_NO_FILE", .other, "the path is not a file", windowsOnly),
+        0x27: .init("SCARD_E_NO_ACCESS", .accessDenied, "the file may not be accessed", windowsOnly),
+        0x28: .init("SCARD_E_WRITE_TOO_MANY", .other, "the card is full", windowsOnly),
+        0x29: .init("SCARD_E_BAD_SEEK", .other, "the file position is invalid", windowsOnly),
+        0x2A: .init("SCARD_E_INVALID_CHV", .accessDenied, "the PIN is wrong", windowsOnly),
+        0x2B: .init("SCARD_E_UNKNOWN_RES_MNG", .other, "a lower layer gave an unknown code", "Restart pcscd."),
+        0x2C: .init("SCARD_E_NO_SUCH_CERTIFICATE", .other, "the certificate does not exist", windowsOnly),
+        0x2D: .init("SCARD_E_CERTIFICATE_UNAVAILABLE", .other, "the certificate is not available", windowsOnly),
+        0x2E: .init("SCARD_E_NO_READERS_AVAILABLE", .readerUnavailable, "there is no reader"),
+        0x2F: .init("SCARD_E_COMM_DATA_LOST", .communication, "data was lost"),
+        0x30: .init("SCARD_E_NO_KEY_CONTAINER", .other, "the key container does not exist", windowsOnly),
+        0x31: .init(
             "SCARD_E_SERVER_TOO_BUSY",
             .serviceUnavailable,
             "pcscd is too busy",
             "Close other programs that use cards."
         ),
-        0x8010_0065: CodeEntry("SCARD_W_UNSUPPORTED_CARD", .cardUnresponsive, "the reader cannot talk to this card"),
-        0x8010_0066: CodeEntry("SCARD_W_UNRESPONSIVE_CARD", .cardUnresponsive),
-        0x8010_0067: CodeEntry("SCARD_W_UNPOWERED_CARD", .cardUnpowered),
-        0x8010_0068: CodeEntry("SCARD_W_RESET_CARD", .cardReset),
-        0x8010_0069: CodeEntry("SCARD_W_REMOVED_CARD", .cardRemoved),
-        0x8010_006A: CodeEntry("SCARD_W_SECURITY_VIOLATION", .accessDenied),
-        0x8010_006B: CodeEntry("SCARD_W_WRONG_CHV", .accessDenied, "the PIN is wrong", windowsOnly),
-        0x8010_006C: CodeEntry("SCARD_W_CHV_BLOCKED", .accessDenied, "the PIN is blocked", windowsOnly),
-        0x8010_006D: CodeEntry("SCARD_W_EOF", .other, "the end of the file was reached", windowsOnly),
-        0x8010_006E: CodeEntry("SCARD_W_CANCELLED_BY_USER", .cancelled),
-        0x8010_006F: CodeEntry("SCARD_W_CARD_NOT_AUTHENTICATED", .accessDenied, "no PIN was presented", windowsOnly),
+        0x65: .init("SCARD_W_UNSUPPORTED_CARD", .cardUnresponsive, "the reader cannot talk to this card"),
+        0x66: .init("SCARD_W_UNRESPONSIVE_CARD", .cardUnresponsive),
+        0x67: .init("SCARD_W_UNPOWERED_CARD", .cardUnpowered),
+        0x68: .init("SCARD_W_RESET_CARD", .cardReset),
+        0x69: .init("SCARD_W_REMOVED_CARD", .cardRemoved),
+        0x6A: .init("SCARD_W_SECURITY_VIOLATION", .accessDenied),
+        0x6B: .init("SCARD_W_WRONG_CHV", .accessDenied, "the PIN is wrong", windowsOnly),
+        0x6C: .init("SCARD_W_CHV_BLOCKED", .accessDenied, "the PIN is blocked", windowsOnly),
+        0x6D: .init("SCARD_W_EOF", .other, "the end of the file was reached", windowsOnly),
+        0x6E: .init("SCARD_W_CANCELLED_BY_USER", .cancelled),
+        0x6F: .init("SCARD_W_CARD_NOT_AUTHENTICATED", .accessDenied, "no PIN was presented", windowsOnly),
     ]
 }
 

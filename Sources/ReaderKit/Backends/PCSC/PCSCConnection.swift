@@ -29,9 +29,7 @@ public final class PCSCConnection: Sendable {
         }
     }
 
-    /// Sends a command APDU and returns the response APDU (`SCardTransmit`).
-    ///
-    /// - Throws: ``ReaderError``.
+    /// Sends a command APDU and returns the response APDU (`SCardTransmit`), or throws ``ReaderError``.
     public func transmit(_ command: [UInt8]) async throws -> [UInt8] {
         let slot = slot
         return try await io.run { io, cancellation in

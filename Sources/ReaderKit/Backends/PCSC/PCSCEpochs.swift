@@ -14,12 +14,10 @@ final class PCSCEpochs: Sendable {
         var left: [Int] = []
     }
 
-    /// How many stays of ended watches are remembered.
     static let mostLeft = 256
 
     private let state = Mutex(State())
 
-    /// A reader is there.
     func begin(in watch: UUID) -> Int {
         state.withLock { state in
             state.last += 1
@@ -28,12 +26,10 @@ final class PCSCEpochs: Sendable {
         }
     }
 
-    /// The reader is gone.
     func end(_ epoch: Int) {
         _ = state.withLock { $0.current.removeValue(forKey: epoch) }
     }
 
-    /// The watch ended, and its readers stay.
     func leave(_ watch: UUID) {
         state.withLock { state in
             let epochs = state.current.filter { $0.value == watch }.keys.sorted()
@@ -42,7 +38,6 @@ final class PCSCEpochs: Sendable {
         }
     }
 
-    /// Whether presentations of that epoch may still be there.
     func isCurrent(_ epoch: Int) -> Bool {
         epoch == 0 || state.withLock { $0.current[epoch] != nil || $0.left.contains(epoch) }
     }

@@ -28,10 +28,8 @@ package enum PCSCFeatures {
         value(of: tag, in: answer).flatMap(number)
     }
 
-    /// Asks a driver what it is.
-    ///
-    /// - Parameter control: `SCardControl` without data.
-    /// - Returns: the USB numbers of vendor and product, if they are reported, and whether escape commands are passed.
+    /// Asks a driver by `SCardControl` without data for the USB numbers of vendor and product, if it reports them, and
+    /// whether it passes escape commands.
     package static func read(_ control: (UInt32) -> [UInt8]) -> (product: [UInt32]?, passesEscape: Bool) {
         let features = control(request)
         let known = controlCode(of: properties, in: features).map(control) ?? []
@@ -54,12 +52,8 @@ package enum PCSCFeatures {
         return nil
     }
 
-    /// What the reader carries.
-    ///
-    /// - Parameters:
-    ///   - dataSize: the property ``maxAPDUDataSize``: 0 for short APDUs only, else the most data of an APDU; `nil` if it is
-    ///     not reported.
-    ///   - input: the attribute ``maxInput``, or `nil`.
+    /// What the reader carries, by the property ``maxAPDUDataSize`` (0 for short APDUs only, else the most data of an
+    /// APDU) and the attribute ``maxInput``; `nil` is not reported.
     static func capabilities(dataSize: UInt32?, input: UInt32?) -> ChannelCapabilities {
         switch dataSize {
         case 0?: return .shortAPDUs

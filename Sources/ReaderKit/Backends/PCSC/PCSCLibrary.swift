@@ -29,7 +29,6 @@ package struct PCSCLibrary: Sendable {
         }
     }
 
-    /// `dwShareMode`
     package enum ShareMode: UInt32, Sendable {
         case exclusive = 1
         case shared = 2
@@ -83,7 +82,6 @@ enum PCSCState {
 
 #if PCSC
 extension PCSCLibrary {
-    /// libpcsclite as installed.
     package static let system = PCSCLibrary(
         establishContext: {
             var context = SCARDCONTEXT()
@@ -243,7 +241,6 @@ extension PCSCLibrary {
         }
     }
 
-    /// One call for each portion. Succeeds if one does, and fails with the first fault.
     private func portions(
         _ context: Context,
         _ milliseconds: UInt32,

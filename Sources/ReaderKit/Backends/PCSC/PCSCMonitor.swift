@@ -10,17 +10,13 @@ final class PCSCMonitor: Sendable {
         var isCancelled = false
         var hasEnded = false
         var isServiceLost = false
-        /// The readers and cards that were told and not taken back.
         var told: PCSCReaderTable
     }
 
+    private let surroundings: PCSCSurroundings
     private let library: PCSCLibrary
-    private let configuration: PCSCConfiguration
-    private let abandoned: AbandonedThreads
-    private let now: @Sendable () -> Date
     private let emit: @Sendable (ReaderEvent) -> Void
     private let onEnd: @Sendable () -> Void
-    private let epochs: PCSCEpochs
     private let id = UUID()
     private let state: Mutex<State>
     /// The context, from before a wait until after it: what a cancel is to be sent to. Locked while one is sent, so that
@@ -29,26 +25,19 @@ final class PCSCMonitor: Sendable {
     private let wakeUp = DispatchSemaphore(value: 0)
 
     init(
-        library: PCSCLibrary,
-        configuration: PCSCConfiguration,
-        abandoned: AbandonedThreads,
-        epochs: PCSCEpochs,
-        now: @escaping @Sendable () -> Date,
+        _ surroundings: PCSCSurroundings,
         emit: @escaping @Sendable (ReaderEvent) -> Void,
         onEnd: @escaping @Sendable () -> Void
     ) {
-        self.library = library
-        self.configuration = configuration
-        self.abandoned = abandoned
-        self.epochs = epochs
-        state = Mutex(State(told: PCSCReaderTable(epochs: epochs, watch: id)))
-        self.now = now
+        self.surroundings = surroundings
+        library = surroundings.library
+        state = Mutex(State(told: PCSCReaderTable(epochs: surroundings.epochs, watch: id)))
         self.emit = emit
         self.onEnd = onEnd
     }
 
     func start() {
-        let calls = CallWatch(deadline: configuration.callDeadline, abandoned: abandoned) { self.takeOver($0) }
+        let calls = surroundings.callWatch { self.takeOver($0) }
         DetachedThread.start(name: "pcsc-monitor") { self.run(calls) }
     }
 
@@ -62,7 +51,7 @@ final class PCSCMonitor: Sendable {
         gone.forEach(emit)
         if isNew { emit(.serviceLost(error)) }
         if isCancelled { return end() }
-        if abandoned.isFull {
+        if surroundings.abandoned.isFull {
             emit(.failed(ReaderError(.exhausted, attempting: "watch the readers")))
             return end()
         }
@@ -71,11 +60,10 @@ final class PCSCMonitor: Sendable {
 
     private func end() {
         state.withLock { $0.hasEnded = true }
-        epochs.leave(id)
+        surroundings.epochs.leave(id)
         onEnd()
     }
 
-    /// A call that is not a wait, under the deadline.
     private func call<Value>(
         _ calls: CallWatch,
         _ attempt: String,
@@ -87,9 +75,8 @@ final class PCSCMonitor: Sendable {
         return try calls.call(attempt, late: late, body)
     }
 
-    /// Ends the watch. Returns at once; the thread ends within some milliseconds.
-    ///
-    /// `SCardCancel` is lost when it comes just before the wait begins, so it is repeated until the wait has returned.
+    /// Ends the watch within some milliseconds. `SCardCancel` is lost when it comes just before the wait begins, so it
+    /// is repeated until the wait has returned.
     func cancel() {
         let isFirst = state.withLock { state in
             defer { state.isCancelled = true }
@@ -111,6 +98,7 @@ final class PCSCMonitor: Sendable {
     private var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     private func run(_ calls: CallWatch) {
+        let configuration = surroundings.configuration
         var backOff = configuration.firstBackOff
         while !isCancelled {
             let started = ContinuousClock.now
@@ -135,9 +123,8 @@ final class PCSCMonitor: Sendable {
         end()
     }
 
-    /// Watches with a new context until it fails or the watch is cancelled (then `nil`).
-    ///
-    /// - Throws: ``ReaderError/Kind/stuck`` when this thread was given up; then all is cleaned up.
+    /// Watches with a new context until it fails or the watch is cancelled (then `nil`). It throws when this thread was
+    /// given up and all is cleaned up.
     private func watchOnce(_ calls: CallWatch) throws(ReaderError) -> ReaderError? {
         let (code, context) = try call(
             calls,
@@ -157,13 +144,12 @@ final class PCSCMonitor: Sendable {
         return failure
     }
 
-    /// Waits, but not for longer than until the watch is cancelled.
     private func pause(_ duration: Duration) {
         guard !isCancelled else { return }
         _ = wakeUp.wait(timeout: .now() + duration.seconds)
     }
 
-    private var emptyTable: PCSCReaderTable { PCSCReaderTable(epochs: epochs, watch: id) }
+    private var emptyTable: PCSCReaderTable { PCSCReaderTable(epochs: surroundings.epochs, watch: id) }
 
     private func watch(_ context: PCSCLibrary.Context, _ calls: CallWatch) throws(ReaderError) -> ReaderError? {
         var table = emptyTable
@@ -216,7 +202,7 @@ final class PCSCMonitor: Sendable {
                         ? state.event & PCSCState.changed != 0
                         : state.event & (PCSCState.unknown | PCSCState.unavailable) != 0
                 }
-                let edges = table.update(states: states, at: now())
+                let edges = table.update(states: states, at: surroundings.now())
                 news += edges
                 untold += edges
                 // A name that is listed and yet unknown, again and again, must not turn this into a busy loop.
@@ -253,7 +239,6 @@ final class PCSCMonitor: Sendable {
         return nil
     }
 
-    /// Waits for as long as it takes, or until the watch is cancelled.
     private func wait(_ context: PCSCLibrary.Context, _ states: inout [PCSCLibrary.ReaderState]) -> PCSCCode {
         waiting.withLock { $0 = context }
         defer { waiting.withLock { $0 = nil } }

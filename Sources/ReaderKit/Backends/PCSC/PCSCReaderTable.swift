@@ -17,11 +17,6 @@ struct PCSCReaderTable {
     private let epochs: PCSCEpochs
     private let watch: UUID
 
-    /// A table without readers.
-    ///
-    /// - Parameters:
-    ///   - epochs: where the stays of readers are numbered.
-    ///   - watch: whose table this is.
     init(epochs: PCSCEpochs = PCSCEpochs(), watch: UUID = UUID()) {
         self.epochs = epochs
         self.watch = watch
@@ -38,7 +33,6 @@ struct PCSCReaderTable {
         ]
     }
 
-    /// Takes over the list of readers that exist now.
     mutating func update(names: [String]) -> [ReaderEvent] {
         var events: [ReaderEvent] = []
         for entry in entries where !names.contains(entry.reader.name) {
@@ -70,7 +64,6 @@ struct PCSCReaderTable {
         return events
     }
 
-    /// Forgets all readers, as when pcscd is gone.
     mutating func clear() -> [ReaderEvent] {
         defer { entries = [] }
         return entries.flatMap(leaving)

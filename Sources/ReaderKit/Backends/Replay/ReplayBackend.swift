@@ -18,7 +18,7 @@ public final class ReplayBackend: ReaderBackend {
     public let speed: ReplaySpeed
 
     private let clock: any Clock<Duration>
-    private let startOf: @Sendable (Capture) async -> Date
+    let startOf: @Sendable (Capture) async -> Date
     /// Conversations run here, for they may block.
     private let queue = DispatchQueue(label: "ReaderKit.ReplayBackend")
     private let state = Mutex(State())
@@ -29,15 +29,14 @@ public final class ReplayBackend: ReaderBackend {
         var differences: [ReaderError] = []
     }
 
-    /// Creates a replay of captures.
+    /// Creates a replay of captures, in their order.
     ///
     /// - Parameters:
-    ///   - captures: the captures, in their order.
     ///   - mode: how answers are determined.
     ///   - speed: the speed of events.
     ///   - clock: waits for the recorded times, at recorded speed.
-    ///   - startOf: returns the moment of time 0 of a capture. Called when the first event of that capture is
-    ///     requested; by default it is the header's `started`, else the present.
+    ///   - startOf: returns the moment of time 0 of a capture, when its first event is requested; by default the
+    ///     header's `started`, else the present.
     public init(
         _ captures: [Capture],
         mode: ReplayMode = .byCommand,
@@ -102,17 +101,10 @@ public final class ReplayBackend: ReaderBackend {
 
     // MARK: For the runs
 
-    /// What waits for the recorded times from now on, or `nil` if nothing is to be waited for.
     func pace() -> ReplayRun.Pace? {
         speed == .recorded ? clock.pace() : nil
     }
 
-    /// The moment of time 0 of a capture.
-    func start(of capture: Capture) async -> Date {
-        await startOf(capture)
-    }
-
-    /// Announces a card.
     func present(_ presentation: Capture.Presentation, on reader: ReaderInfo, file: String?) -> Int {
         let card = ReplayCard(presentation, reader: reader, mode: mode, file: file)
         return state.withLock { state in
@@ -130,7 +122,6 @@ public final class ReplayBackend: ReaderBackend {
 }
 
 extension Clock<Duration> {
-    /// A closure that waits until so much time has passed since now.
     fileprivate func pace() -> ReplayRun.Pace {
         let origin = now
         return { time in try await self.sleep(until: origin.advanced(by: time), tolerance: nil) }

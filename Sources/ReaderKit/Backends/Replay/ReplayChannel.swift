@@ -13,12 +13,7 @@ public final class ReplayChannel: CardChannel {
     /// The recorded time from the presentation of the card to the last answer; 0 if not recorded.
     public private(set) var elapsed: Duration = .zero
 
-    /// Creates a channel at the beginning of that presentation.
-    ///
-    /// - Parameters:
-    ///   - presentation: the recorded presentation.
-    ///   - mode: how answers are determined.
-    ///   - file: the name of the file, for messages.
+    /// Creates a channel at the beginning of that presentation; `file` is its name for messages.
     public init(_ presentation: Capture.Presentation, mode: ReplayMode = .byCommand, file: String? = nil) {
         self.presentation = presentation
         self.file = file
@@ -30,27 +25,28 @@ public final class ReplayChannel: CardChannel {
 
     /// Answers a command APDU.
     public func transmit(_ command: [UInt8]) throws(ReaderError) -> [UInt8] {
-        switch try answer(.apdu(command), attempting: "send a command to the card") {
-        case .bytes(let bytes): return bytes
-        // The parser refuses an answer of another kind; a capture made in a program may hold one.
-        case .raw, .fault: throw ReaderError(.invalidAnswer, attempting: "send a command to the card")
-        }
+        try bytes(.apdu(command), attempting: "send a command to the card")
     }
 
     /// Answers a raw frame.
     public func transceive(_ frame: RawFrame) throws(ReaderError) -> RawFrame {
-        switch try answer(.raw(frame), attempting: "exchange a raw frame") {
-        case .raw(let frame): return frame
-        case .bytes, .fault: throw ReaderError(.invalidAnswer, attempting: "exchange a raw frame")
+        guard case .raw(let answer) = try answer(.raw(frame), attempting: "exchange a raw frame") else {
+            throw ReaderError(.invalidAnswer, attempting: "exchange a raw frame")
         }
+        return answer
     }
 
     /// Answers an escape command.
     public func control(_ code: UInt32, _ data: [UInt8]) throws(ReaderError) -> [UInt8] {
-        switch try answer(.control(code: code, data: data), attempting: "send a control code to the reader") {
-        case .bytes(let bytes): return bytes
-        case .raw, .fault: throw ReaderError(.invalidAnswer, attempting: "send a control code to the reader")
+        try bytes(.control(code: code, data: data), attempting: "send a control code to the reader")
+    }
+
+    private func bytes(_ request: Capture.Exchange.Request, attempting attempt: String) throws(ReaderError) -> [UInt8] {
+        // The parser refuses an answer of another kind; a capture made in a program may hold one.
+        guard case .bytes(let bytes) = try answer(request, attempting: attempt) else {
+            throw ReaderError(.invalidAnswer, attempting: attempt)
         }
+        return bytes
     }
 
     /// Resets the selection. A capture does not record resets, so this succeeds as long as the card is present.
@@ -88,7 +84,6 @@ public final class ReplayChannel: CardChannel {
     }
 }
 
-/// A presentation that a replay announced, with the state of the conversation with it.
 final class ReplayCard: Sendable {
     let reader: ReaderInfo
     private let presentation: Capture.Presentation
@@ -126,7 +121,6 @@ final class ReplayCard: Sendable {
         }
     }
 
-    /// What was recorded and not asked for, if the card was talked to.
     var rest: ReaderError? {
         state.withLock { $0.channel?.rest }
     }

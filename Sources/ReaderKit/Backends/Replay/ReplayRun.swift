@@ -1,13 +1,10 @@
 import Foundation
 
-/// One pass through the captures of a replay: makes the next event when it is asked for.
 actor ReplayRun {
-    /// Waits until so much time has passed since the begin of a capture.
     typealias Pace = @Sendable (Duration) async throws -> Void
 
     private let backend: ReplayBackend
     private var position = 0
-    /// What is left of the capture under way.
     private var steps: ArraySlice<Step> = []
     private var readers: [Int?: ReaderInfo] = [:]
     private var start = Date(timeIntervalSince1970: 0)
@@ -16,7 +13,6 @@ actor ReplayRun {
     private var presences: [Int: CardPresence] = [:]
     private var reports = 0
 
-    /// What happens in a capture, in its order.
     enum Step {
         case add(Int?)
         case insert(Int, at: Duration)
@@ -29,15 +25,15 @@ actor ReplayRun {
         self.backend = backend
     }
 
-    /// The next event, or `nil` after the last one or when the task was cancelled.
     func next() async -> ReaderEvent? {
         while steps.isEmpty {
             guard position < backend.captures.count else { return nil }
             let capture = backend.captures[position]
             position += 1
-            start = await backend.start(of: capture)
+            start = await backend.startOf(capture)
             pace = backend.pace()
-            readers = Self.readers(of: capture)
+            let named = capture.readers.map { ($0.number, ReaderInfo(recordedName: $0.name)) }
+            readers = Dictionary(named) { first, _ in first }
             steps = Self.steps(of: capture)[...]
         }
         guard let step = steps.popFirst() else { return nil }
@@ -89,11 +85,6 @@ actor ReplayRun {
         readers[number] ?? ReaderInfo(recordedName: Capture.unnamedReader)
     }
 
-    private static func readers(of capture: Capture) -> [Int?: ReaderInfo] {
-        let readers = capture.readers.map { ($0.number, ReaderInfo(recordedName: $0.name)) }
-        return Dictionary(readers) { first, _ in first }
-    }
-
     /// What happens in a capture: its readers come, cards come and leave and lines come in the order of their times, its
     /// readers go.
     ///
@@ -107,7 +98,6 @@ actor ReplayRun {
         }
         var steps = readers.map(Step.add)
         var present: [(index: Int, reader: Int?, until: Duration?)] = []
-        /// Lets those leave for which that is so, in the order of their times.
         func leave(before time: Duration, where isLeaving: ((index: Int, reader: Int?, until: Duration?)) -> Bool) {
             let leaving = present.filter(isLeaving).map { (index: $0.index, until: min($0.until ?? time, time)) }
             present.removeAll(where: isLeaving)
@@ -117,7 +107,6 @@ actor ReplayRun {
         }
         var lines = capture.lines.enumerated().makeIterator()
         var line = lines.next()
-        /// Gives the lines up to that time, or all.
         func report(until time: Duration?) {
             while let (index, next) = line.map({ ($0.offset, $0.element) }), time.map({ next.at <= $0 }) ?? true {
                 leave(before: next.at) { card in card.until.map { $0 <= next.at } ?? false }

@@ -1,19 +1,13 @@
-/// Finds the recorded exchange that answers a request.
 protocol ReplayScript {
-    /// The exchange that answers that request.
-    mutating func next(
-        _ request: Capture.Exchange.Request,
-        attempting attempt: String
-    ) throws(ReaderError) -> Capture.Exchange
+    typealias Request = Capture.Exchange.Request
 
-    /// The card was powered anew.
+    mutating func next(_ request: Request, attempting attempt: String) throws(ReaderError) -> Capture.Exchange
+
     mutating func reset()
 
-    /// What is left over and should not be.
     var rest: ReaderError? { get }
 }
 
-/// Answers in the recorded order.
 struct StrictScript: ReplayScript {
     private let presentation: Capture.Presentation
     private let file: String?
@@ -24,10 +18,7 @@ struct StrictScript: ReplayScript {
         self.file = file
     }
 
-    mutating func next(
-        _ request: Capture.Exchange.Request,
-        attempting attempt: String
-    ) throws(ReaderError) -> Capture.Exchange {
+    mutating func next(_ request: Request, attempting attempt: String) throws(ReaderError) -> Capture.Exchange {
         let sent = Self.beginning(of: request)
         guard position < presentation.exchanges.count else {
             let last = presentation.exchanges.last?.sourceLine ?? presentation.sourceLine
@@ -52,7 +43,7 @@ struct StrictScript: ReplayScript {
     }
 
     /// What was sent, for a message: without the data, which may be a key or a password.
-    private static func beginning(of request: Capture.Exchange.Request) -> String {
+    private static func beginning(of request: Request) -> String {
         let (text, isWhole): (String, Bool)
         switch request {
         case .apdu(let command):
@@ -84,7 +75,7 @@ struct CommandScript: ReplayScript {
             case selected([UInt8]?)
         }
         var scope: Scope
-        var request: Capture.Exchange.Request
+        var request: Request
     }
 
     private var answers: [Key: [Capture.Exchange]] = [:]
@@ -104,10 +95,7 @@ struct CommandScript: ReplayScript {
         selected = nil
     }
 
-    mutating func next(
-        _ request: Capture.Exchange.Request,
-        attempting attempt: String
-    ) throws(ReaderError) -> Capture.Exchange {
+    mutating func next(_ request: Request, attempting attempt: String) throws(ReaderError) -> Capture.Exchange {
         for scope in [Key.Scope.selected(selected), .anywhere] {
             let key = Key(scope: scope, request: request)
             guard let recorded = answers[key], let last = recorded.indices.last else { continue }
@@ -133,7 +121,6 @@ struct CommandScript: ReplayScript {
 
     var rest: ReaderError? { nil }
 
-    /// Keeps track of what is selected.
     private mutating func follow(_ exchange: Capture.Exchange) {
         if case .apdu(let command) = exchange.request, Self.isSelect(exchange.request),
             case .bytes(let answer) = exchange.answer, Self.isSuccess(answer)
@@ -145,13 +132,13 @@ struct CommandScript: ReplayScript {
     }
 
     /// Class `FF` is answered by the reader, whatever is selected on the card.
-    private static func isScoped(_ request: Capture.Exchange.Request) -> Bool {
+    private static func isScoped(_ request: Request) -> Bool {
         guard case .apdu(let command) = request else { return false }
         return command.first != 0xFF
     }
 
     /// SELECT of ISO/IEC 7816-4: instruction `A4` in an interindustry class.
-    private static func isSelect(_ request: Capture.Exchange.Request) -> Bool {
+    private static func isSelect(_ request: Request) -> Bool {
         guard case .apdu(let command) = request, command.count >= CaptureLimits.shortestCommand else { return false }
         return command[0] < 0x80 && command[1] == Instruction.select
     }

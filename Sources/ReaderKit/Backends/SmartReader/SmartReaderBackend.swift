@@ -20,36 +20,27 @@ public final class SmartReaderBackend: ReaderBackend {
         var lines: [Line] = []
         var isWatched = false
         var isClosed = false
-        /// Whether nothing can come any more.
         var isOver = false
     }
 
     let configuration: SmartReaderConfiguration
     private let surroundings: SmartReaderThread.Surroundings
     private let serves: @Sendable (ReaderInfo) -> Bool
-    private let table: SmartReaderTable
+    private let table: ReaderTable
     private let lookout: SmartReaderLookout
     /// Also keeps the beginning of one watch and the end of another in their order.
     private let state = Mutex(State())
 
-    /// Creates a backend for the configured readers.
+    /// Creates a backend for the configured readers; `now` is the clock of reports.
     ///
-    /// - Parameters:
-    ///   - configuration: the readers to serve, and their settings.
-    ///   - serves: returns whether to serve a reader with a name in ``SmartReaderConfiguration/folder``; other lines
-    ///     are not opened, since opening one makes it unavailable to other programs.
-    ///   - now: the clock of reports.
+    /// - Parameter serves: returns whether to serve a reader with a name in ``SmartReaderConfiguration/folder``; other
+    ///   lines are not opened, since opening one makes it unavailable to other programs.
     public convenience init(
         configuration: SmartReaderConfiguration,
         serves: @escaping @Sendable (ReaderInfo) -> Bool = { _ in true },
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        self.init(
-            configuration: configuration,
-            serves: serves,
-            surroundings: SmartReaderThread.Surroundings(),
-            now: now
-        )
+        self.init(configuration: configuration, serves: serves, surroundings: .init(), now: now)
     }
 
     init(
@@ -61,7 +52,7 @@ public final class SmartReaderBackend: ReaderBackend {
         self.configuration = configuration
         self.surroundings = surroundings
         self.serves = serves
-        table = SmartReaderTable(now: now)
+        table = ReaderTable(now: now)
         lookout = SmartReaderLookout(every: configuration.lastBackOff)
         state.withLock { state in
             for source in configuration.sources { add(source, &state) }
@@ -79,17 +70,15 @@ public final class SmartReaderBackend: ReaderBackend {
 
     private func add(_ source: SmartReaderSource, isFound: Bool = false, _ state: inout State) {
         guard !state.isClosed, !state.lines.contains(where: { $0.source.name == source.name }) else { return }
-        let index = table.add(source.reader)
         let thread = SmartReaderThread(source, isFound: isFound, configuration, surroundings) {
             [weak self, table] report in
-            table.note(report, of: index)
+            table.note(report, of: source.reader)
             if case .ended = report { self?.inputHasEnded() }
         }
         state.lines.append(Line(source: source, thread: thread))
         if state.isWatched { thread.want(true) }
     }
 
-    /// Adds the lines that have got a name.
     private func lookAround() {
         guard let folder = configuration.folder else { return }
         let paths = folder.lines().filter { serves(SmartReaderSource($0).reader) }
@@ -127,7 +116,7 @@ public final class SmartReaderBackend: ReaderBackend {
         lookAround()
         let isOver = state.withLock { state in
             guard !state.isClosed, !state.isOver else { return true }
-            if table.add(id, continuation) { watch(true, &state) }
+            if table.add(id, continuation, forgets: false) { watch(true, &state) }
             return false
         }
         if isOver { continuation.finish() }
@@ -200,7 +189,6 @@ public final class SmartReaderBackend: ReaderBackend {
     /// serve.
     public func counts(of reader: ReaderInfo) -> SmartReaderCounts? { thread(of: reader)?.counts }
 
-    /// How often the thread of a reader woke up.
     func wakeUps(of reader: ReaderInfo) -> Int? { thread(of: reader)?.wakeUps }
 
     private func thread(of reader: ReaderInfo) -> SmartReaderThread? {

@@ -100,15 +100,11 @@ public struct SmartReaderCounts: Sendable, Hashable {
     /// Creates counters of zero.
     public init() {}
 
-    /// The sums of both.
     static func + (left: Self, right: Self) -> Self {
         var sum = left
-        sum.noiseBytes += right.noiseBytes
-        sum.tornLines += right.tornLines
-        sum.longLines += right.longLines
-        sum.repeats += right.repeats
-        sum.departures += right.departures
-        sum.greetings += right.greetings
+        for count in [\Self.noiseBytes, \.tornLines, \.longLines, \.repeats, \.departures, \.greetings] {
+            sum[keyPath: count] += right[keyPath: count]
+        }
         return sum
     }
 }

@@ -53,7 +53,6 @@ final class SmartReaderLookout: Sendable {
         self.interval = interval
     }
 
-    /// Begins to look so, or ends it (`nil`).
     func want(_ look: (@Sendable () -> Void)?) {
         state.withLock { $0.look = look }
         schedule()

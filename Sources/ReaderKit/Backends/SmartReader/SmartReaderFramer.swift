@@ -8,7 +8,6 @@ struct SmartReaderFramer {
     let rules: SmartReaderRules
     private(set) var counts = SmartReaderCounts()
     private var pending: [UInt8] = []
-    /// Within a line that is too long, up to its end.
     private var isSkipping = false
     private var json = Brackets()
 
@@ -16,10 +15,8 @@ struct SmartReaderFramer {
         self.rules = rules
     }
 
-    /// Whether a line has begun and not ended.
     var isWithinLine: Bool { !pending.isEmpty || isSkipping }
 
-    /// Takes bytes, and gives the lines that end with them, without their ends.
     mutating func append(_ bytes: some Sequence<UInt8>) -> [String] {
         var lines: [String] = []
         for byte in bytes { append(byte, &lines) }
@@ -46,7 +43,7 @@ struct SmartReaderFramer {
         return lines
     }
 
-    /// The reader is gone. What is whole but for its end is a line; what has begun otherwise will not be ended.
+    /// The reader is gone, which ends a line as a silence does.
     mutating func hangUp() -> [String] {
         guard !isSkipping, SmartReaderRules.isWhole(pending[...]) else {
             tear()
@@ -55,7 +52,6 @@ struct SmartReaderFramer {
         return finish()
     }
 
-    /// A line that has begun will not be ended.
     private mutating func tear() {
         guard isWithinLine else { return }
         if !isSkipping { counts.tornLines += 1 }
@@ -104,13 +100,12 @@ struct SmartReaderFramer {
     }
 }
 
-/// Whether a JSON object has ended.
+/// Finds the brace that ends a JSON object.
 private struct Brackets {
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
 
-    /// Whether that byte closes the object.
     mutating func close(with byte: UInt8) -> Bool {
         if isInString {
             if isEscaped {

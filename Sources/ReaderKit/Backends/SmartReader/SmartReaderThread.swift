@@ -5,16 +5,13 @@ import Synchronization
 ///
 /// While the line is open and silent, the thread sleeps in `poll(2)` without a time limit.
 final class SmartReaderThread: Sendable {
-    /// What can be replaced in tests.
     struct Surroundings: Sendable {
-        /// Where standard input is.
         var standardInput: Int32 = 0
         /// Takes an input device for this process alone, and gives 0 or a code of the system (`EVIOCGRAB`).
         var grab: @Sendable (Int32) -> Int32 = { descriptor in
             // `EVIOCGRAB`, `_IOW('E', 0x90, int)`, a macro that Swift does not see.
             ioctl(descriptor, UInt(0x4004_4590), 1) == 0 ? 0 : errno
         }
-        /// The time by which repetitions are reported.
         var instant: @Sendable () -> ContinuousClock.Instant = { .now }
     }
 
@@ -22,7 +19,6 @@ final class SmartReaderThread: Sendable {
         var isWanted = false
         var isEnding = false
         var isStarted = false
-        /// Called when the thread has ended.
         var whenEnded: [@Sendable () -> Void] = []
         var counts = SmartReaderCounts()
         var wakeUps = 0
@@ -34,7 +30,7 @@ final class SmartReaderThread: Sendable {
     private let isFound: Bool
     private let configuration: SmartReaderConfiguration
     private let surroundings: Surroundings
-    private let report: @Sendable (SmartReaderTable.Report) -> Void
+    private let report: @Sendable (ReaderTable.Report) -> Void
     private let control = Mutex(Control())
     private let bell: WakePipe?
 
@@ -43,7 +39,7 @@ final class SmartReaderThread: Sendable {
         isFound: Bool = false,
         _ configuration: SmartReaderConfiguration,
         _ surroundings: Surroundings,
-        report: @escaping @Sendable (SmartReaderTable.Report) -> Void
+        report: @escaping @Sendable (ReaderTable.Report) -> Void
     ) {
         self.source = source
         self.isFound = isFound
@@ -53,30 +49,21 @@ final class SmartReaderThread: Sendable {
         bell = WakePipe()
     }
 
-    /// What came and was no tap.
     var counts: SmartReaderCounts { control.withLock { $0.counts } }
 
-    /// How often the thread woke up.
     var wakeUps: Int { control.withLock { $0.wakeUps } }
 
-    /// The node that is open, with links followed.
     var openPath: String? { control.withLock { $0.openPath } }
 
-    /// Opens the line, or closes it.
     func want(_ isWanted: Bool) {
         guard let bell else {
-            if isWanted {
-                report(
-                    .trouble(
-                        ReaderError(
-                            .limitExceeded,
-                            attempting: DeviceNode.attempt(source.name),
-                            detail: "this program has no file descriptors left",
-                            advice: "Open fewer files at a time in this program."
-                        )
-                    )
-                )
-            }
+            let error = ReaderError(
+                .limitExceeded,
+                attempting: DeviceNode.attempt(source.name),
+                detail: "this program has no file descriptors left",
+                advice: "Open fewer files at a time in this program."
+            )
+            if isWanted { report(.trouble(error)) }
             return
         }
         let mustStart = control.withLock { control in
@@ -111,7 +98,6 @@ final class SmartReaderThread: Sendable {
 
     // MARK: - The thread
 
-    /// What is open.
     private struct Device {
         /// `nil` is standard input.
         var node: DeviceNode?
@@ -122,7 +108,6 @@ final class SmartReaderThread: Sendable {
         var heardAt = ContinuousClock.now
     }
 
-    /// What is kept while the line comes and goes.
     private struct Memory {
         var taps: SmartReaderTaps
         /// Of the lines that have gone.
@@ -209,12 +194,8 @@ final class SmartReaderThread: Sendable {
                 case EBUSY: throw DeviceNode.sharing(DeviceNode.attempt(path), DeviceNode.holders(of: node.path))
                 default: throw Self.wrongDevice(path, "it is no input device")
                 }
-                device = Device(
-                    node: node,
-                    descriptor: node.descriptor,
-                    framer: framer,
-                    keyboard: SmartReaderKeyboard()
-                )
+                let keyboard = SmartReaderKeyboard()
+                device = Device(node: node, descriptor: node.descriptor, framer: framer, keyboard: keyboard)
             case .standardInput: device = Device(descriptor: surroundings.standardInput, framer: framer)
             }
             control.withLock { $0.openPath = device.node?.path }
@@ -239,9 +220,7 @@ final class SmartReaderThread: Sendable {
 
     // MARK: Reading
 
-    /// Waits for something to happen on the line, and takes it.
-    ///
-    /// - Returns: whether the line is still there.
+    /// Waits for something to happen on the line, and takes it; whether the line is still there.
     private func serve(_ device: inout Device, _ memory: inout Memory, _ bell: WakePipe) -> Bool {
         let end = device.framer.isWithinLine ? device.heardAt + configuration.silence : nil
         let found = bell.wait(for: device.descriptor, Int(POLLIN), until: end)

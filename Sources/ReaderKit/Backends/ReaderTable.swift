@@ -1,19 +1,38 @@
 import Foundation
 import Synchronization
 
-/// What is known of the readers, and who is notified of it: makes events of the readers' reports.
-final class NFCTable: Sendable {
+/// What is known of a backend's readers, and who is notified of it: makes events of what their threads report.
+final class ReaderTable: Sendable {
+    /// What happened to a reader, in its order.
+    enum Report: Sendable {
+        case opened
+        /// It is gone, and was opened before.
+        case lost
+        /// It is not there to be opened.
+        case absent
+        case trouble(ReaderError)
+        /// The library below does not work, or works again.
+        case service(ReaderError?)
+        case inserted(CardPresence)
+        case removed(CardPresence)
+        /// A tap at a reader in Smart Reader mode.
+        case line(String)
+        /// Nothing will ever come again: standard input has ended.
+        case ended
+    }
+
     fileprivate struct Entry {
         var info: ReaderInfo
         var isOpen = false
         var card: CardPresence?
         /// Why it cannot be used, once that was reported.
         var trouble: ReaderError?
+        var reports = 0
     }
 
     fileprivate struct State {
         var entries: [Entry] = []
-        /// Why libnfc does not work, while it does not.
+        /// Why the library below does not work, while it does not.
         var fault: ReaderError?
         var watchers: [UUID: AsyncStream<ReaderEvent>.Continuation] = [:]
 
@@ -22,24 +41,30 @@ final class NFCTable: Sendable {
         }
     }
 
+    private let now: @Sendable () -> Date
     private let state = Mutex(State())
+    private let epochs = Atomic(0)
 
-    /// How many watch.
+    init(now: @escaping @Sendable () -> Date) {
+        self.now = now
+    }
+
+    /// Numbers the stays of readers.
+    func nextEpoch() -> Int { epochs.add(1, ordering: .relaxed).newValue }
+
     var watchers: Int { state.withLock { $0.watchers.count } }
 
-    /// Why a reader cannot be used, if that is so.
     func trouble(of name: String) -> ReaderError? {
         state.withLock { state in state.fault ?? state.entries.first { $0.info.name == name }?.trouble }
     }
 
-    /// Adds a watcher and gives it what is there.
+    /// Adds a watcher and gives it what is there; whether it is the first one.
     ///
-    /// - Returns: whether it is the first one.
-    func add(_ id: UUID, _ watcher: AsyncStream<ReaderEvent>.Continuation) -> Bool {
+    /// - Parameter forgets: whether what was told to watchers of before may be over, if this is the first one again.
+    func add(_ id: UUID, _ watcher: AsyncStream<ReaderEvent>.Continuation, forgets: Bool) -> Bool {
         state.withLock { state in
             let isFirst = state.watchers.isEmpty
-            // What was told to watchers of before may be over.
-            if isFirst { state.entries = [] }
+            if isFirst, forgets { state.entries = [] }
             state.watchers[id] = watcher
             if let fault = state.fault { watcher.yield(.serviceLost(fault)) }
             for entry in state.entries where entry.isOpen { watcher.yield(.readerAdded(entry.info)) }
@@ -53,9 +78,7 @@ final class NFCTable: Sendable {
         }
     }
 
-    /// Removes a watcher.
-    ///
-    /// - Returns: whether it was the last one.
+    /// Removes a watcher; whether it was the last one.
     func remove(_ id: UUID) -> Bool {
         state.withLock { state in
             guard state.watchers.removeValue(forKey: id) != nil else { return false }
@@ -77,20 +100,17 @@ final class NFCTable: Sendable {
         state.withLock { $0.entries.removeAll { !$0.isOpen && isGone($0.info.name) } }
     }
 
-    /// Ends all watches.
     func finish() {
         let watchers = state.withLock { Array($0.watchers.values) }
         // Not under the lock: each removes itself.
         for watcher in watchers { watcher.finish() }
     }
 
-    /// Tells that no more can be done.
     func fail(_ error: ReaderError) {
         state.withLock { $0.publish(.failed(error)) }
     }
 
-    /// Takes over what happened to a reader.
-    func note(_ report: NFCReader.Report, of info: ReaderInfo) {
+    func note(_ report: Report, of info: ReaderInfo) {
         state.withLock { state in
             var report = report
             if case .service(let fault) = report {
@@ -102,12 +122,12 @@ final class NFCTable: Sendable {
             let known = state.entries.firstIndex { $0.info.name == info.name }
             let index = known ?? state.entries.endIndex
             if known == nil { state.entries.append(Entry(info: info)) }
-            state.entries[index].note(report, state.publish)
+            state.entries[index].note(report, now, state.publish)
         }
     }
 }
 
-extension NFCTable.State {
+extension ReaderTable.State {
     fileprivate mutating func serve(_ fault: ReaderError?) {
         switch (self.fault, fault) {
         case (nil, let fault?): publish(.serviceLost(fault))
@@ -118,10 +138,10 @@ extension NFCTable.State {
     }
 }
 
-extension NFCTable.Entry {
+extension ReaderTable.Entry {
     /// Events come in this order, whatever the reports: a card's removal before that of its reader, the reader before its
     /// trouble, and the end of the trouble before the reader.
-    fileprivate mutating func note(_ report: NFCReader.Report, _ publish: (ReaderEvent) -> Void) {
+    fileprivate mutating func note(_ report: ReaderTable.Report, _ now: () -> Date, _ publish: (ReaderEvent) -> Void) {
         switch report {
         case .opened:
             if trouble != nil { publish(.readerRecovered(info)) }
@@ -148,7 +168,10 @@ extension NFCTable.Entry {
             guard let card, card.number == presence.number, card.epoch == presence.epoch else { return }
             self.card = nil
             publish(.cardRemoved(card))
-        case .service: break
+        case .line(let text):
+            reports += 1
+            publish(.cardReported(ReaderReport(reader: info, number: reports, at: now(), line: text)))
+        case .service, .ended: break
         }
     }
 
