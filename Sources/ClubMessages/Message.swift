@@ -33,7 +33,7 @@ public struct Message: Sendable, Hashable, Identifiable {
         id: String = UUID().uuidString,
         type: String? = nil,
         payload: FieldValue,
-        source: MessageSource = .application(),
+        source: MessageSource = MessageSource(.application),
         receivedAt: Date = Date(),
         expiresAt: Date? = nil
     ) {
@@ -83,8 +83,8 @@ extension Message: Codable {
         try container.encodeIfPresent(type, forKey: .type)
         try container.encode(payload, forKey: .payload)
         try container.encode(source, forKey: .source)
-        try container.encode(RoutingTime.text(receivedAt), forKey: .receivedAt)
-        try container.encodeIfPresent(expiresAt.map(RoutingTime.text), forKey: .expiresAt)
+        try container.encode(ISO8601.text(receivedAt), forKey: .receivedAt)
+        try container.encodeIfPresent(expiresAt.map(ISO8601.text), forKey: .expiresAt)
     }
 }
 

@@ -79,7 +79,7 @@ public struct MessageContext: Sendable, Hashable {
     public init(
         messageID: String,
         type: String?,
-        source: MessageSource = .application(),
+        source: MessageSource = MessageSource(.application),
         receivedAt: Date = Date(),
         attempt: Int = 1,
         state: KioskState = .serving

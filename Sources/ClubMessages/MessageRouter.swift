@@ -178,15 +178,24 @@ public final class MessageRouter: Sendable {
     }
 
     private func duplicate(_ message: Message) -> RoutingResult {
-        let result = RoutingResult(
+        let result = result(.duplicate, of: message)
+        tell(message, result)
+        return result
+    }
+
+    func result(
+        _ outcome: RoutingResult.Outcome,
+        of message: Message,
+        by processor: String? = nil
+    ) -> RoutingResult {
+        RoutingResult(
             messageID: message.id,
             type: message.type,
             source: message.source,
-            outcome: .duplicate,
+            outcome: outcome,
+            processor: processor,
             at: configuration.clock()
         )
-        tell(message, result)
-        return result
     }
 
     func tell(_ message: Message, _ result: RoutingResult) {
@@ -200,19 +209,12 @@ public final class MessageRouter: Sendable {
 extension MessageRouter {
     /// Registers a processor for its type, after others of the same type. One that is registered already keeps its
     /// place.
-    @discardableResult
-    public func register<Processor: MessageProcessor>(_ processor: Processor.Type) -> ProcessorRegistration {
-        register(processor) { Processor() }
-    }
-
-    /// Registers a processor that requires parameters.
     ///
-    /// - Parameter make: creates a processor for each message. An error fails the message. It replaces the closure of a
-    ///   type that is registered already, in the same place.
+    /// - Parameter make: creates a processor for each message. An error fails the message.
     @discardableResult
     public func register<Processor: MessageProcessor>(
         _ processor: Processor.Type,
-        make: @escaping @Sendable () throws -> Processor
+        make: @escaping @Sendable () throws -> Processor = { Processor() }
     ) -> ProcessorRegistration {
         let entry = ProcessorTable.Entry(processor, make: make)
         return guarded.withLock { $0.processors.register(entry) }
@@ -328,10 +330,7 @@ public struct RouterConfiguration: Sendable {
     }
 }
 
-/// Times in messages and in what is reported of them.
 enum RoutingTime {
-    static func text(_ date: Date) -> String { ISO8601.text(date) }
-
     /// A time as others write it: text of ISO 8601 with an offset or `Z`, or a day alone, which is its beginning in UTC;
     /// or seconds since 1970. `nil` if it is none of these, or outside the years 1970 to 9999.
     static func date(_ value: FieldValue) -> Date? {
@@ -339,16 +338,12 @@ enum RoutingTime {
         case .string(var text):
             return text.withUTF8(ISODate.microseconds).map(Timestamp.date)
         case .int(let seconds):
-            return date(seconds: Double(seconds))
+            return date(.double(Double(seconds)))
         case .double(let seconds):
-            return date(seconds: seconds)
+            return Timestamp.microseconds(Date(timeIntervalSince1970: seconds)).map(Timestamp.date)
         case .null, .bool, .array, .object:
             return nil
         }
-    }
-
-    static func date(seconds: Double) -> Date? {
-        Timestamp.microseconds(Date(timeIntervalSince1970: seconds)).map(Timestamp.date)
     }
 }
 

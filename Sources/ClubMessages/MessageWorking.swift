@@ -81,14 +81,7 @@ extension MessageRouter {
     private func route(_ job: Job) async throws(ClubError) -> RoutingResult {
         let message = job.message
         func ended(_ outcome: RoutingResult.Outcome, by processor: String? = nil) -> RoutingResult {
-            RoutingResult(
-                messageID: message.id,
-                type: message.type,
-                source: message.source,
-                outcome: outcome,
-                processor: processor,
-                at: configuration.clock()
-            )
+            result(outcome, of: message, by: processor)
         }
         if job.attempts >= configuration.maximumAttempts {
             return ended(.failed("the program ended within each of \(job.attempts) attempts to process it"))

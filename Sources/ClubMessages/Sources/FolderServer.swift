@@ -146,7 +146,7 @@ final class FolderServer: ThreadServer {
         do throws(MessageError) {
             message = try Message(
                 json: file.bytes,
-                source: .directory(name),
+                source: MessageSource(.directory, name: name),
                 receivedAt: router.configuration.clock(),
                 makeUUID: { number == 0 ? looks : file.uuid(named: name, number: number) }
             )

@@ -99,7 +99,7 @@ final class SocketServer: ThreadServer {
         do throws(MessageError) {
             message = try Message(
                 json: bytes,
-                source: .socket(),
+                source: MessageSource(.socket),
                 receivedAt: configuration.clock(),
                 makeUUID: configuration.makeUUID
             )
@@ -200,17 +200,7 @@ final class SocketServer: ThreadServer {
 
 /// The lines that a ``MessageSocket`` answers.
 enum SocketAnswer {
-    static func result(_ result: RoutingResult) -> [UInt8] {
-        var values: [String: FieldValue] = [
-            "id": .string(result.messageID), "source": .string(result.source.kind.rawValue),
-            "outcome": .string(result.outcome.name), "at": .string(RoutingTime.text(result.at)),
-        ]
-        values["type"] = result.type.map(FieldValue.string)
-        values["sourceName"] = result.source.name.map(FieldValue.string)
-        values["reason"] = result.outcome.reason.map(FieldValue.string)
-        values["processor"] = result.processor.map(FieldValue.string)
-        return line(values)
-    }
+    static func result(_ result: RoutingResult) -> [UInt8] { line(result) }
 
     static func error(_ error: MessageError) -> [UInt8] {
         Self.error(code: error.code.rawValue, error.message, at: error.offset)
@@ -223,13 +213,11 @@ enum SocketAnswer {
     static func error(code: String, _ message: String, at offset: Int? = nil) -> [UInt8] {
         var values: [String: FieldValue] = ["code": .string(code), "message": .string(message)]
         values["offset"] = offset.map(FieldValue.int)
-        return line(["error": .object(values)])
+        return line(["error": values])
     }
 
-    private static func line(_ values: [String: FieldValue]) -> [UInt8] {
-        var json: [UInt8] = []
-        JSONText.append(values, to: &json)
-        json.append(UInt8(ascii: "\n"))
-        return json
+    private static func line(_ value: some Encodable) -> [UInt8] {
+        // Texts and numbers can always be written.
+        Array((try? ClubFile.line(value)) ?? Data()) + [UInt8(ascii: "\n")]
     }
 }

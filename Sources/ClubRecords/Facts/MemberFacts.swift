@@ -330,13 +330,6 @@ package struct MemberFacts: Sendable, Hashable {
         for (name, versions) in other.values { merge(versions, into: name) }
     }
 
-    /// What both together say.
-    package func joined(with other: MemberFacts) -> MemberFacts {
-        var result = self
-        result.join(other)
-        return result
-    }
-
     mutating func merge(_ versions: [Version], into name: String) {
         let alive = versions.filter { isAlive($0.stamp) }
         guard !alive.isEmpty else { return }

@@ -125,13 +125,6 @@ package struct CSVReader: Sendable {
         return window.withBytes { body(UnsafeBufferPointer(rebasing: $0[...]), fields) }
     }
 
-    /// The fields of the current row as texts.
-    package mutating func texts() -> [String] {
-        withRow { bytes, fields in
-            fields.map { String(decoding: UnsafeBufferPointer(rebasing: bytes[$0.range]), as: UTF8.self) }
-        }
-    }
-
     /// Makes one quote of each two, in place.
     private mutating func joinPairs(_ index: Int) {
         let field = fields[index]
@@ -192,7 +185,7 @@ package struct CSVReader: Sendable {
             let fields = fields
             problem = window.withBytes { bytes in
                 let row = UnsafeBufferPointer(rebasing: bytes[..<length])
-                guard !UTF8Check.isPlain(row) else { return nil }
+                guard row.contains(0) || !row.isUTF8 else { return nil }
                 return Self.fault(UnsafeBufferPointer(bytes), fields)
             }
         }
@@ -202,7 +195,7 @@ package struct CSVReader: Sendable {
         for (index, field) in fields.enumerated() {
             let content = UnsafeBufferPointer(rebasing: bytes[field.range])
             if content.contains(0) { return Problem(kind: .nul, field: index + 1) }
-            if !UTF8Check.isValid(content) { return Problem(kind: .notUTF8, field: index + 1) }
+            if !content.isUTF8 { return Problem(kind: .notUTF8, field: index + 1) }
         }
         return nil
     }

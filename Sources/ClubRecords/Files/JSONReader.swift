@@ -90,7 +90,7 @@ package struct JSONReader {
         while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { at += 1 }
         if peek == UInt8(ascii: "\"") {
             let text = UnsafeBufferPointer(rebasing: bytes[start..<at])
-            guard UTF8Check.isValid(text) else { throw Fault(offset: start, message: "text in UTF-8") }
+            guard text.isUTF8 else { throw Fault(offset: start, message: "text in UTF-8") }
             at += 1
             return String(decoding: text, as: UTF8.self)
         }
@@ -99,10 +99,10 @@ package struct JSONReader {
             at += 1
             switch byte {
             case UInt8(ascii: "\""):
-                guard text.withUnsafeBufferPointer(UTF8Check.isValid) else {
+                guard let text = String(validating: text, as: UTF8.self) else {
                     throw Fault(offset: start, message: "text in UTF-8")
                 }
-                return String(decoding: text, as: UTF8.self)
+                return text
             case UInt8(ascii: "\\"): try escape(&text)
             case 0..<0x20:
                 at -= 1
@@ -299,7 +299,7 @@ struct JSONElementReader: Sendable {
 
     private mutating func element() throws(TransferError) -> Element {
         var text: [UInt8] = []
-        var scan = Scan()
+        var scan = JSONScan()
         var isTooLong = false
         while true {
             let length = window.withBytes { scan.advance(UnsafeBufferPointer($0)) }
@@ -323,49 +323,50 @@ struct JSONElementReader: Sendable {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
-    /// Looks for the end of a value.
-    private struct Scan {
-        var depth = 0
-        var isInText = false
-        var isEscaped = false
-        var isComplete = false
+}
 
-        /// How many of the bytes belong to the value.
-        mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-            var at = 0
-            while at < bytes.count {
-                let byte = bytes[at]
-                if isInText {
-                    if isEscaped {
-                        isEscaped = false
-                    } else if byte == UInt8(ascii: "\\") {
-                        isEscaped = true
-                    } else if byte == UInt8(ascii: "\"") {
-                        isInText = false
-                    }
-                } else {
-                    switch byte {
-                    case UInt8(ascii: "\""): isInText = true
-                    case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-                    case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                        if depth == 0 {
-                            isComplete = true
-                            return at
-                        }
-                        depth -= 1
-                        if depth == 0 {
-                            isComplete = true
-                            return at + 1
-                        }
-                    case UInt8(ascii: ",") where depth == 0:
-                        isComplete = true
-                        return at
-                    default: break
-                    }
+/// Looks for the end of a value.
+struct JSONScan {
+    private var depth = 0
+    private var deepest = 0
+    private var isInText = false
+    private var isEscaped = false
+    private(set) var isComplete = false
+
+    /// Whether values are nested so deep at most. What is no JSON is found by whoever reads it.
+    static func isWithin(_ limit: Int, _ text: [UInt8]) -> Bool {
+        var scan = JSONScan()
+        // Every level needs two bytes.
+        if text.count > 2 * limit { _ = text.withUnsafeBufferPointer { scan.advance($0) } }
+        return scan.deepest <= limit
+    }
+
+    /// How many of the bytes belong to the value.
+    mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        for (at, byte) in bytes.enumerated() {
+            if isEscaped {
+                isEscaped = false
+            } else if isInText {
+                isEscaped = byte == UInt8(ascii: "\\")
+                isInText = byte != UInt8(ascii: "\"")
+            } else {
+                switch byte {
+                case UInt8(ascii: "\""): isInText = true
+                case UInt8(ascii: "{"), UInt8(ascii: "["):
+                    depth += 1
+                    deepest = max(deepest, depth)
+                case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                    isComplete = depth <= 1
+                    if depth == 0 { return at }
+                    depth -= 1
+                    if isComplete { return at + 1 }
+                case UInt8(ascii: ",") where depth == 0:
+                    isComplete = true
+                    return at
+                default: break
                 }
-                at += 1
             }
-            return at
         }
+        return bytes.count
     }
 }

@@ -217,7 +217,7 @@ package struct ClubFileReader {
             let number = lines.count
             do {
                 guard case .bytes(let line) = line else { throw RowFault.tooLong }
-                guard JSONDepth.isWithin(ClubFile.depth, line) else { throw RowFault.tooDeep }
+                guard JSONScan.isWithin(ClubFile.depth, line) else { throw RowFault.tooDeep }
                 let record = try decoder.decode(TransferRecord.self, from: Data(line))
                 if let fault = record.fault ?? order.fault(of: record) { throw fault }
                 records.append((number, record))

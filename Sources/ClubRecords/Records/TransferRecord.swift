@@ -1,7 +1,8 @@
 import CardPasses
 import Foundation
 
-/// A line of a club's file: a piece of what merges.
+/// A line of a club's file: a piece of what merges. Times (`at`) are microseconds since 1970; `born` is the creation
+/// with which a record ends, as the raw value of a logical clock.
 package enum TransferRecord: Sendable, Hashable {
     case member(Person)
     case card(Card)
@@ -47,11 +48,9 @@ package enum TransferRecord: Sendable, Hashable {
         package var eventID: UUID
         package var stamp: Stamp
         package var userId: String
-        /// Microseconds since 1970.
         package var at: Int64
         package var reader: String
         package var backend: String
-        /// The creation with which it ends, as the raw value of a logical clock.
         package var born: Int64
         /// `card` or `manual`.
         package var source: String
@@ -87,7 +86,6 @@ package enum TransferRecord: Sendable, Hashable {
     package struct Undo: Sendable, Hashable, Codable {
         package var eventID: UUID
         package var stamp: Stamp
-        /// Microseconds since 1970.
         package var at: Int64
         package var reason: String?
         package var actor: String?
@@ -117,7 +115,6 @@ package enum TransferRecord: Sendable, Hashable {
     /// An entry of the audit log.
     package struct Audit: Sendable, Hashable, Codable {
         package var stamp: Stamp
-        /// Microseconds since 1970.
         package var at: Int64
         package var actor: String?
         package var action: String
@@ -266,16 +263,10 @@ extension TransferRecord {
         var userId: String? { kind == Kind.member.rawValue ? text : nil }
 
         package init(from decoder: any Decoder) throws {
-            var container = try decoder.unkeyedContainer()
-            kind = try container.decode(String.self)
-            text = try container.decode(String.self)
+            (kind, text) = try decoder.list(of: String.self, String.self)
         }
 
-        package func encode(to encoder: any Encoder) throws {
-            var container = encoder.unkeyedContainer()
-            try container.encode(kind)
-            try container.encode(text)
-        }
+        package func encode(to encoder: any Encoder) throws { try encoder.encodeList(kind, text) }
     }
 
     /// Something that counts for scenarios.
@@ -284,9 +275,7 @@ extension TransferRecord {
         package var stamp: Stamp
         package var subject: Subject
         package var name: String
-        /// Microseconds since 1970.
         package var at: Int64
-        /// The creation with which it ends, as the raw value of a logical clock.
         package var born: Int64
         /// The visit that it stands for.
         package var visit: UUID?
@@ -320,9 +309,7 @@ extension TransferRecord {
         package var stamp: Stamp
         package var subject: Subject
         package var scenario: String
-        /// Microseconds since 1970.
         package var at: Int64
-        /// The creation with which it ends, as the raw value of a logical clock.
         package var born: Int64
         package var visit: UUID?
         package var number: Int
@@ -353,7 +340,6 @@ extension TransferRecord {
         package var id: UUID
         package var state: String
         package var stamp: Stamp
-        /// Microseconds since 1970.
         package var at: Int64
         package var reason: String?
         package var actor: String?

@@ -221,16 +221,7 @@ private struct RecordValueEncodingContainer: SingleValueEncodingContainer {
     mutating func encode(_ value: String) { encoder.set(.string(value)) }
     mutating func encode(_ value: Double) throws { try encoder.set(value) }
     mutating func encode(_ value: Float) throws { try encoder.set(value.asDouble) }
-    mutating func encode(_ value: Int) { encoder.set(value) }
-    mutating func encode(_ value: Int8) { encoder.set(value) }
-    mutating func encode(_ value: Int16) { encoder.set(value) }
-    mutating func encode(_ value: Int32) { encoder.set(value) }
-    mutating func encode(_ value: Int64) { encoder.set(value) }
-    mutating func encode(_ value: UInt) { encoder.set(value) }
-    mutating func encode(_ value: UInt8) { encoder.set(value) }
-    mutating func encode(_ value: UInt16) { encoder.set(value) }
-    mutating func encode(_ value: UInt32) { encoder.set(value) }
-    mutating func encode(_ value: UInt64) { encoder.set(value) }
+    mutating func encode<T: FixedWidthInteger & Encodable>(_ value: T) { encoder.set(value) }
     mutating func encode<T: Encodable>(_ value: T) throws { try encoder.set(encoding: value) }
 }
 

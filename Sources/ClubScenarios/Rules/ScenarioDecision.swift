@@ -39,30 +39,6 @@ public struct ScenarioDecision: Sendable, Hashable {
 
         /// The earliest moment at which this rule holds without further events; `nil` if there is none.
         public var nextPossible: Date?
-
-        /// Creates a failure.
-        public init(rule: ScenarioRule, message: String, nextPossible: Date? = nil) {
-            self.rule = rule
-            self.message = message
-            self.nextPossible = nextPossible
-        }
-    }
-
-    /// Creates a decision.
-    public init(
-        scenario: String,
-        subject: ScenarioSubject,
-        at: Date,
-        counters: ScenarioCounters,
-        failures: [Failure] = [],
-        nextPossible: Date? = nil
-    ) {
-        self.scenario = scenario
-        self.subject = subject
-        self.at = at
-        self.counters = counters
-        self.failures = failures
-        self.nextPossible = nextPossible
     }
 }
 

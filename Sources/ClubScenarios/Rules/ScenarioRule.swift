@@ -1,3 +1,4 @@
+import CardCore
 import Foundation
 
 /// A rule that is evaluated for a scenario.
@@ -168,7 +169,7 @@ public struct TimeOfDay: Sendable, Hashable {
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"),
-            let hour = CivilDate.number(bytes[0...1]), let minute = CivilDate.number(bytes[3...4])
+            let hour = ISO8601.number(bytes[0...1]), let minute = ISO8601.number(bytes[3...4])
         else { return nil }
         self.init(hour: hour, minute: minute)
     }

@@ -58,16 +58,10 @@ package struct ScenarioSpan: Hashable {
     /// What is counted from a moment that stays where it is for a time: that moment, and the end of that time. `nil` for
     /// what slides along with the present.
     package func anchor(at now: Int64, _ calendars: ScenarioCalendars) -> (from: Int64, until: Int64)? {
-        let period: ZoneCalendar.Unit
-        switch unit {
-        case .since: return Int64(value).map { ($0, Timestamp.latest) }
-        case .seconds, .days: return nil
-        case .day: period = .day
-        case .week: period = .week
-        case .month: period = .month
-        case .year: period = .year
+        if unit == .since { return Int64(value).map { ($0, Timestamp.latest) } }
+        guard let period = ZoneCalendar.Unit(rawValue: unit.rawValue), let zone = TimeZone(identifier: value) else {
+            return nil
         }
-        guard let zone = TimeZone(identifier: value) else { return nil }
         let calendar = calendars.calendar(zone)
         let span = calendar.period(period, ofDay: calendar.local(now).day)
         return (max(span.start, 0), min(max(span.end, 0), Timestamp.latest))

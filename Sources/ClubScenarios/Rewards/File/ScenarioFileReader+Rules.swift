@@ -9,7 +9,6 @@ extension ScenarioFileReader {
 
     /// Rules in a list, each a mapping with one key.
     mutating func rules(_ value: ScenarioFileValue, depth: Int, of events: ScenarioEvents) -> [ScenarioRule]? {
-        guard !value.isUnusable else { return nil }
         guard depth <= ScenarioRule.maximumDepth else {
             fault(
                 value,
@@ -153,8 +152,8 @@ extension ScenarioFileReader {
 extension ScenarioFileReader {
     /// Hours such as `16:00-18:00`, or `{ on: [saturday], from: "10:00", until: "14:00" }`, one or a list.
     mutating func hours(_ value: ScenarioFileValue) -> [OpeningHours]? {
-        guard !value.isUnusable, let elements = list(value, "hours") else { return nil }
-        return elements.compactMap { $0.isUnusable ? nil : hour($0) }
+        guard let elements = list(value, "hours") else { return nil }
+        return elements.compactMap { hour($0) }
     }
 
     private mutating func hour(_ value: ScenarioFileValue) -> OpeningHours? {
@@ -197,7 +196,6 @@ extension ScenarioFileReader {
     }
 
     private mutating func timeOfDay(_ value: ScenarioFileValue) -> TimeOfDay? {
-        guard !value.isUnusable else { return nil }
         if let text = value.text, let time = Self.timeOfDay(text) { return time }
         fault(value, "expected a time of the day, found \(value.found)", "Write it as 16:00, from 00:00 to 24:00.")
         return nil
@@ -222,7 +220,6 @@ extension ScenarioFileReader {
         longest: Int = longestName,
         withLines: Bool = false
     ) -> String? {
-        guard !value.isUnusable else { return nil }
         guard let raw = value.text else {
             fault(
                 value,
@@ -255,7 +252,6 @@ extension ScenarioFileReader {
 
     /// A whole number, in decimal whatever its zeros in front.
     mutating func number(_ value: ScenarioFileValue, _ range: ClosedRange<Int>, _ hint: String? = nil) -> Int? {
-        guard !value.isUnusable else { return nil }
         if let text = value.text, let number = Int(text), range.contains(number) { return number }
         fault(
             value,
@@ -267,7 +263,6 @@ extension ScenarioFileReader {
 
     /// A length of time in seconds.
     mutating func duration(_ value: ScenarioFileValue, allowsZero: Bool = false) -> TimeInterval? {
-        guard !value.isUnusable else { return nil }
         let hint: String
         if let text = value.text {
             switch DurationText.seconds(text) {
@@ -285,7 +280,6 @@ extension ScenarioFileReader {
 
     /// A day or a time.
     mutating func moment(_ value: ScenarioFileValue) -> MomentText? {
-        guard !value.isUnusable else { return nil }
         if let text = value.text, let moment = MomentText(text, calendar) { return moment }
         fault(
             value,
@@ -297,7 +291,6 @@ extension ScenarioFileReader {
 
     /// A window: a length of time, a calendar period, so many days, or since when.
     mutating func window(_ value: ScenarioFileValue) -> ScenarioWindow? {
-        guard !value.isUnusable else { return nil }
         if value.isMapping {
             guard let fields = fields(value, ["days", "since"], as: "a window") else { return nil }
             switch (fields["days"], fields["since"]) {
@@ -315,19 +308,19 @@ extension ScenarioFileReader {
             if let period = periods[text] { return period }
             if case .success(let seconds) = DurationText.seconds(text), seconds > 0 { return .seconds(seconds) }
         }
-        let nearest = value.text.flatMap { NearestName.of($0, among: periods.keys.sorted()) }
+        let example =
+            "Write 7 days for the last 168 hours, week for the calendar's, { days: 7 } for seven calendar days."
         fault(
             value,
             "expected a length of time, or day, week, month or year, found \(value.found)",
-            nearest.map { "Did you mean '\($0)'?" }
-                ?? "Write 7 days for the last 168 hours, week for the calendar's, { days: 7 } for seven calendar days."
+            NearestName.hint(value.text, among: periods.keys.sorted(), else: example)
         )
         return nil
     }
 
     /// Days of the week.
     mutating func weekdays(_ value: ScenarioFileValue) -> Set<Weekday>? {
-        guard !value.isUnusable, let elements = list(value, "the days of the week") else { return nil }
+        guard let elements = list(value, "the days of the week") else { return nil }
         let names: [(String, Weekday)] = [
             ("monday", .monday), ("tuesday", .tuesday), ("wednesday", .wednesday), ("thursday", .thursday),
             ("friday", .friday), ("saturday", .saturday), ("sunday", .sunday),
@@ -337,12 +330,11 @@ extension ScenarioFileReader {
             let written = element.text?.lowercased() ?? ""
             if let day = names.first(where: { $0.0 == written || $0.0.prefix(3) == written }) {
                 days.insert(day.1)
-            } else if !element.isUnusable {
+            } else {
                 fault(
                     element,
                     "expected a day of the week, found \(element.found)",
-                    NearestName.of(written, among: names.map(\.0)).map { "Did you mean '\($0)'?" }
-                        ?? "Write monday to sunday, or mon to sun."
+                    NearestName.hint(written, among: names.map(\.0), else: "Write monday to sunday, or mon to sun.")
                 )
             }
         }

@@ -25,12 +25,12 @@ struct ScenarioFileReader {
         if let value = fields["timeZone"], let zone = timeZone(value) { calendar = ZoneCalendar(zone) }
         let hint = "Write 'scenarios:' and below it '- id: …' for each."
         guard let list = needed("scenarios", fields, hint) else { return [] }
-        guard list.isList || list.isUnusable else {
+        guard list.isList else {
             fault(list, "expected a list of scenarios, found \(list.found)", "Begin each scenario with '- id: …'.")
             return []
         }
         var scenarios: [Scenario] = []
-        for value in list.elements where !value.isUnusable {
+        for value in list.elements {
             scenarios += scenario(value)
             if scenarios.count > ScenarioConfiguration.mostScenarios {
                 fault(
@@ -44,7 +44,9 @@ struct ScenarioFileReader {
         return scenarios
     }
 
+    /// Notes what is wrong with a value, unless that was done already.
     mutating func fault(_ value: ScenarioFileValue, _ message: String, _ hint: @autoclosure () -> String) {
+        guard !value.isUnusable else { return }
         findings.add(value.node.line, value.node.column, value.place, message, hint())
     }
 
@@ -59,13 +61,11 @@ struct ScenarioFileReader {
         as what: String
     ) -> ScenarioFileFields? {
         guard case .mapping(let entries) = value.node.content else {
-            if !value.isUnusable {
-                fault(
-                    value,
-                    "expected \(what), found \(value.found)",
-                    "The keys there are: \(known.joined(separator: ", "))."
-                )
-            }
+            fault(
+                value,
+                "expected \(what), found \(value.found)",
+                "The keys there are: \(known.joined(separator: ", "))."
+            )
             return nil
         }
         let unknown = entries.filter { !known.contains($0.key) }
@@ -77,7 +77,9 @@ struct ScenarioFileReader {
             fault(
                 key,
                 "nothing has the name \(ScenarioFileValue.quoted(name)) here",
-                name == "<<" ? "Write out what it was to bring in." : NearestName.hint(name, among: known)
+                name == "<<"
+                    ? "Write out what it was to bring in."
+                    : NearestName.hint(name, among: known, else: "There are: \(known.joined(separator: ", ")).")
             )
         }
         return fields
@@ -105,20 +107,17 @@ struct ScenarioFileReader {
 
     /// One of some words.
     mutating func word<Word>(_ value: ScenarioFileValue, _ words: [(String, Word)]) -> Word? {
-        guard !value.isUnusable else { return nil }
         if let text = value.text, let found = words.first(where: { $0.0 == text }) { return found.1 }
         let names = words.map(\.0)
         fault(
             value,
             "expected one of \(names.joined(separator: ", ")), found \(value.found)",
-            value.text.flatMap { NearestName.of($0, among: names) }.map { "Did you mean '\($0)'?" }
-                ?? "Write one of these words."
+            NearestName.hint(value.text, among: names, else: "Write one of these words.")
         )
         return nil
     }
 
     private mutating func timeZone(_ value: ScenarioFileValue) -> TimeZone? {
-        guard !value.isUnusable else { return nil }
         guard let text = value.text else {
             fault(value, "expected the name of a time zone, found \(value.found)", "Write it as Europe/Berlin.")
             return nil
@@ -216,14 +215,12 @@ extension ScenarioFileReader {
     private mutating func audience(_ value: ScenarioFileValue) -> ScenarioAudience? {
         guard value.isMapping else {
             guard let text = value.text, text == "members" || text == "kiosk" else {
-                if !value.isUnusable {
-                    let nearest = value.text.flatMap { NearestName.of($0, among: ["members", "kiosk"]) }
-                    fault(
-                        value,
-                        "expected members, kiosk or { group: TAG }, found \(value.found)",
-                        nearest.map { "Did you mean '\($0)'?" } ?? "A group is written as { group: students }."
-                    )
-                }
+                let group = "A group is written as { group: students }."
+                fault(
+                    value,
+                    "expected members, kiosk or { group: TAG }, found \(value.found)",
+                    NearestName.hint(value.text, among: ["members", "kiosk"], else: group)
+                )
                 return nil
             }
             return text == "members" ? .members : .kiosk
@@ -235,7 +232,7 @@ extension ScenarioFileReader {
 
     /// `atMost` and `afterFirst`.
     private mutating func limits(_ fields: ScenarioFileFields, _ draft: inout Scenario) {
-        for value in fields["atMost"].flatMap({ list($0, "limits") }) ?? [] where !value.isUnusable {
+        for value in fields["atMost"].flatMap({ list($0, "limits") }) ?? [] {
             var times: Int?
             if value.isMapping {
                 guard let limit = self.fields(value, ["times", "within"], as: "a limit") else { continue }
