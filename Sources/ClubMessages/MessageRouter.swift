@@ -33,7 +33,6 @@ public final class MessageRouter: Sendable {
         var isCatchingUp = false
     }
 
-    /// A message that waits for its turn.
     struct Job: Sendable {
         var message: Message
         /// How often processing it was begun before.
@@ -114,8 +113,6 @@ public final class MessageRouter: Sendable {
         guard let processor else { return MessageType.find(key, in: payload) }
         return processor(payload).flatMap { Message.isName($0) ? $0 : nil }
     }
-
-    // MARK: - Taking messages
 
     /// Stores a message, processes it in its turn, and returns its result.
     ///

@@ -32,7 +32,6 @@ package final class OneAnswer<Value: Sendable>: Sendable {
         waiting?.resume(returning: value)
     }
 
-    /// Whether an answer was given.
     package var isGiven: Bool {
         state.withLock { state in
             switch state {
@@ -100,7 +99,6 @@ final class TurnQueue: Sendable {
 
     private let state = Mutex(State())
 
-    /// Waits for the turn, and works.
     func inTurn<Value, Failure: Error>(
         _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {

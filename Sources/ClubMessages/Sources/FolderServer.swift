@@ -32,8 +32,6 @@ final class FolderServer: ThreadServer {
 
     var wakeUps: Int { shared.withLock { $0.wakeUps } }
 
-    // MARK: - The thread
-
     /// What only the thread knows.
     private struct Memory {
         var watch: FolderWatch
@@ -46,7 +44,6 @@ final class FolderServer: ThreadServer {
         var hasComplained = false
     }
 
-    /// How it goes on.
     private enum Step {
         case next
         /// Nothing is to be done with this one now.
@@ -186,8 +183,6 @@ final class FolderServer: ThreadServer {
         }
         return .next
     }
-
-    // MARK: - Waiting
 
     /// Gives a message to the router, and waits for what becomes of it; `nil` if this is to end before.
     private func answer(to message: Message) -> Result<RoutingResult, ClubError>? {

@@ -70,7 +70,6 @@ public final class MessageFolder: Sendable {
         await service.stop()
     }
 
-    /// How often the thread woke up.
     var wakeUps: Int { service.current?.wakeUps ?? 0 }
 }
 
@@ -79,7 +78,6 @@ final class MessageFiles {
     private static let attempt = FolderServer.attempt
     private static let rejected = "rejected"
 
-    /// A file that was read.
     struct File {
         var identity: FileIdentity
         var bytes: [UInt8]
@@ -109,7 +107,6 @@ final class MessageFiles {
 
     private let folder: Int32
 
-    /// Opens the directory.
     init(_ path: String) throws(ClubError) {
         folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw ClubError(errno: errno, attempting: Self.attempt) }
@@ -150,8 +147,6 @@ final class MessageFiles {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// Reads a file.
-    ///
     /// - Parameter known: a file that is left if it still has this name.
     func read(_ name: String, unless known: FileIdentity?) -> Reading {
         var status = stat()

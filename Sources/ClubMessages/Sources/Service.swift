@@ -45,7 +45,6 @@ final class Service<Server: ThreadServer>: Sendable {
         }
     }
 
-    /// Ends the server, and waits until it has.
     func stop() async {
         let old = server.withLock { server in
             defer { server = nil }
@@ -69,7 +68,6 @@ final class ServiceThread: Sendable {
         self.bell = bell
     }
 
-    /// Whether the thread is to end.
     var isEnding: Bool { ending.load(ordering: .acquiring) }
 
     /// Starts the thread, and waits until it describes how that went. To be called once.

@@ -35,8 +35,6 @@ final class SocketServer: ThreadServer {
     var connections: Int { shared.withLock { $0.connections } }
     var wakeUps: Int { shared.withLock { $0.wakeUps } }
 
-    // MARK: - The thread
-
     /// What only the thread knows.
     private struct Memory {
         var clients: [Int: SocketClient] = [:]
@@ -121,8 +119,6 @@ final class SocketServer: ThreadServer {
         }
     }
 
-    // MARK: - Waiting
-
     private func wait(_ file: SocketFile, _ memory: inout Memory) {
         let numbers = memory.clients.keys.sorted()
         var time: Int32 = -1
@@ -151,8 +147,6 @@ final class SocketServer: ThreadServer {
         if polled[1].revents != 0 { admit(file, &memory) }
     }
 
-    // MARK: - Admitting
-
     private func admit(_ file: SocketFile, _ memory: inout Memory) {
         let descriptor = accept(file.descriptor, nil, nil)
         guard descriptor >= 0 else {
@@ -170,7 +164,7 @@ final class SocketServer: ThreadServer {
             return refuse(&client, "notAllowed", "only the user of this program and root may send messages here")
         }
         if memory.clients.count >= MessageSocket.mostConnections {
-            let idle = memory.clients.filter { $0.value.isIdle }.min { $0.value.heardAt < $1.value.heardAt }
+            let idle = memory.clients.filter { !$0.value.isBusy }.min { $0.value.heardAt < $1.value.heardAt }
             guard let idle else {
                 return refuse(&client, "tooManyConnections", "all connections are in use; try again")
             }

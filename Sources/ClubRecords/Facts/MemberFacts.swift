@@ -31,16 +31,11 @@ package struct MemberFacts: Sendable, Hashable {
     /// How many versions of a value are kept, of each kind: by devices with a clock, by files, empty ones by files.
     package static let keptVersions = 4
 
-    /// The facts of nobody.
     package init() {}
 
-    // MARK: Parts
-
-    /// A creation of the member.
     package struct Birth: Sendable, Hashable, Comparable {
         package var stamp: Stamp
-        /// Microseconds since 1970.
-        /// 0 if it is not known.
+        /// Microseconds since 1970; 0 if it is not known.
         package var at: Int64
 
         package init(_ stamp: Stamp, at: Int64) {
@@ -169,7 +164,6 @@ package struct MemberFacts: Sendable, Hashable {
         }
     }
 
-    /// Visits that were bought.
     package struct Pack: Sendable, Hashable, Comparable {
         package var stamp: Stamp
         package var visits: Int
@@ -183,8 +177,6 @@ package struct MemberFacts: Sendable, Hashable {
             (left.stamp, left.visits) < (right.stamp, right.visits)
         }
     }
-
-    // MARK: Saying something
 
     /// Whether what is stamped so counts.
     package func isAlive(_ stamp: Stamp) -> Bool {
@@ -200,7 +192,6 @@ package struct MemberFacts: Sendable, Hashable {
         return facts
     }
 
-    /// The same without what was said of values.
     package var withoutValues: MemberFacts {
         var facts = self
         facts.values = [:]
@@ -256,7 +247,6 @@ package struct MemberFacts: Sendable, Hashable {
         return max(end?.time ?? 0, (stamps + versions).map(\.time).max() ?? 0)
     }
 
-    /// Whether the member exists.
     package var exists: Bool { !births.isEmpty }
 
     /// The newest creation, which a visit names so that it ends with it.
@@ -283,7 +273,6 @@ package struct MemberFacts: Sendable, Hashable {
         return fields
     }
 
-    /// The value of that name.
     package func value(_ name: String) -> FieldValue? { values[name]?.first?.value }
 
     package mutating func add(_ birth: Birth) { add([birth]) }
@@ -316,8 +305,6 @@ package struct MemberFacts: Sendable, Hashable {
         erasure = stamp
         delete(stamp)
     }
-
-    // MARK: Merging
 
     /// Takes in what another device heard.
     package mutating func join(_ other: MemberFacts) {
@@ -383,8 +370,6 @@ package struct MemberFacts: Sendable, Hashable {
         }
     }
 }
-
-// MARK: - A member of whom nothing was ever changed
 
 extension MemberFacts {
     /// The facts of a member whom one row tells whole: created once, every value said then. An empty name states

@@ -25,13 +25,11 @@ public struct Stamp: Sendable, Hashable {
     /// another time zone are heard, and no file runs this device's clock to its end.
     package static let tolerance = day
 
-    /// Milliseconds in a day.
     package static let day: Int64 = 86_400_000
 
     /// Whether the time is that of an old record, which was rounded to the beginning or the end of its day (UTC).
     package var isRounded: Bool { time & 0xFFFF == 0 && [0, Self.day - 1].contains((time >> 16) % Self.day) }
 
-    /// The number of the day since 1970 in which the time lies.
     var dayNumber: Int64 { (time >> 16) / Self.day }
 
     /// What a file without logical times says, as of then (microseconds since 1970): the same wherever it is imported.
@@ -123,7 +121,6 @@ package struct HybridTimestamp: Sendable, Hashable, Comparable {
 
 /// Times as the store keeps them: whole microseconds since 1970, so that comparing and adding them is exact.
 package enum Timestamp {
-    /// Microseconds in a second.
     package static let second: Int64 = 1_000_000
 
     /// 31 December 9999, 23:59:59.999999 UTC.
@@ -141,7 +138,6 @@ package enum Timestamp {
         Date(timeIntervalSince1970: seconds(microseconds))
     }
 
-    /// Seconds since 1970.
     package static func seconds(_ microseconds: Int64) -> Double {
         Double(microseconds) / Double(second)
     }

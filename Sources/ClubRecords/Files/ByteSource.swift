@@ -58,10 +58,10 @@ package final class FileSource: ByteSource {
     /// The beginning of the file, at most so many bytes, which will be read all the same.
     package func peek(_ count: Int) throws(TransferError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: max(count, 0))
-        let result = bytes.withUnsafeMutableBytes { buffer in
-            Result { () throws(TransferError) in try read(into: buffer) }
+        let filled = try bytes.withUnsafeMutableBufferPointer { buffer throws(TransferError) in
+            try read(into: UnsafeMutableRawBufferPointer(buffer))
         }
-        bytes.removeLast(bytes.count - (try result.get()))
+        bytes.removeLast(bytes.count - filled)
         ahead.withLock { $0 = bytes }
         return bytes
     }
@@ -91,14 +91,12 @@ package final class FileSource: ByteSource {
         return filled
     }
 
-    /// Waits until there is something to read, or no writer any more.
     private func wait() throws(TransferError) {
         guard PipeWait.isReady(descriptor, Int16(POLLIN), unless: isCancelled) else {
             throw TransferError(.cancelled, file: path)
         }
     }
 
-    /// Goes back to the beginning.
     package func rewind() throws(TransferError) {
         ahead.withLock { $0 = [] }
         guard size != nil, lseek(descriptor, 0, SEEK_SET) == 0 else { throw TransferError(.notRepeatable, file: path) }

@@ -12,30 +12,23 @@ import Foundation
 /// character by character, and gives up at the first fault without saying where; white space at the beginning of fields
 /// is dropped, and texts with line breaks are written without quotes.
 package struct CSVReader: Sendable {
-    /// What is read at most.
     package struct Limits: Sendable {
-        /// Bytes of one field.
         package var fieldBytes = 64 * 1024
-        /// Bytes of one row.
         package var rowBytes = 1024 * 1024
-        /// Fields of one row.
         package var fields = 256
 
         package init() {}
     }
 
-    /// A field of the current row.
     package struct Field: Sendable, Hashable {
         package var start: Int
         package var count: Int
-        /// Where it is in the bytes of the row.
         package var range: Range<Int> { start..<start + count }
         /// Whether it stands in quotes, which tells an empty text from none.
         package var isQuoted: Bool
         var hasPairs: Bool
     }
 
-    /// What is wrong with a row.
     package struct Problem: Sendable, Hashable {
         package var kind: Kind
         /// The number of the field, from 1.
@@ -48,10 +41,8 @@ package struct CSVReader: Sendable {
 
     package let limits: Limits
 
-    /// What stands between fields.
     package private(set) var delimiter: UInt8
 
-    /// The fields of the current row.
     package private(set) var fields: [Field] = []
 
     /// The line on which the current row begins, from 1.
@@ -78,15 +69,12 @@ package struct CSVReader: Sendable {
         self.limits = limits
         self.delimiter = delimiter ?? UInt8(ascii: ",")
         window = ByteWindow(source)
-        try window.fill(upTo: 4)
-        try skipMark()
+        // Every other byte is zero of Latin letters in UTF-16 without a mark.
+        try window.skipMark { start in start.count == 4 && start.count { $0 == 0 } >= 2 }
         if delimiter == nil { self.delimiter = try detectDelimiter() }
     }
 
-    /// Bytes that were read so far.
     package var offset: Int { window.offset + rowLength }
-
-    /// Bytes in all, where that is known.
     package var totalBytes: Int? { window.totalBytes }
 
     package var path: String { window.path }
@@ -120,9 +108,11 @@ package struct CSVReader: Sendable {
     }
 
     /// Gives the bytes in which the ``fields`` of the current row lie.
-    package mutating func withRow<Result>(_ body: (UnsafeBufferPointer<UInt8>, [Field]) -> Result) -> Result {
+    package mutating func withRow<Result, Failure>(
+        _ body: (UnsafeBufferPointer<UInt8>, [Field]) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         let fields = fields
-        return window.withBytes { body(UnsafeBufferPointer(rebasing: $0[...]), fields) }
+        return try window.withBytes { bytes throws(Failure) in try body(UnsafeBufferPointer(bytes), fields) }
     }
 
     /// Makes one quote of each two, in place.
@@ -141,8 +131,6 @@ package struct CSVReader: Sendable {
         fields[index].count = count
         fields[index].hasPairs = false
     }
-
-    // MARK: Rows
 
     private mutating func scanRow() throws(TransferError) -> CSVScan {
         while true {
@@ -174,7 +162,6 @@ package struct CSVReader: Sendable {
         }
     }
 
-    /// Looks at the content of a whole row.
     private mutating func check() {
         if fields.count > limits.fields {
             problem = Problem(kind: .tooManyFields, field: limits.fields + 1)
@@ -198,22 +185,6 @@ package struct CSVReader: Sendable {
             if !content.isUTF8 { return Problem(kind: .notUTF8, field: index + 1) }
         }
         return nil
-    }
-
-    // MARK: The beginning
-
-    private mutating func skipMark() throws(TransferError) {
-        let start = window.withBytes { Array($0.prefix(4)) }
-        if start.starts(with: [0xEF, 0xBB, 0xBF]) {
-            window.take(3)
-        } else if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) || Self.isWide(start) {
-            throw TransferError(.wrongEncoding, file: path, line: 1, detail: "it seems to be UTF-16 or UTF-32")
-        }
-    }
-
-    /// Whether every other byte is zero, as of Latin letters in UTF-16 without a mark.
-    private static func isWide(_ start: [UInt8]) -> Bool {
-        start.count == 4 && start.count { $0 == 0 } >= 2
     }
 
     private mutating func detectDelimiter() throws(TransferError) -> UInt8 {
@@ -271,7 +242,6 @@ struct CSVScan {
     var outcome: Outcome
     /// Bytes up to what follows, the line's end included.
     var length: Int
-    /// How many lines that is.
     var lines: Int
 
     init(_ outcome: Outcome, length: Int, lines: Int) {
@@ -301,7 +271,6 @@ struct CSVScan {
         var innerLines = 0
         while true {
             if at < end, base[at] == quote {
-                // In quotes.
                 let start = at + 1
                 var hasPairs = false
                 var close = start

@@ -5,11 +5,9 @@ package struct JSONReader {
     /// How deep values may be nested.
     package static let depth = 64
 
-    /// Why bytes are no JSON.
     package struct Fault: Error, Sendable, Hashable {
         /// Where, from 0.
         package var offset: Int
-        /// What was expected.
         package var message: String
     }
 
@@ -29,12 +27,8 @@ package struct JSONReader {
         return value
     }
 
-    /// The one value that the bytes are.
     package static func value(in bytes: [UInt8]) throws(Fault) -> FieldValue {
-        let result = bytes.withUnsafeBufferPointer { bytes in
-            Result { () throws(Fault) in try value(in: bytes) }
-        }
-        return try result.get()
+        try bytes.withUnsafeBufferPointer { bytes throws(Fault) in try value(in: bytes) }
     }
 
     private mutating func value(depth: Int) throws(Fault) -> FieldValue {
@@ -218,9 +212,7 @@ struct JSONElementReader: Sendable {
     static let longest = 1024 * 1024
 
     enum Element: Sendable, Hashable {
-        /// The text of an element.
         case value([UInt8])
-        /// An element that is too long.
         case tooLong
         /// The array goes wrong here, and what follows cannot be read.
         case broken(String)
@@ -236,21 +228,10 @@ struct JSONElementReader: Sendable {
     /// Goes behind the opening bracket.
     init(_ source: any ByteSource) throws(TransferError) {
         window = ByteWindow(source)
-        try window.fill(upTo: 4)
-        let start = window.withBytes { Array($0.prefix(4)) }
-        if start.starts(with: [0xEF, 0xBB, 0xBF]) {
-            window.take(3)
-        } else if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) || start.contains(0) {
-            throw TransferError(.wrongEncoding, file: source.path, line: 1, detail: "it seems to be UTF-16 or UTF-32")
-        }
+        try window.skipMark { $0.contains(0) }
         guard try peek() == UInt8(ascii: "[") else {
-            throw TransferError(
-                .malformed,
-                file: source.path,
-                line: 1,
-                column: 1,
-                detail: "expected '[', a list in JSON"
-            )
+            let detail = "expected '[', a list in JSON"
+            throw TransferError(.malformed, file: source.path, line: 1, column: 1, detail: detail)
         }
         window.take(1)
     }

@@ -6,7 +6,6 @@ package enum NumberText {
     /// More visits than anybody makes: what is above counts as a mistake.
     package static let mostVisits = 1_000_000_000
 
-    /// Why a number cannot be used.
     enum Fault: Error {
         case noNumber, negative, tooLarge
     }
@@ -47,7 +46,6 @@ package enum NumberText {
         return value <= mostVisits ? .success(value) : .failure(.tooLarge)
     }
 
-    /// Without white space at both ends.
     static func trimmed(_ text: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
         var (start, end) = (0, text.count)
         while start < end, text[start] == 0x20 || text[start] == 0x09 { start += 1 }
@@ -120,7 +118,6 @@ package enum NumberText {
         }
     }
 
-    /// Appends the decimal digits of a number.
     package static func append(_ number: Int64, to text: inout [UInt8]) {
         if number < 0 { text.append(UInt8(ascii: "-")) }
         var rest = number.magnitude

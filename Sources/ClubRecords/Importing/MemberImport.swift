@@ -37,7 +37,6 @@ package struct MemberImport {
     /// Records of a club's file that are merged at once.
     static let records = 2000
 
-    /// Imports all of the file.
     package func run() throws(TransferError) -> ImportReport {
         var report = ImportReport(file: source.path, format: format, dryRun: options.dryRun)
         var failure: TransferError?
@@ -58,8 +57,6 @@ package struct MemberImport {
         if let failure { throw failure }
         return report
     }
-
-    // MARK: Rows of members
 
     private func runRows(_ report: inout ImportReport) throws(TransferError) {
         var reader = try MemberFileReader.reader(format, source, options.mappings)
@@ -98,14 +95,8 @@ package struct MemberImport {
         let verdicts = try verdicts(merging, merging.input.batch.count)
         let batch = merging.input.batch
         var faults = merging.input.faults[...]
-        func takeFaults(before row: Int) {
-            while let fault = faults.first, fault.row < row {
-                faults.removeFirst()
-                add(ImportedRow(row: fault.row, fault: fault.fault), &report)
-            }
-        }
         for (index, one) in batch.rows.enumerated() {
-            takeFaults(before: one.row)
+            take(&faults, before: one.row, &report)
             let verdict = verdicts[index]
             if row == nil, verdict == .created || verdict == .kept {
                 // Nobody wants to know more of it.
@@ -115,11 +106,9 @@ package struct MemberImport {
                 add(ImportedRow(row: one.row, userId: batch.string(one.userId), verdict), &report)
             }
         }
-        takeFaults(before: .max)
+        take(&faults, before: .max, &report)
         progress?(TransferProgress(bytes: merging.offset, totalBytes: source.size, rows: report.total))
     }
-
-    // MARK: Records of a club's file
 
     private func runRecords(_ report: inout ImportReport) throws(TransferError) {
         let (source, progress, isCancelled) = (source, progress, isCancelled)
@@ -142,13 +131,10 @@ package struct MemberImport {
             let verdicts = try verdicts(merging, records.count)
             var rest = faults[...]
             for (index, one) in records.enumerated() {
-                while let fault = rest.first, fault.row < one.line {
-                    rest.removeFirst()
-                    add(ImportedRow(row: fault.row, fault: fault.fault), &report)
-                }
+                take(&rest, before: one.line, &report)
                 add(one.line, one.record, verdicts[index], &report, kept: &kept)
             }
-            for fault in rest { add(ImportedRow(row: fault.row, fault: fault.fault), &report) }
+            take(&rest, before: .max, &report)
             progress?(
                 TransferProgress(
                     bytes: (source.size ?? 0) + reader.offset,
@@ -191,8 +177,6 @@ package struct MemberImport {
         self.row?(row)
     }
 
-    // MARK: -
-
     private func checkCancelled() throws(TransferError) {
         if isCancelled() { throw TransferError(.cancelled, file: source.path) }
     }
@@ -210,6 +194,17 @@ package struct MemberImport {
             return verdicts
         } catch {
             throw TransferError(error, file: source.path)
+        }
+    }
+
+    private func take(
+        _ faults: inout ArraySlice<(row: Int, fault: RowFault)>,
+        before row: Int,
+        _ report: inout ImportReport
+    ) {
+        while let fault = faults.first, fault.row < row {
+            faults.removeFirst()
+            add(ImportedRow(row: fault.row, fault: fault.fault), &report)
         }
     }
 
@@ -247,14 +242,12 @@ package struct MemberImport {
             TransferQueue.merging.async(group: done) {
                 let start = ContinuousClock.now
                 let result = Result { () throws(ClubError) in try work(input) }
-                let time = (ContinuousClock.now - start).components
-                self.outcome.withLock { $0 = (result, Double(time.seconds) + Double(time.attoseconds) / 1e18) }
+                self.outcome.withLock { $0 = (result, (ContinuousClock.now - start).seconds) }
             }
         }
 
         func wait() { done.wait() }
 
-        /// How long it took.
         var seconds: Double { outcome.withLock { $0.seconds } }
 
         func result() throws(ClubError) -> [ImportVerdict] {
@@ -268,7 +261,6 @@ package struct MemberImport {
 }
 
 extension ImportedRow {
-    /// What merging made of a row.
     package init(row: Int, userId: String?, _ verdict: ImportVerdict) {
         switch verdict {
         case .created: self.init(row: row, userId: userId, outcome: .created)

@@ -75,7 +75,6 @@ struct UserListReader: RowReader {
         order.append(key)
     }
 
-    /// Makes a row of values by name.
     static func row(
         _ number: Int,
         _ values: [String: FieldValue],
@@ -139,13 +138,8 @@ struct UserListReader: RowReader {
         case .double(let number): seconds = number
         case .string(let text):
             guard !trimmed(text).isEmpty else { return nil }
-            let result = Array(trimmed(text).utf8).withUnsafeBufferPointer {
-                NumberText.microseconds($0, comma: false)
-            }
-            switch result {
-            case .success(let value): return value
-            case .failure(let fault): throw .time(name, fault)
-            }
+            return try Array(trimmed(text).utf8).withUnsafeBufferPointer { NumberText.microseconds($0, comma: false) }
+                .mapError { RowFault.time(name, $0) }.get()
         default: throw .time(name, .noNumber)
         }
         guard seconds >= 0 else { throw .time(name, .negative) }
@@ -165,9 +159,7 @@ struct UserListReader: RowReader {
         default: throw .visits("numVisits", .noNumber)
         }
         guard !text.isEmpty else { return nil }
-        switch Array(text.utf8).withUnsafeBufferPointer({ NumberText.visits($0, comma: false) }) {
-        case .success(let value): return value
-        case .failure(let fault): throw .visits("numVisits", fault)
-        }
+        return try Array(text.utf8).withUnsafeBufferPointer { NumberText.visits($0, comma: false) }
+            .mapError { RowFault.visits("numVisits", $0) }.get()
     }
 }

@@ -17,7 +17,6 @@ package enum ClubFile {
     /// The version of the form that is written, and the latest that is read.
     static let version = 1
 
-    /// The longest line, in bytes.
     package static let longestLine = 4 * 1024 * 1024
 
     /// How deep the JSON of a line may be nested: as deep as a value of any file, behind the six levels in which a
@@ -31,20 +30,16 @@ package enum ClubFile {
     /// among those who were erased has to be hashed with all of them. No club has so many.
     package static let mostSalts = 64
 
-    /// How many particulars an entry of the audit log may have.
     static let mostParticulars = 100
 
     static let name = "clubkit"
 
-    /// The first line.
     package struct Header: Codable, Sendable, Hashable {
         package var format = ClubFile.name
         package var version = ClubFile.version
-        /// The device that wrote it.
         package var device: UUID
         /// ISO 8601, UTC, with milliseconds.
         package var exportedAt: String
-        /// The device's logical clock then.
         package var clock: Int64
 
         package init(device: UUID, exportedAt: String, clock: Int64) {
@@ -54,14 +49,12 @@ package enum ClubFile {
         }
     }
 
-    /// The last line.
     package struct Trailer: Codable, Sendable, Hashable {
         package struct Sums: Codable, Sendable, Hashable {
             /// Lines between the first and the last.
             package var records: Int
             package var members: Int
             package var visits: Int
-            /// SHA-256 in hexadecimal.
             package var sha256: String
 
             package init(records: Int, members: Int, visits: Int, sha256: String) {
@@ -92,11 +85,9 @@ struct ClubFileLines {
     private var digest = SHA256()
     /// The line that was read last, which is not in the checksum yet.
     private var last: [UInt8] = []
-    /// How many lines were read.
     private(set) var count = 0
 
     enum Line {
-        /// A line with its end.
         case bytes([UInt8])
         /// One of more than ``ClubFile/longestLine`` bytes, which was passed over.
         case overlong
@@ -164,10 +155,7 @@ package struct ClubFileReader {
     private var lines: ClubFileLines
     private var order = RecordOrder()
 
-    /// What the first line tells.
     let header: ClubFile.Header
-
-    /// What the last line tells.
     let trailer: ClubFile.Trailer.Sums
 
     /// Reads all of the file and compares its checksum; then stands before the first record.

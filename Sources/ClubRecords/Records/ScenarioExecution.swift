@@ -89,7 +89,6 @@ extension ScenarioExecution: Encodable {
 }
 
 extension KeyedDecodingContainer {
-    /// A time as `ISO8601` writes it.
     package func time(forKey key: Key) throws -> Date {
         let text = try decode(String.self, forKey: key)
         guard let date = ISO8601.date(text) else {

@@ -154,7 +154,6 @@ extension TransferRecord {
 }
 
 extension TransferRecord.Subject {
-    /// Why it can be nobody.
     fileprivate var fault: RowFault? {
         switch Kind(rawValue: kind) {
         case .member: MemberID.isUsable(text) ? nil : .badIdentifier

@@ -112,7 +112,6 @@ package enum TransferRecord: Sendable, Hashable {
         }
     }
 
-    /// An entry of the audit log.
     package struct Audit: Sendable, Hashable, Codable {
         package var stamp: Stamp
         package var at: Int64
@@ -177,7 +176,6 @@ extension TransferRecord: Codable {
         case member, card, visit, undo, erasure, audit, reset, event, execution, settlement
     }
 
-    /// Reads an object with one key.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard let key = container.allKeys.first, container.allKeys.count == 1 else {
@@ -200,7 +198,6 @@ extension TransferRecord: Codable {
         }
     }
 
-    /// Writes an object with one key.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         let (key, value) = content
@@ -240,7 +237,6 @@ extension TransferRecord: Codable {
     }
 }
 
-/// The state of scenarios in a club's file.
 extension TransferRecord {
     /// Whose it is: `["member", userId]`, `["group", tag]` or `["kiosk", device]`.
     package struct Subject: Sendable, Hashable, Codable {
@@ -259,7 +255,6 @@ extension TransferRecord {
             self.text = text
         }
 
-        /// The member, if it is one.
         var userId: String? { kind == Kind.member.rawValue ? text : nil }
 
         package init(from decoder: any Decoder) throws {

@@ -184,7 +184,6 @@ package struct RecordDecoder: Decoder {
     }
 }
 
-/// The values of an object, for ``RecordDecoder``.
 struct RecordKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let fields: [String: FieldValue]
     let codingPath: [any CodingKey]
@@ -261,7 +260,6 @@ struct RecordUnkeyedContainer: UnkeyedDecodingContainer {
     }
 }
 
-/// One value, for ``RecordDecoder``.
 struct RecordValueContainer: SingleValueDecodingContainer {
     let decoder: RecordDecoder
 

@@ -97,7 +97,6 @@ package final class RecordEncoder: Encoder {
         return member(key)
     }
 
-    /// A place at the end of the array.
     fileprivate func appendedElement() -> RecordEncoder {
         let element = RecordEncoder(at: codingPath + [FieldKey(index: count)])
         guard case .array(var elements) = content else { return element }
@@ -160,7 +159,6 @@ extension FieldValue {
     }
 }
 
-/// The values of an object, for ``RecordEncoder``.
 private struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: RecordEncoder
 
@@ -187,7 +185,6 @@ private struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContai
     mutating func superEncoder(forKey key: Key) -> any Encoder { encoder.sharedMember(key) }
 }
 
-/// The elements of an array, for ``RecordEncoder``.
 private struct RecordUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     let encoder: RecordEncoder
 
@@ -210,7 +207,6 @@ private struct RecordUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     mutating func superEncoder() -> any Encoder { encoder.appendedElement() }
 }
 
-/// One value, for ``RecordEncoder``.
 private struct RecordValueEncodingContainer: SingleValueEncodingContainer {
     let encoder: RecordEncoder
 

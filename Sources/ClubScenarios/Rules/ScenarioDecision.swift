@@ -123,19 +123,12 @@ public struct ScenarioOutcome: Sendable, Hashable {
 package struct ScenarioAttempt {
     /// In microseconds since 1970.
     package var now: Int64
-
-    /// What happened to the subject so far, for this scenario.
     package var history: any ScenarioHistory
-
     /// The member, if the subject is one or the attempt comes from a tap of theirs.
     package var member: Member?
-
-    /// The member's tags.
     package var tags: [String]
-
     /// What the scenario's own conditions said, which were asked before.
     package var customConditionsHold: Bool
-
     /// Shared by all scenarios that are looked at together.
     package var calendars: ScenarioCalendars
 
@@ -160,23 +153,13 @@ package struct ScenarioAttempt {
 package struct ScenarioPlan: Sendable {
     /// By priority, then in the order in which they were given.
     package let scenarios: [Scenario]
-
     /// Whether what is charged is delivered by being told, so that nothing has to be kept for later.
     package let isDeliveredByTelling: Bool
-
-    /// The tags whose visits are counted together.
     package let groups: Set<String>
-
-    /// Whether visits of this kiosk are counted.
     package let countsKiosk: Bool
-
     /// Whether a tap has to know the member's tags.
     package let needsTags: Bool
-
-    /// The windows in which they count.
     package let spans: Set<ScenarioSpan>
-
-    /// The scenarios with code of the application.
     package let conditional: [Scenario]
 
     package init(_ scenarios: [Scenario], isDeliveredByTelling: Bool = true) {

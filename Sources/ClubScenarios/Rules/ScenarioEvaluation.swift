@@ -99,7 +99,6 @@ struct ScenarioEvaluation {
         return ScenarioTime.hasPassed(ScenarioTime.microseconds(seconds), from: last, to: now)
     }
 
-    /// The events and executions of a stamp card.
     mutating func stamps(since: Date?) throws -> (events: Int, executions: Int) {
         guard let since else { return (try events().count, try executions().count) }
         let before = ScenarioTime.difference(ScenarioTime.microseconds(since), 1)
@@ -178,7 +177,6 @@ struct ScenarioEvaluation {
         return (period.start - 1, period.end)
     }
 
-    /// A number of days that can be counted with.
     static func length(_ days: Int) -> Int { min(max(days, 1), 4_000_000) }
 }
 
@@ -232,7 +230,6 @@ extension ScenarioEvaluation {
     }
 }
 
-/// A day of the year.
 struct Birthday: Equatable {
     var month: Int
     var day: Int
@@ -282,7 +279,6 @@ struct Birthday: Equatable {
         return (year - 1...year + 2).map { number(in: $0) - Self.bounded(before) }.filter { $0 > day }.min()
     }
 
-    /// Negative numbers are 0.
     private static func bounded(_ days: Int) -> Int { min(max(days, 0), reach) }
 }
 
@@ -361,7 +357,6 @@ extension ScenarioEvaluation {
         return ScenarioTime.sum(ScenarioTime.sum(start, ScenarioTime.microseconds(seconds)), 1)
     }
 
-    /// The first event that lies ahead.
     private func nextEvent(after now: Int64) throws -> Int64? {
         let ahead = try history.countEvents(after: now, through: .max)
         return ahead > 0 ? try history.event(fromLatest: ahead - 1, through: .max) : nil
@@ -404,11 +399,10 @@ extension ScenarioEvaluation {
         case .seconds, .days:
             // Those that lie beyond the window come in later; they make it no emptier.
             let beyond = try history.countExecutions(after: ScenarioTime.difference(end, 1), before: .max)
-            return try history.execution(fromLatest: ScenarioTime.index(beyond, most - 1)).map { leaving(window, $0) }
+            return try history.execution(fromLatest: ScenarioTime.sum(beyond, most - 1)).map { leaving(window, $0) }
         }
     }
 
-    /// When something leaves a window that moves on.
     private mutating func leaving(_ window: ScenarioWindow, _ moment: Int64) -> Int64 {
         switch window {
         case .seconds(let seconds): ScenarioTime.sum(moment, ScenarioTime.microseconds(seconds))

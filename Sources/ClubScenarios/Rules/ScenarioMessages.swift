@@ -164,9 +164,7 @@ extension ScenarioEvaluation {
 }
 
 extension ScenarioEvents {
-    /// What one of them is called.
     var noun: String { self == .visits ? "visit" : "event" }
 
-    /// The article of ``noun``.
     fileprivate var article: String { self == .visits ? "a" : "an" }
 }

@@ -135,7 +135,6 @@ public struct OpeningHours: Sendable, Hashable {
 }
 
 extension OpeningHours {
-    /// Whether they go on to the next day.
     var crossesMidnight: Bool { until <= from }
 
     /// Whether they include that time of a day, in microseconds since midnight.
@@ -207,7 +206,6 @@ public enum Weekday: Int, Sendable, Hashable, CaseIterable, Codable {
 }
 
 extension Weekday {
-    /// The English name, such as `Monday`.
     var name: String {
         ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"][rawValue - 1]
     }

@@ -44,7 +44,6 @@ package struct ScenarioSpan: Hashable {
 
     package var text: String { "\(unit.rawValue) \(value)" }
 
-    /// The windows in which scenarios count.
     package static func all(of scenarios: [Scenario]) -> Set<ScenarioSpan> {
         var spans: Set<ScenarioSpan> = []
         for scenario in scenarios {
@@ -103,7 +102,7 @@ package enum ScenarioTime {
         return value < -0x1p63 ? .min : Int64(value)
     }
 
-    static func sum(_ left: Int64, _ right: Int64) -> Int64 {
+    static func sum<Number: FixedWidthInteger>(_ left: Number, _ right: Number) -> Number {
         let (sum, overflow) = left.addingReportingOverflow(right)
         guard overflow else { return sum }
         return left < 0 ? .min : .max
@@ -113,12 +112,6 @@ package enum ScenarioTime {
         let (difference, overflow) = left.subtractingReportingOverflow(right)
         guard overflow else { return difference }
         return left < 0 ? .min : .max
-    }
-
-    /// The sum of two numbers that are not negative.
-    static func index(_ left: Int, _ right: Int) -> Int {
-        let (sum, overflow) = left.addingReportingOverflow(right)
-        return overflow ? .max : sum
     }
 
     /// Whether more than so many microseconds have passed since a moment that does not lie ahead.

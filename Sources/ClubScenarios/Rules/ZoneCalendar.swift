@@ -22,7 +22,6 @@ final class ZoneCalendar {
         var time: Int64
     }
 
-    /// A calendar period.
     enum Unit: String { case day, week, month, year }
 
     /// Where a period begins and ends (not included).
@@ -95,7 +94,6 @@ final class ZoneCalendar {
         return stretches(from: local - 2 * CivilDate.day, until: local).last?.stop ?? local
     }
 
-    /// The period in which a day lies.
     func period(_ unit: Unit, ofDay day: Int) -> Period {
         let date = CivilDate(number: day)
         switch unit {
@@ -197,7 +195,6 @@ package final class ScenarioCalendars {
 
     package init() {}
 
-    /// The calendar of a time zone.
     func calendar(_ timeZone: TimeZone) -> ZoneCalendar {
         if let latest, latest.timeZone == timeZone { return latest }
         let calendar = calendars[timeZone] ?? ZoneCalendar(timeZone)
@@ -225,18 +222,14 @@ struct CivilDate: Equatable {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// The date of a day.
     init(number: Int) {
         (year, month, day) = ISO8601.civil(days: number)
     }
 
-    /// The number of the day.
     var number: Int { ISO8601.days(year: year, month: month, day: day) }
 
-    /// Whether there is such a day.
     var exists: Bool { (1...12).contains(month) && (1...31).contains(day) && CivilDate(number: number) == self }
 
-    /// The weekday of a day.
     static func weekday(_ number: Int) -> Weekday {
         // 1 January 1970 was a Thursday.
         Weekday(rawValue: ((number + 3) % 7 + 7) % 7 + 1) ?? .monday

@@ -261,7 +261,6 @@ extension ScenarioFileReader {
         return nil
     }
 
-    /// A length of time in seconds.
     mutating func duration(_ value: ScenarioFileValue, allowsZero: Bool = false) -> TimeInterval? {
         let hint: String
         if let text = value.text {
@@ -278,7 +277,6 @@ extension ScenarioFileReader {
         return nil
     }
 
-    /// A day or a time.
     mutating func moment(_ value: ScenarioFileValue) -> MomentText? {
         if let text = value.text, let moment = MomentText(text, calendar) { return moment }
         fault(
@@ -318,7 +316,6 @@ extension ScenarioFileReader {
         return nil
     }
 
-    /// Days of the week.
     mutating func weekdays(_ value: ScenarioFileValue) -> Set<Weekday>? {
         guard let elements = list(value, "the days of the week") else { return nil }
         let names: [(String, Weekday)] = [

@@ -9,7 +9,6 @@ struct ScenarioFileReader {
     /// The calendar of days and times.
     private(set) var calendar: ZoneCalendar
 
-    /// The lines in which identifiers stand.
     var identifiers: [String: Int] = [:]
 
     var timeZone: TimeZone { calendar.timeZone }
@@ -18,7 +17,6 @@ struct ScenarioFileReader {
         calendar = ZoneCalendar(timeZone)
     }
 
-    /// The whole file.
     mutating func scenarios(_ root: ScenarioFileValue) -> [Scenario] {
         guard let fields = fields(root, ["timeZone", "scenarios"], as: "'scenarios' and 'timeZone'") else { return [] }
         // First, since days and times are of this zone wherever it stands.
@@ -105,7 +103,6 @@ struct ScenarioFileReader {
         return elements
     }
 
-    /// One of some words.
     mutating func word<Word>(_ value: ScenarioFileValue, _ words: [(String, Word)]) -> Word? {
         if let text = value.text, let found = words.first(where: { $0.0 == text }) { return found.1 }
         let names = words.map(\.0)
@@ -230,7 +227,6 @@ extension ScenarioFileReader {
         return text(group, "the tag of a group").map { .group($0) }
     }
 
-    /// `atMost` and `afterFirst`.
     private mutating func limits(_ fields: ScenarioFileFields, _ draft: inout Scenario) {
         for value in fields["atMost"].flatMap({ list($0, "limits") }) ?? [] {
             var times: Int?
@@ -254,14 +250,12 @@ extension ScenarioFileReader {
         }
     }
 
-    /// How often something may happen.
     mutating func executions(_ value: ScenarioFileValue, _ hint: String? = nil) -> Int? {
         let times = number(value, 0...1_000_000, hint)
         if times == 0 { warn(value, "at most 0 times is never", "Write at least 1, or remove the scenario.") }
         return times
     }
 
-    /// `from` and `until`.
     private mutating func validity(_ fields: ScenarioFileFields, _ draft: inout Scenario) {
         guard let period = period(fields) else { return }
         (draft.validFrom, draft.validUntil) = period
@@ -392,7 +386,6 @@ struct ScenarioFileFindings: Error {
 
     init() {}
 
-    /// A single finding.
     init(_ line: Int, _ column: Int, _ message: String, _ hint: String) {
         add(line, column, "", message, hint)
     }

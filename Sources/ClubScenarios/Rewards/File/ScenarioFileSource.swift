@@ -60,12 +60,10 @@ struct ScenarioFileSource {
         return true
     }
 
-    /// Whether a tab stands there.
     func isTab(_ line: Int, _ column: Int) -> Bool {
         index(line, column).map { text.unicodeScalars[$0] == "\t" } ?? false
     }
 
-    /// Whether a tab is among the white space with which the line begins.
     func isIndentedByTab(_ line: Int) -> Bool {
         guard let start = index(line, 1) else { return false }
         return text.unicodeScalars[start...].prefix { $0 == " " || $0 == "\t" }.contains("\t")
@@ -185,7 +183,6 @@ struct ScenarioFileValue: Sendable {
     /// The text of a scalar, `nil` for anything else.
     var text: String? { if case .text(let text, _) = node.content, !isNothing { text } else { nil } }
 
-    /// What stands there, in words for a message.
     var found: String {
         switch node.content {
         case .text(let text, _): isNothing ? "nothing" : Self.quoted(text)
@@ -204,7 +201,6 @@ struct ScenarioFileValue: Sendable {
 
 /// The keys of a mapping with their values.
 struct ScenarioFileFields {
-    /// The mapping itself.
     let whole: ScenarioFileValue
     private var entries: [String: ScenarioFileNode.Entry] = [:]
     /// What keys with a slip in them were probably meant to be.

@@ -134,7 +134,6 @@ enum ScenarioFileText {
         return nil
     }
 
-    /// Whether it is one of the characters of names of anchors.
     private static func isInName(_ byte: UInt8) -> Bool { byte.isAlphanumeric(or: "_-") }
 
     /// Line and column of the next character, as the parser counts them.
@@ -259,7 +258,6 @@ struct MomentText {
         end = start
     }
 
-    /// Seconds east of UTC.
     private static func offset(_ zone: Substring) -> Int64? {
         guard zone != "Z" else { return 0 }
         let digits = zone.utf8.dropFirst().filter { $0 != UInt8(ascii: ":") }
@@ -270,7 +268,6 @@ struct MomentText {
     }
 }
 
-/// The names of time zones.
 enum TimeZoneName {
     /// The zone of an IANA name, in its own spelling; `nil` for offsets and abbreviations, which know no summer time or
     /// stand for several zones.
@@ -295,7 +292,6 @@ enum TimeZoneName {
 }
 
 extension UInt8 {
-    /// Whether it is a letter or digit of ASCII, or one of some other characters.
     fileprivate func isAlphanumeric(or others: String) -> Bool {
         Unicode.Scalar(self).properties.isAlphabetic && self < 0x80 || (0x30...0x39).contains(self)
             || others.utf8.contains(self)
