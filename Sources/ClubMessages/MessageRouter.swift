@@ -23,8 +23,6 @@ public final class MessageRouter: Sendable {
         var typeKey = "messageType"
         var typeProcessor: (@Sendable (FieldValue) -> String?)?
         var processors = ProcessorTable()
-        var queue = JobQueue()
-        var isWorking = false
         /// The messages that are in the queue or being processed.
         var active: Set<String> = []
         /// Messages that are pending although their turn has come, since the inbox failed.
@@ -41,23 +39,6 @@ public final class MessageRouter: Sendable {
         let answer = OneAnswer<Result<RoutingResult, ClubError>>()
     }
 
-    /// First in, first out, however many there are.
-    struct JobQueue: Sendable {
-        private var incoming: [Job] = []
-        /// The next job is the last one.
-        private var outgoing: [Job] = []
-
-        mutating func append(_ job: Job) { incoming.append(job) }
-
-        mutating func next() -> Job? {
-            if outgoing.isEmpty {
-                outgoing = incoming.reversed()
-                incoming = []
-            }
-            return outgoing.popLast()
-        }
-    }
-
     /// What is left to do where the inbox failed.
     struct Unfinished: Sendable {
         var job: Job
@@ -72,6 +53,8 @@ public final class MessageRouter: Sendable {
     let broadcaster = EventBroadcaster<RoutingResult>()
     /// Storing, listing and enqueuing: so the order in the queue is that in the inbox.
     let storing = TurnQueue()
+    /// Processing.
+    let working = TurnQueue()
 
     /// Creates a router.
     ///
@@ -151,16 +134,9 @@ public final class MessageRouter: Sendable {
         guard Message.isName(message.id) else {
             throw ClubError(.invalidValue, attempting: "route a message", detail: Message.nameRule)
         }
-        var typed = message
-        typed.type = message.type ?? messageType(of: message.payload)
-        let message = typed
+        let message = typed(message)
         let job = try await storing.inTurn { () async throws(ClubError) -> Job? in
-            if try await inbox.add(message) {
-                let job = Job(message: message)
-                enqueue(job)
-                return job
-            }
-            return goOn(message.id)
+            try await inbox.add(message) ? enqueue(Job(message: message)) : goOn(message.id)
         }
         return (message, job)
     }
@@ -168,10 +144,7 @@ public final class MessageRouter: Sendable {
     /// Takes up a message that is known and waits for an inbox that failed.
     private func goOn(_ id: String) -> Job? {
         let found = guarded.withLock { $0.active.contains(id) ? nil : $0.unfinished[id] }
-        guard let found else { return nil }
-        let job = Job(message: found.job.message, ignoresExpiry: found.job.ignoresExpiry)
-        enqueue(job)
-        return job
+        return found.map { enqueue(Job(message: $0.job.message, ignoresExpiry: $0.job.ignoresExpiry)) }
     }
 
     private func duplicate(_ message: Message) -> RoutingResult {

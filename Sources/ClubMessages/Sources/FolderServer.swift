@@ -79,9 +79,7 @@ final class FolderServer: ThreadServer {
         }
     }
 
-    /// Takes what is there.
-    ///
-    /// - Returns: for how long to sleep unless something comes; `nil` if there may be more.
+    /// Takes what is there. Returns for how long to sleep unless something comes; `nil` if there may be more.
     private func look(_ memory: inout Memory) -> Duration? {
         shared.withLock { $0.wakeUps += 1 }
         // Before the names are read, so that none comes unseen in between.
@@ -227,9 +225,7 @@ final class FolderWatch {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Watches what is at a path now. Watching it twice is the same as once.
-    ///
-    /// - Returns: whether the system will tell.
+    /// Watches what is at a path now. Watching it twice is the same as once. Returns whether the system will tell.
     func follow(_ path: String) -> Bool {
         guard descriptor >= 0 else { return false }
         let events = UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)

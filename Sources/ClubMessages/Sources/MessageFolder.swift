@@ -182,9 +182,7 @@ final class MessageFiles {
         return .file(File(identity: identity, bytes: bytes))
     }
 
-    /// Removes a file, unless another one has its name by now.
-    ///
-    /// - Returns: `false` if it is still there.
+    /// Removes a file, unless another one has its name by now. Returns `false` if it is still there.
     func remove(_ name: String, _ identity: FileIdentity) -> Bool {
         var status = stat()
         guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return errno == ENOENT }
@@ -192,9 +190,8 @@ final class MessageFiles {
         return unlinkat(folder, name, 0) == 0 || errno == ENOENT
     }
 
-    /// Moves something to the directory of what is no message, with the reason beside it.
-    ///
-    /// - Returns: `false` if it is still there.
+    /// Moves something to the directory of what is no message, with the reason beside it. Returns `false` if it is
+    /// still there.
     func reject(_ name: String, _ reason: String) -> Bool {
         guard mkdirat(folder, Self.rejected, 0o700) == 0 || errno == EEXIST else { return false }
         let place = openat(folder, Self.rejected, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

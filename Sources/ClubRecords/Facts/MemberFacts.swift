@@ -417,22 +417,7 @@ extension MemberFacts.Birth {
     /// The creations that tell something on top of all others, whatever deletion may come, oldest first: one that is as
     /// early and ``Stamp/outlives(_:)`` another tells all of it.
     static func undominated(of births: [Self]) -> [Self] {
-        guard births.count > 1 else { return births }
-        // Nothing is reported by what stands behind it.
-        let sorted = births.sorted { left, right in
-            left.stamp == right.stamp ? left.rank < right.rank : left.stamp > right.stamp
-        }
-        var kept: [Self] = []
-        // The earliest creation so far that a device told of, and that anybody did.
-        var (device, any): (Rank?, Rank?) = (nil, nil)
-        for birth in sorted {
-            let rank = birth.rank
-            if let earliest = birth.stamp.isLegacy ? any : device, earliest <= rank { continue }
-            kept.append(birth)
-            any = min(any ?? rank, rank)
-            if !birth.stamp.isLegacy { device = min(device ?? rank, rank) }
-        }
-        return kept.sorted()
+        Stamp.undominated(of: births, stamp: \.stamp, among: { _ in 0 }, by: { Rank(at: $0.at) })
     }
 
     /// The earlier, the lower; a time that is not known is the highest.
@@ -443,8 +428,6 @@ extension MemberFacts.Birth {
             left.at != 0 && (right.at == 0 || left.at < right.at)
         }
     }
-
-    private var rank: Rank { Rank(at: at) }
 }
 
 extension MemberFacts.Claim {
@@ -455,22 +438,36 @@ extension MemberFacts.Claim {
     /// The claims that tell something on top of all others, whatever deletion may come, in order. One of another time
     /// always does: at least when the latest visit was.
     static func undominated(of claims: [Self]) -> [Self] {
-        guard claims.count > 1 else { return claims }
+        Stamp.undominated(of: claims, stamp: \.stamp, among: \.at, by: { -$0.visits })
+    }
+}
+
+extension Stamp {
+    /// The parts that tell something on top of all others of one group, in order: one that is ranked as low and
+    /// ``outlives(_:)`` another tells all of it.
+    fileprivate static func undominated<Part: Comparable, Rank: Comparable>(
+        of parts: [Part],
+        stamp: (Part) -> Stamp,
+        among group: (Part) -> Int64,
+        by rank: (Part) -> Rank
+    ) -> [Part] {
+        guard parts.count > 1 else { return parts }
         // Nothing is reported by what stands behind it.
-        let sorted = claims.sorted { left, right in
-            if left.at != right.at { return left.at < right.at }
-            return left.stamp == right.stamp ? left.visits > right.visits : left.stamp > right.stamp
+        let sorted = parts.sorted { left, right in
+            if group(left) != group(right) { return group(left) < group(right) }
+            return stamp(left) == stamp(right) ? rank(left) < rank(right) : stamp(left) > stamp(right)
         }
-        var kept: [Self] = []
-        // The most visits by that time that a device told of, and that anybody did.
-        var (device, any): (Int?, Int?) = (nil, nil)
-        var at: Int64?
-        for claim in sorted {
-            if claim.at != at { (device, any, at) = (nil, nil, claim.at) }
-            if let most = claim.stamp.isLegacy ? any : device, most >= claim.visits { continue }
-            kept.append(claim)
-            any = max(any ?? claim.visits, claim.visits)
-            if !claim.stamp.isLegacy { device = max(device ?? claim.visits, claim.visits) }
+        var kept: [Part] = []
+        // The lowest so far that a device told of, and that anybody did.
+        var (device, any): (Rank?, Rank?) = (nil, nil)
+        var last: Int64?
+        for part in sorted {
+            let (rank, isLegacy) = (rank(part), stamp(part).isLegacy)
+            if group(part) != last { (device, any, last) = (nil, nil, group(part)) }
+            if let lowest = isLegacy ? any : device, lowest <= rank { continue }
+            kept.append(part)
+            any = min(any ?? rank, rank)
+            if !isLegacy { device = min(device ?? rank, rank) }
         }
         return kept.sorted()
     }

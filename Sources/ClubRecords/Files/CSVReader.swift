@@ -11,45 +11,43 @@ import Foundation
 /// Why no library: SwiftCSV, the one that is kept up, wants the whole text in memory as a `String`, goes through it
 /// character by character, and gives up at the first fault without saying where; white space at the beginning of fields
 /// is dropped, and texts with line breaks are written without quotes.
-package struct CSVReader: Sendable {
-    package struct Limits: Sendable {
-        package var fieldBytes = 64 * 1024
-        package var rowBytes = 1024 * 1024
-        package var fields = 256
-
-        package init() {}
+struct CSVReader: Sendable {
+    struct Limits: Sendable {
+        var fieldBytes = 64 * 1024
+        var rowBytes = 1024 * 1024
+        var fields = 256
     }
 
-    package struct Field: Sendable, Hashable {
-        package var start: Int
-        package var count: Int
-        package var range: Range<Int> { start..<start + count }
+    struct Field: Sendable, Hashable {
+        var start: Int
+        var count: Int
+        var range: Range<Int> { start..<start + count }
         /// Whether it stands in quotes, which tells an empty text from none.
-        package var isQuoted: Bool
+        var isQuoted: Bool
         var hasPairs: Bool
     }
 
-    package struct Problem: Sendable, Hashable {
-        package var kind: Kind
+    struct Problem: Sendable, Hashable {
+        var kind: Kind
         /// The number of the field, from 1.
-        package var field: Int
+        var field: Int
 
-        package enum Kind: Sendable, Hashable {
+        enum Kind: Sendable, Hashable {
             case notUTF8, nul, unterminatedQuote, textBehindQuote, fieldTooLong, rowTooLong, tooManyFields
         }
     }
 
-    package let limits: Limits
+    let limits: Limits
 
-    package private(set) var delimiter: UInt8
+    private(set) var delimiter: UInt8
 
-    package private(set) var fields: [Field] = []
+    private(set) var fields: [Field] = []
 
     /// The line on which the current row begins, from 1.
-    package private(set) var line = 1
+    private(set) var line = 1
 
     /// What is wrong with the current row, whose ``fields`` are not to be used then.
-    package private(set) var problem: Problem?
+    private(set) var problem: Problem?
 
     private var window: ByteWindow
     private var nextLine = 1
@@ -61,7 +59,7 @@ package struct CSVReader: Sendable {
     /// - Parameter delimiter: what stands between fields; `nil` takes the one of comma, semicolon and tab of which the
     ///   first line has the most.
     /// - Throws: ``TransferError/Kind/wrongEncoding`` for UTF-16 and UTF-32.
-    package init(
+    init(
         _ source: any ByteSource,
         delimiter: UInt8? = nil,
         limits: Limits = Limits()
@@ -74,15 +72,13 @@ package struct CSVReader: Sendable {
         if delimiter == nil { self.delimiter = try detectDelimiter() }
     }
 
-    package var offset: Int { window.offset + rowLength }
-    package var totalBytes: Int? { window.totalBytes }
+    var offset: Int { window.offset + rowLength }
+    var totalBytes: Int? { window.totalBytes }
 
-    package var path: String { window.path }
+    var path: String { window.path }
 
-    /// Goes to the next row.
-    ///
-    /// - Returns: false at the end.
-    package mutating func next() throws(TransferError) -> Bool {
+    /// Goes to the next row. Returns false at the end.
+    mutating func next() throws(TransferError) -> Bool {
         while true {
             window.take(rowLength)
             rowLength = 0
@@ -108,7 +104,7 @@ package struct CSVReader: Sendable {
     }
 
     /// Gives the bytes in which the ``fields`` of the current row lie.
-    package mutating func withRow<Result, Failure>(
+    mutating func withRow<Result, Failure>(
         _ body: (UnsafeBufferPointer<UInt8>, [Field]) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let fields = fields
@@ -154,7 +150,7 @@ package struct CSVReader: Sendable {
         while true {
             let isLast = window.isAtEnd
             if let length = window.withBytes({ CSVScan.line(in: UnsafeBufferPointer($0), isLast) }) {
-                return CSVScan(.broken(.rowTooLong, field: field), length: length, lines: 1)
+                return CSVScan(outcome: .broken(.rowTooLong, field: field), length: length, lines: 1)
             }
             // The last byte may be the CR of a CR LF.
             window.take(window.end - window.start - 1)
@@ -244,12 +240,6 @@ struct CSVScan {
     var length: Int
     var lines: Int
 
-    init(_ outcome: Outcome, length: Int, lines: Int) {
-        self.outcome = outcome
-        self.length = length
-        self.lines = lines
-    }
-
     /// Reads the row at the beginning of the bytes.
     ///
     /// - Parameters:
@@ -264,7 +254,7 @@ struct CSVScan {
         _ fields: inout [CSVReader.Field]
     ) -> CSVScan? {
         guard let base = bytes.baseAddress, bytes.count > 0 else {
-            return isLast ? CSVScan(.end, length: 0, lines: 0) : nil
+            return isLast ? CSVScan(outcome: .end, length: 0, lines: 0) : nil
         }
         let end = bytes.count
         var at = 0
@@ -308,7 +298,7 @@ struct CSVScan {
                 append(start, at - start, isQuoted: false, false, limits, &fields)
             }
             guard at < end else {
-                return CSVScan(.row, length: end, lines: innerLines + 1)
+                return CSVScan(outcome: .row, length: end, lines: innerLines + 1)
             }
             if base[at] == delimiter {
                 at += 1
@@ -316,13 +306,13 @@ struct CSVScan {
                 if at == end {
                     guard isLast else { return nil }
                     append(at, 0, isQuoted: false, false, limits, &fields)
-                    return CSVScan(.row, length: end, lines: innerLines + 1)
+                    return CSVScan(outcome: .row, length: end, lines: innerLines + 1)
                 }
                 continue
             }
             guard let next = behindLineEnd(base, at, end, isLast) else { return nil }
             let isEmpty = fields.count == 1 && fields[0].count == 0 && !fields[0].isQuoted
-            return CSVScan(isEmpty ? .empty : .row, length: next, lines: innerLines + 1)
+            return CSVScan(outcome: isEmpty ? .empty : .row, length: next, lines: innerLines + 1)
         }
     }
 
@@ -356,7 +346,7 @@ struct CSVScan {
         _ isLast: Bool,
         from start: Int = 0
     ) -> CSVScan? {
-        line(in: bytes, isLast, from: start).map { CSVScan(.broken(kind, field: field), length: $0, lines: 1) }
+        line(in: bytes, isLast, from: start).map { CSVScan(outcome: .broken(kind, field: field), length: $0, lines: 1) }
     }
 
     private static func behindLineEnd(_ base: UnsafePointer<UInt8>, _ at: Int, _ end: Int, _ isLast: Bool) -> Int? {

@@ -51,11 +51,6 @@ package struct ImportBatch: Sendable {
     package var count: Int { rows.count }
     package var isEmpty: Bool { rows.isEmpty }
 
-    package mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
-        rows.removeAll(keepingCapacity: true)
-    }
-
     mutating func text(_ content: some Collection<UInt8>) -> Text {
         let start = bytes.count
         bytes.append(contentsOf: content)
@@ -174,8 +169,6 @@ protocol RowReader {
     var offset: Int { get }
     var totalBytes: Int? { get }
 
-    /// Appends rows until the batch is full, or the file is at its end.
-    ///
-    /// - Returns: false at the end.
+    /// Appends rows until the batch is full, or the file is at its end. Returns false at the end.
     mutating func read(into batch: inout RowBatch) throws(TransferError) -> Bool
 }

@@ -87,9 +87,8 @@ public enum TransferFormat: String, Sendable, Hashable, CaseIterable, Codable {
 extension TransferFormat {
     package static let lookahead = 4096
 
-    /// The form of a file, by its extension, or by its content where that states nothing.
-    ///
-    /// - Throws: ``TransferError/Kind/unknownFormat``.
+    /// The form of a file, by its extension, or by its content where that states nothing. Throws
+    /// ``TransferError/Kind/unknownFormat``.
     package static func detect(path: String, start: @autoclosure () throws(TransferError) -> [UInt8])
         throws(TransferError)
         -> TransferFormat

@@ -39,22 +39,16 @@ package struct MemberImport {
 
     package func run() throws(TransferError) -> ImportReport {
         var report = ImportReport(file: source.path, format: format, dryRun: options.dryRun)
-        var failure: TransferError?
-        do throws(TransferError) {
-            if format == .clubkit {
-                try runRecords(&report)
-            } else {
-                try runRows(&report)
-            }
-        } catch {
-            failure = error
+        let result = Result { () throws(TransferError) in
+            if format == .clubkit { try runRecords(&report) } else { try runRows(&report) }
         }
         do throws(ClubError) {
             try sink.finish()
         } catch {
-            throw failure ?? TransferError(error, file: source.path)
+            try result.get()
+            throw TransferError(error, file: source.path)
         }
-        if let failure { throw failure }
+        try result.get()
         return report
     }
 
@@ -316,14 +310,10 @@ package enum TransferQueue {
 /// The methods are called one at a time, from a thread that may be blocked, each with a few thousand rows. What one
 /// call was given is on disk when it returns (or, of a dry run, is seen by the calls that follow and by nobody else).
 package protocol ImportSink: Sendable {
-    /// Merges rows of a file without logical times.
-    ///
-    /// - Returns: one verdict for each row, in order.
+    /// Merges rows of a file without logical times. Returns one verdict for each, in order.
     func apply(_ batch: ImportBatch) throws(ClubError) -> [ImportVerdict]
 
-    /// Merges records of a club's file.
-    ///
-    /// - Returns: one verdict for each record, in order.
+    /// Merges records of a club's file. Returns one verdict for each, in order.
     func apply(_ records: [TransferRecord]) throws(ClubError) -> [ImportVerdict]
 
     /// Ends the import, whether all of the file was read or not. A dry run is taken back.

@@ -5,8 +5,8 @@ struct UserListReader: RowReader {
     private var elements: JSONElementReader
     private let map: [String: String?]
     private var number = 0
-    private var seen: [String: String] = [:]
-    private var order: [String] = []
+    private(set) var columns: [ImportReport.Column] = []
+    private var seen: Set<String> = []
     private var hasUnusableKeys = false
 
     init(_ source: any ByteSource, mappings: [ColumnMapping] = []) throws(TransferError) {
@@ -14,13 +14,9 @@ struct UserListReader: RowReader {
         elements = try JSONElementReader(source)
     }
 
-    var columns: [ImportReport.Column] {
-        order.map { ImportReport.Column(column: $0, field: seen[$0].flatMap { $0.isEmpty ? nil : $0 }) }
-    }
-
     var notes: [String] {
         var notes: [String] = []
-        for field in map.filter({ seen[$0.key] == nil }).values.map({ $0 ?? "nothing" }).sorted() {
+        for field in map.filter({ !seen.contains($0.key) }).values.map({ $0 ?? "nothing" }).sorted() {
             notes.append("No element has the key that is mapped to '\(field)'.")
         }
         if hasUnusableKeys { notes.append("Some keys cannot be names of fields; their values are left out.") }
@@ -68,11 +64,10 @@ struct UserListReader: RowReader {
     }
 
     private mutating func note(_ key: String, _ meaning: String?) {
-        guard seen[key] == nil, order.count < 256 else { return }
+        guard columns.count < 256, seen.insert(key).inserted else { return }
         let isUsable = meaning.map(ColumnPlan.isUsable) ?? true
         if !isUsable { hasUnusableKeys = true }
-        seen[key] = isUsable ? meaning ?? "" : ""
-        order.append(key)
+        columns.append(ImportReport.Column(column: key, field: isUsable ? meaning : nil))
     }
 
     static func row(

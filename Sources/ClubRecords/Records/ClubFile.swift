@@ -5,10 +5,9 @@ import Foundation
 /// The club's own form: JSON Lines of what merges, so that nothing is lost and a file that was cut off or changed is
 /// noticed.
 ///
-/// The first line is the ``Header``. Each line behind it is a ``TransferRecord``: an object with one key (`member`,
-/// `card`, `visit`, `undo`, `reset`, `event`, `execution`, `settlement`, `erasure`, `audit`). Erasures stand before all others, in the order of their salts, so that
-/// members are looked through once for each. The last line is the ``Trailer``, with the number of lines and the
-/// SHA-256 of all bytes before it.
+/// The first line is the ``Header``. Each line behind it is a ``TransferRecord``: an object with one key. Erasures stand
+/// before all others, in the order of their salts, so that members are looked through once for each. The last line is the
+/// ``Trailer``, with the number of lines and the SHA-256 of all bytes before it.
 ///
 /// Whoever may write a file must not be able to keep a kiosk busy for hours, so a record beyond the limits below is
 /// skipped, and the import explains why. They are far from what a club comes to: ten thousand totals are those of a
@@ -49,25 +48,19 @@ package enum ClubFile {
         }
     }
 
+    /// What the last line has, under the name `end`.
     package struct Trailer: Codable, Sendable, Hashable {
-        package struct Sums: Codable, Sendable, Hashable {
-            /// Lines between the first and the last.
-            package var records: Int
-            package var members: Int
-            package var visits: Int
-            package var sha256: String
+        /// Lines between the first and the last.
+        package var records: Int
+        package var members: Int
+        package var visits: Int
+        package var sha256: String
 
-            package init(records: Int, members: Int, visits: Int, sha256: String) {
-                self.records = records
-                self.members = members
-                self.visits = visits
-                self.sha256 = sha256
-            }
-        }
-        package var end: Sums
-
-        package init(end: Sums) {
-            self.end = end
+        package init(records: Int, members: Int, visits: Int, sha256: String) {
+            self.records = records
+            self.members = members
+            self.visits = visits
+            self.sha256 = sha256
         }
     }
 
@@ -156,7 +149,7 @@ package struct ClubFileReader {
     private var order = RecordOrder()
 
     let header: ClubFile.Header
-    let trailer: ClubFile.Trailer.Sums
+    let trailer: ClubFile.Trailer
 
     /// Reads all of the file and compares its checksum; then stands before the first record.
     ///
@@ -171,7 +164,7 @@ package struct ClubFileReader {
             last = if case .bytes(let bytes) = line { bytes } else { [] }
             if lines.count.isMultiple(of: 10_000) { try progress(lines.offset) }
         }
-        guard let trailer = try? JSONDecoder().decode(ClubFile.Trailer.self, from: Data(last)).end else {
+        guard let trailer = try? JSONDecoder().decode([String: ClubFile.Trailer].self, from: Data(last))["end"] else {
             let detail = "expected a line with the checksum at the end"
             throw TransferError(.truncated, file: path, line: lines.count, detail: detail)
         }
@@ -189,9 +182,8 @@ package struct ClubFileReader {
 
     var offset: Int { lines.offset }
 
-    /// The next records, up to so many, each with its line; nothing at the end.
-    ///
-    /// - Throws: ``TransferError/Kind/altered`` if the file is no longer what it was when it was looked at.
+    /// The next records, up to so many, each with its line; nothing at the end. Throws ``TransferError/Kind/altered``
+    /// if the file is no longer what it was when it was looked at.
     package mutating func next(
         _ count: Int
     ) throws(TransferError) -> (records: [(line: Int, record: TransferRecord)], faults: [(row: Int, fault: RowFault)]) {
@@ -224,26 +216,23 @@ package struct ClubFileReader {
     }
 
     private static func header(_ lines: inout ClubFileLines, _ path: String) throws(TransferError) -> ClubFile.Header {
-        let expected = "expected the first line of a club's file"
+        let detail = "expected the first line of a club's file"
+        let malformed = TransferError(.malformed, file: path, line: 1, detail: detail)
         guard let first = try lines.next() else { throw TransferError(.truncated, file: path, line: 1) }
-        guard case .bytes(let line) = first else {
-            throw TransferError(.malformed, file: path, line: 1, detail: expected)
-        }
+        guard case .bytes(let line) = first else { throw malformed }
         // What any version has.
         struct Start: Decodable {
             var format: String
             var version: Int
         }
         guard let start = try? JSONDecoder().decode(Start.self, from: Data(line)), start.format == ClubFile.name else {
-            throw TransferError(.malformed, file: path, line: 1, detail: expected)
+            throw malformed
         }
         guard start.version <= ClubFile.version else {
             let detail = "its version is \(start.version), and \(ClubFile.version) is known here"
             throw TransferError(.newerVersion, file: path, line: 1, detail: detail)
         }
-        guard let header = try? JSONDecoder().decode(ClubFile.Header.self, from: Data(line)) else {
-            throw TransferError(.malformed, file: path, line: 1, detail: expected)
-        }
+        guard let header = try? JSONDecoder().decode(ClubFile.Header.self, from: Data(line)) else { throw malformed }
         return header
     }
 }

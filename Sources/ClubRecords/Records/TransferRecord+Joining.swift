@@ -6,9 +6,7 @@ package protocol JoinableRecord: Sendable {
     /// By what it is chosen: all that it says beside its key.
     var precedence: Precedence { get }
 
-    /// Takes in what another record of the same key says.
-    ///
-    /// - Returns: whether that is news.
+    /// Takes in what another record of the same key says. Returns whether that is news.
     mutating func join(_ other: Self) -> Bool
 }
 

@@ -90,10 +90,9 @@ extension ScenarioFileReader {
     }
 
     private mutating func executionLimit(_ value: ScenarioFileValue) -> ScenarioRule? {
-        guard let fields = fields(value, ["atMost", "within"], as: "a limit") else { return nil }
-        guard let most = needed("atMost", fields, "Write it as { atMost: 4 } or { atMost: 1, within: week }.") else {
-            return nil
-        }
+        guard let fields = fields(value, ["atMost", "within"], as: "a limit"),
+            let most = needed("atMost", fields, "Write it as { atMost: 4 } or { atMost: 1, within: week }.")
+        else { return nil }
         let times = executions(most)
         guard let within = fields["within"] else { return times.map { .maxExecutionsPermitted($0) } }
         guard let window = window(within), let times else { return nil }
@@ -102,10 +101,9 @@ extension ScenarioFileReader {
 
     private mutating func every(_ value: ScenarioFileValue) -> ScenarioRule? {
         guard value.isMapping else { return number(value, 1...10_000).map { .every($0, since: nil) } }
-        guard let fields = fields(value, ["events", "since"], as: "a stamp card") else { return nil }
-        guard let events = needed("events", fields, "Write it as { events: 10, since: 2026-12-01 }.") else {
-            return nil
-        }
+        guard let fields = fields(value, ["events", "since"], as: "a stamp card"),
+            let events = needed("events", fields, "Write it as { events: 10, since: 2026-12-01 }.")
+        else { return nil }
         let count = number(events, 1...10_000)
         let since = fields["since"].map { moment($0)?.start }
         guard let count, since != .some(nil) else { return nil }
@@ -210,8 +208,6 @@ extension ScenarioFileReader {
 extension ScenarioFileReader {
     /// The longest identifier and the longest name of a tag, an event or a group, in Unicode scalars.
     static let longestName = 100
-    static let longestTitle = 200
-    static let longestMessage = 500
 
     /// A name or a text: not empty, without control characters but, if allowed, line feeds.
     mutating func text(
@@ -318,20 +314,17 @@ extension ScenarioFileReader {
 
     mutating func weekdays(_ value: ScenarioFileValue) -> Set<Weekday>? {
         guard let elements = list(value, "the days of the week") else { return nil }
-        let names: [(String, Weekday)] = [
-            ("monday", .monday), ("tuesday", .tuesday), ("wednesday", .wednesday), ("thursday", .thursday),
-            ("friday", .friday), ("saturday", .saturday), ("sunday", .sunday),
-        ]
+        let names = Weekday.allCases.map { $0.name.lowercased() }
         var days: Set<Weekday> = []
         for element in elements {
             let written = element.text?.lowercased() ?? ""
-            if let day = names.first(where: { $0.0 == written || $0.0.prefix(3) == written }) {
+            if let day = zip(names, Weekday.allCases).first(where: { $0.0 == written || $0.0.prefix(3) == written }) {
                 days.insert(day.1)
             } else {
                 fault(
                     element,
                     "expected a day of the week, found \(element.found)",
-                    NearestName.hint(written, among: names.map(\.0), else: "Write monday to sunday, or mon to sun.")
+                    NearestName.hint(written, among: names, else: "Write monday to sunday, or mon to sun.")
                 )
             }
         }

@@ -141,11 +141,9 @@ extension ScenarioFileReader {
     /// A scenario of the file: one, or one for each tier.
     mutating func scenario(_ value: ScenarioFileValue) -> [Scenario] {
         guard let fields = fields(value, Self.scenarioKeys, as: "a scenario") else { return [] }
-        let id = identifier(fields)
-        let title = fields["title"].flatMap { text($0, "a title", longest: Self.longestTitle) }
-        let message = fields["message"].flatMap {
-            text($0, "a message", longest: Self.longestMessage, withLines: true)
-        }
+        let id = needed("id", fields, "Give it a name of its own, such as 'id: free-coffee', and keep it.")
+            .flatMap { text($0, "an identifier") }
+        let (title, message) = words(fields)
         var draft = Scenario(id ?? "")
         draft.timeZone = timeZone
         if let value = fields["for"], let audience = audience(value) { draft.audience = audience }
@@ -161,7 +159,7 @@ extension ScenarioFileReader {
         }
         let reward = reward(fields)
         limits(fields, &draft)
-        validity(fields, &draft)
+        if let period = period(fields) { (draft.validFrom, draft.validUntil) = period }
         if let value = fields["on"], let days = weekdays(value) { draft.rules.append(.weekdays(days)) }
         if let value = fields["hours"], let hours = hours(value) { draft.rules.append(.openingHours(hours)) }
         if let value = fields["tag"], let tag = text(value, "a tag") { draft.rules.append(.tagged(tag)) }
@@ -186,9 +184,10 @@ extension ScenarioFileReader {
         return scenarios
     }
 
-    private mutating func identifier(_ fields: ScenarioFileFields) -> String? {
-        needed("id", fields, "Give it a name of its own, such as 'id: free-coffee', and keep it.")
-            .flatMap { text($0, "an identifier") }
+    private mutating func words(_ fields: ScenarioFileFields) -> (title: String?, message: String?) {
+        let title = fields["title"].flatMap { text($0, "a title", longest: 200) }
+        let message = fields["message"].flatMap { text($0, "a message", longest: 500, withLines: true) }
+        return (title, message)
     }
 
     /// What only the scenarios as a whole show.
@@ -222,8 +221,9 @@ extension ScenarioFileReader {
             }
             return text == "members" ? .members : .kiosk
         }
-        guard let fields = fields(value, ["group"], as: "a group") else { return nil }
-        guard let group = needed("group", fields, "Write it as { group: students }.") else { return nil }
+        guard let fields = fields(value, ["group"], as: "a group"),
+            let group = needed("group", fields, "Write it as { group: students }.")
+        else { return nil }
         return text(group, "the tag of a group").map { .group($0) }
     }
 
@@ -254,11 +254,6 @@ extension ScenarioFileReader {
         let times = number(value, 0...1_000_000, hint)
         if times == 0 { warn(value, "at most 0 times is never", "Write at least 1, or remove the scenario.") }
         return times
-    }
-
-    private mutating func validity(_ fields: ScenarioFileFields, _ draft: inout Scenario) {
-        guard let period = period(fields) else { return }
-        (draft.validFrom, draft.validUntil) = period
     }
 
     /// From when until when; a day is its whole.
@@ -355,10 +350,7 @@ extension ScenarioFileReader {
             }
             let name = fields["name"].flatMap { text($0, "the name of a tier", longest: 50) }
             let visits = fields["visits"].flatMap { number($0, 1...100_000) }
-            let title = fields["title"].flatMap { text($0, "a title", longest: Self.longestTitle) }
-            let message = fields["message"].flatMap {
-                text($0, "a message", longest: Self.longestMessage, withLines: true)
-            }
+            let (title, message) = words(fields)
             guard let name, let visits else { continue }
             if tiers.contains(where: { $0.name == name }) {
                 fault(value, "there is a tier \(ScenarioFileValue.quoted(name)) already", "Give each its own name.")

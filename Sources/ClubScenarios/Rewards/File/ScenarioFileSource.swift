@@ -13,11 +13,6 @@ struct ScenarioFileSource {
     struct Place: Hashable {
         var line: Int
         var column: Int
-
-        init(_ line: Int, _ column: Int) {
-            self.line = line
-            self.column = column
-        }
     }
 
     init(_ text: String) {
@@ -39,11 +34,10 @@ struct ScenarioFileSource {
         return (line, column + 2 * low)
     }
 
-    /// Gives the key that stands there in the file another name, so that it is not repeated any more.
-    ///
-    /// - Returns: false if it cannot be done.
+    /// Gives the key that stands there in the file another name, so that it is not repeated any more. Returns false if
+    /// it cannot be done.
     mutating func rename(_ key: String, _ line: Int, _ column: Int) -> Bool {
-        let place = Place(line, column)
+        let place = Place(line: line, column: column)
         // Behind shortened escapes the column is not the parser's; there the fault is told without its second place.
         guard renamed[place] == nil, shortened[line] == nil, let index = index(line, column) else { return false }
         var scalars = text.unicodeScalars

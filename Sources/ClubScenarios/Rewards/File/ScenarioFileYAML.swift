@@ -170,7 +170,7 @@ extension ScenarioFileYAML {
                     findings.add(line, column, place, "a key is a single word here", "Write 'key: value'.")
                     continue
                 }
-                let name = source.renamed[.init(line, column)] ?? scalar.string
+                let name = source.renamed[.init(line: line, column: column)] ?? scalar.string
                 let inner = ScenarioFileValue.place(name, in: place)
                 if let first = lines[name] {
                     findings.add(line, column, inner, "this key stands in line \(first) already", "Keep one of them.")
