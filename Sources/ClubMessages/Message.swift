@@ -33,7 +33,7 @@ public struct Message: Sendable, Hashable, Identifiable {
         id: String = UUID().uuidString,
         type: String? = nil,
         payload: FieldValue,
-        source: MessageSource = .application(),
+        source: MessageSource = MessageSource(.application),
         receivedAt: Date = Date(),
         expiresAt: Date? = nil
     ) {
@@ -83,8 +83,8 @@ extension Message: Codable {
         try container.encodeIfPresent(type, forKey: .type)
         try container.encode(payload, forKey: .payload)
         try container.encode(source, forKey: .source)
-        try container.encode(RoutingTime.text(receivedAt), forKey: .receivedAt)
-        try container.encodeIfPresent(expiresAt.map(RoutingTime.text), forKey: .expiresAt)
+        try container.encode(ISO8601.text(receivedAt), forKey: .receivedAt)
+        try container.encodeIfPresent(expiresAt.map(ISO8601.text), forKey: .expiresAt)
     }
 }
 
@@ -92,7 +92,6 @@ extension Message {
     /// The name under which a payload may have an identifier. `id` alone is most often that of something else.
     static let idName = "messageId"
 
-    /// The name under which a payload reports when it ends.
     static let expiryName = "expires"
 
     /// Parses a message from JSON.
@@ -156,7 +155,6 @@ extension Message {
         (1...200).contains(text.unicodeScalars.count) && PlainText.line(text) == text
     }
 
-    /// What an identifier has to be, for a person.
     package static let nameRule =
         "a message's identifier has 1 to 200 characters, no control characters and no space at its ends"
 
@@ -169,7 +167,6 @@ extension Message {
     }
 }
 
-/// Finds a message's type in its payload.
 enum MessageType {
     /// The text at a key path whose names are parted by dots, if it can be a type. A name that has dots itself is found
     /// too, where it stands at the top, and counts first.

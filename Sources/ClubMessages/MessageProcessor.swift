@@ -79,7 +79,7 @@ public struct MessageContext: Sendable, Hashable {
     public init(
         messageID: String,
         type: String?,
-        source: MessageSource = .application(),
+        source: MessageSource = MessageSource(.application),
         receivedAt: Date = Date(),
         attempt: Int = 1,
         state: KioskState = .serving
@@ -102,12 +102,10 @@ struct ProcessorTable: Sendable {
         /// The type of its messages; not looked at in a fallback.
         var type: String
         var sources: Set<MessageSource.Kind>
-        /// Its name in results.
         var name: String
         var process: @Sendable (FieldValue, MessageContext) async -> ProcessingResult
     }
 
-    /// In the order of registration.
     private var entries: [Entry] = []
     private var fallback: Entry?
 

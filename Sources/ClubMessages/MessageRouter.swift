@@ -23,8 +23,6 @@ public final class MessageRouter: Sendable {
         var typeKey = "messageType"
         var typeProcessor: (@Sendable (FieldValue) -> String?)?
         var processors = ProcessorTable()
-        var queue = JobQueue()
-        var isWorking = false
         /// The messages that are in the queue or being processed.
         var active: Set<String> = []
         /// Messages that are pending although their turn has come, since the inbox failed.
@@ -33,30 +31,12 @@ public final class MessageRouter: Sendable {
         var isCatchingUp = false
     }
 
-    /// A message that waits for its turn.
     struct Job: Sendable {
         var message: Message
         /// How often processing it was begun before.
         var attempts = 0
         var ignoresExpiry = false
         let answer = OneAnswer<Result<RoutingResult, ClubError>>()
-    }
-
-    /// First in, first out, however many there are.
-    struct JobQueue: Sendable {
-        private var incoming: [Job] = []
-        /// The next job is the last one.
-        private var outgoing: [Job] = []
-
-        mutating func append(_ job: Job) { incoming.append(job) }
-
-        mutating func next() -> Job? {
-            if outgoing.isEmpty {
-                outgoing = incoming.reversed()
-                incoming = []
-            }
-            return outgoing.popLast()
-        }
     }
 
     /// What is left to do where the inbox failed.
@@ -73,6 +53,8 @@ public final class MessageRouter: Sendable {
     let broadcaster = EventBroadcaster<RoutingResult>()
     /// Storing, listing and enqueuing: so the order in the queue is that in the inbox.
     let storing = TurnQueue()
+    /// Processing.
+    let working = TurnQueue()
 
     /// Creates a router.
     ///
@@ -115,8 +97,6 @@ public final class MessageRouter: Sendable {
         return processor(payload).flatMap { Message.isName($0) ? $0 : nil }
     }
 
-    // MARK: - Taking messages
-
     /// Stores a message, processes it in its turn, and returns its result.
     ///
     /// A stored message is processed even if the calling task is cancelled; the call then still returns the result.
@@ -154,16 +134,9 @@ public final class MessageRouter: Sendable {
         guard Message.isName(message.id) else {
             throw ClubError(.invalidValue, attempting: "route a message", detail: Message.nameRule)
         }
-        var typed = message
-        typed.type = message.type ?? messageType(of: message.payload)
-        let message = typed
+        let message = typed(message)
         let job = try await storing.inTurn { () async throws(ClubError) -> Job? in
-            if try await inbox.add(message) {
-                let job = Job(message: message)
-                enqueue(job)
-                return job
-            }
-            return goOn(message.id)
+            try await inbox.add(message) ? enqueue(Job(message: message)) : goOn(message.id)
         }
         return (message, job)
     }
@@ -171,22 +144,28 @@ public final class MessageRouter: Sendable {
     /// Takes up a message that is known and waits for an inbox that failed.
     private func goOn(_ id: String) -> Job? {
         let found = guarded.withLock { $0.active.contains(id) ? nil : $0.unfinished[id] }
-        guard let found else { return nil }
-        let job = Job(message: found.job.message, ignoresExpiry: found.job.ignoresExpiry)
-        enqueue(job)
-        return job
+        return found.map { enqueue(Job(message: $0.job.message, ignoresExpiry: $0.job.ignoresExpiry)) }
     }
 
     private func duplicate(_ message: Message) -> RoutingResult {
-        let result = RoutingResult(
+        let result = result(.duplicate, of: message)
+        tell(message, result)
+        return result
+    }
+
+    func result(
+        _ outcome: RoutingResult.Outcome,
+        of message: Message,
+        by processor: String? = nil
+    ) -> RoutingResult {
+        RoutingResult(
             messageID: message.id,
             type: message.type,
             source: message.source,
-            outcome: .duplicate,
+            outcome: outcome,
+            processor: processor,
             at: configuration.clock()
         )
-        tell(message, result)
-        return result
     }
 
     func tell(_ message: Message, _ result: RoutingResult) {
@@ -200,19 +179,12 @@ public final class MessageRouter: Sendable {
 extension MessageRouter {
     /// Registers a processor for its type, after others of the same type. One that is registered already keeps its
     /// place.
-    @discardableResult
-    public func register<Processor: MessageProcessor>(_ processor: Processor.Type) -> ProcessorRegistration {
-        register(processor) { Processor() }
-    }
-
-    /// Registers a processor that requires parameters.
     ///
-    /// - Parameter make: creates a processor for each message. An error fails the message. It replaces the closure of a
-    ///   type that is registered already, in the same place.
+    /// - Parameter make: creates a processor for each message. An error fails the message.
     @discardableResult
     public func register<Processor: MessageProcessor>(
         _ processor: Processor.Type,
-        make: @escaping @Sendable () throws -> Processor
+        make: @escaping @Sendable () throws -> Processor = { Processor() }
     ) -> ProcessorRegistration {
         let entry = ProcessorTable.Entry(processor, make: make)
         return guarded.withLock { $0.processors.register(entry) }
@@ -328,10 +300,7 @@ public struct RouterConfiguration: Sendable {
     }
 }
 
-/// Times in messages and in what is reported of them.
 enum RoutingTime {
-    static func text(_ date: Date) -> String { ISO8601.text(date) }
-
     /// A time as others write it: text of ISO 8601 with an offset or `Z`, or a day alone, which is its beginning in UTC;
     /// or seconds since 1970. `nil` if it is none of these, or outside the years 1970 to 9999.
     static func date(_ value: FieldValue) -> Date? {
@@ -339,16 +308,12 @@ enum RoutingTime {
         case .string(var text):
             return text.withUTF8(ISODate.microseconds).map(Timestamp.date)
         case .int(let seconds):
-            return date(seconds: Double(seconds))
+            return date(.double(Double(seconds)))
         case .double(let seconds):
-            return date(seconds: seconds)
+            return Timestamp.microseconds(Date(timeIntervalSince1970: seconds)).map(Timestamp.date)
         case .null, .bool, .array, .object:
             return nil
         }
-    }
-
-    static func date(seconds: Double) -> Date? {
-        Timestamp.microseconds(Date(timeIntervalSince1970: seconds)).map(Timestamp.date)
     }
 }
 

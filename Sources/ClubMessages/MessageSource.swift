@@ -1,7 +1,7 @@
 import ClubRecords
 
-/// The source of a message.
-public struct MessageSource: Sendable, Hashable {
+/// The source of a message. In JSON an object with `kind` and, if present, `name`.
+public struct MessageSource: Sendable, Hashable, Codable {
     /// The kind of source.
     public var kind: Kind
 
@@ -31,24 +31,6 @@ public struct MessageSource: Sendable, Hashable {
         self.kind = kind
         self.name = name
     }
-
-    /// A card on a reader.
-    public static func card(_ reader: String? = nil) -> MessageSource { MessageSource(.card, name: reader) }
-
-    /// A line on a socket.
-    public static func socket(_ name: String? = nil) -> MessageSource { MessageSource(.socket, name: name) }
-
-    /// A file in a directory.
-    public static func directory(_ file: String? = nil) -> MessageSource { MessageSource(.directory, name: file) }
-
-    /// The hub.
-    public static func hub(_ name: String? = nil) -> MessageSource { MessageSource(.hub, name: name) }
-
-    /// A command that a person typed.
-    public static func command(_ user: String? = nil) -> MessageSource { MessageSource(.command, name: user) }
-
-    /// The application itself.
-    public static func application(_ part: String? = nil) -> MessageSource { MessageSource(.application, name: part) }
 }
 
 extension MessageSource.Kind {
@@ -60,25 +42,5 @@ extension MessageSource: CustomStringConvertible {
     /// The kind, and the name if there is one: `card (ACS ACR1252U)`.
     public var description: String {
         kind.rawValue + (name.map { " (\(PlainText.line($0)))" } ?? "")
-    }
-}
-
-extension MessageSource: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case kind, name
-    }
-
-    /// Decodes the object of ``encode(to:)``.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        kind = try container.decode(Kind.self, forKey: .kind)
-        name = try container.decodeIfPresent(String.self, forKey: .name)
-    }
-
-    /// Encodes an object with `kind` and, if present, `name`.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(kind, forKey: .kind)
-        try container.encodeIfPresent(name, forKey: .name)
     }
 }

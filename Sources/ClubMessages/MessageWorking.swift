@@ -3,24 +3,20 @@ import Foundation
 
 extension MessageRouter {
     /// Puts a message into the queue. To be called inside ``storing``.
-    func enqueue(_ job: Job) {
-        let mustStart = guarded.withLock { state in
-            state.queue.append(job)
-            state.active.insert(job.message.id)
-            defer { state.isWorking = true }
-            return !state.isWorking
-        }
+    @discardableResult
+    func enqueue(_ job: Job) -> Job {
+        guarded.withLock { _ = $0.active.insert(job.message.id) }
+        let turn = working.take()
         // Not a part of the calling task, whose being cancelled must not reach a message that is stored.
-        if mustStart { Task.detached { await self.work() } }
-    }
-
-    private func work() async {
-        while let job = nextJob() {
-            let result = await finish(job)
-            guarded.withLock { _ = $0.active.remove(job.message.id) }
-            job.answer.give(result)
-            if case .success = result { catchUp() }
+        Task.detached {
+            await self.working.inTurn(turn) {
+                let result = await self.finish(job)
+                self.guarded.withLock { _ = $0.active.remove(job.message.id) }
+                job.answer.give(result)
+                if case .success = result { self.catchUp() }
+            }
         }
+        return job
     }
 
     /// Takes up what waits for an inbox that failed: it works again.
@@ -41,14 +37,6 @@ extension MessageRouter {
                     self.enqueue(Job(message: job.message, ignoresExpiry: job.ignoresExpiry))
                 }
             }
-        }
-    }
-
-    private func nextJob() -> Job? {
-        guarded.withLock { state in
-            let job = state.queue.next()
-            state.isWorking = job != nil
-            return job
         }
     }
 
@@ -81,14 +69,7 @@ extension MessageRouter {
     private func route(_ job: Job) async throws(ClubError) -> RoutingResult {
         let message = job.message
         func ended(_ outcome: RoutingResult.Outcome, by processor: String? = nil) -> RoutingResult {
-            RoutingResult(
-                messageID: message.id,
-                type: message.type,
-                source: message.source,
-                outcome: outcome,
-                processor: processor,
-                at: configuration.clock()
-            )
+            result(outcome, of: message, by: processor)
         }
         if job.attempts >= configuration.maximumAttempts {
             return ended(.failed("the program ended within each of \(job.attempts) attempts to process it"))
@@ -172,14 +153,10 @@ extension MessageRouter {
             let unfinished = guarded.withLock { $0.unfinished }
             return entries.map { entry in
                 let former = unfinished[entry.id]?.job
-                let job = Job(
-                    message: typed(entry.message),
-                    // Attempts of this program did not end with it.
-                    attempts: former == nil ? entry.attempts : 0,
-                    ignoresExpiry: former?.ignoresExpiry ?? false
-                )
-                enqueue(job)
-                return job
+                // Attempts of this program did not end with it.
+                let attempts = former == nil ? entry.attempts : 0
+                let ignoresExpiry = former?.ignoresExpiry ?? false
+                return enqueue(Job(message: typed(entry.message), attempts: attempts, ignoresExpiry: ignoresExpiry))
             }
         }
     }
@@ -224,14 +201,12 @@ extension MessageRouter {
         return try await storing.inTurn { () async throws(ClubError) -> Job? in
             guard let message = try await inbox.reopen(id) else { return nil }
             guarded.withLock { $0.unfinished[id] = nil }
-            let job = Job(message: typed(message), ignoresExpiry: ignoresExpiry)
-            enqueue(job)
-            return job
+            return enqueue(Job(message: typed(message), ignoresExpiry: ignoresExpiry))
         }
     }
 
     /// The rule for types may have been set since a message without one came.
-    private func typed(_ message: Message) -> Message {
+    func typed(_ message: Message) -> Message {
         var message = message
         message.type = message.type ?? messageType(of: message.payload)
         return message

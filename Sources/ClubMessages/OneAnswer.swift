@@ -4,54 +4,33 @@ import Synchronization
 
 /// An answer that is given once, by whoever comes first, and awaited by one.
 package final class OneAnswer<Value: Sendable>: Sendable {
-    private enum State {
-        case open
-        case awaited(CheckedContinuation<Value, Never>)
-        case given(Value)
-        case over
+    private struct State {
+        var value: Value?
+        var waiting: CheckedContinuation<Value, Never>?
     }
 
-    private let state = Mutex(State.open)
+    private let state = Mutex(State())
 
     package init() {}
 
     /// Gives the answer. Any but the first is ignored.
     package func give(_ value: Value) {
         let waiting: CheckedContinuation<Value, Never>? = state.withLock { state in
-            switch state {
-            case .open:
-                state = .given(value)
-                return nil
-            case .awaited(let continuation):
-                state = .over
-                return continuation
-            case .given, .over:
-                return nil
-            }
+            guard state.value == nil else { return nil }
+            state.value = value
+            return state.waiting
         }
         waiting?.resume(returning: value)
     }
 
-    /// Whether an answer was given.
-    package var isGiven: Bool {
-        state.withLock { state in
-            switch state {
-            case .open, .awaited: false
-            case .given, .over: true
-            }
-        }
-    }
+    package var isGiven: Bool { state.withLock { $0.value != nil } }
 
     /// Waits for the answer, also in a cancelled task. To be called once.
     package func value() async -> Value {
         await withCheckedContinuation { continuation in
-            let value: Value? = state.withLock { state in
-                if case .given(let value) = state {
-                    state = .over
-                    return value
-                }
-                state = .awaited(continuation)
-                return nil
+            let value = state.withLock { state in
+                state.waiting = continuation
+                return state.value
             }
             if let value { continuation.resume(returning: value) }
         }
@@ -72,9 +51,8 @@ enum LimitedWork {
         }
     }
 
-    /// Runs work to its end, or for so long. Then its task is cancelled and it is left alone.
-    ///
-    /// - Returns: what the work gave; `nil` if it was not done in time.
+    /// Runs work to its end, or for so long. Then its task is cancelled and it is left alone. Returns what the work
+    /// gave; `nil` if it was not done in time.
     static func run<Value: Sendable>(
         within limit: Duration,
         _ work: @escaping @Sendable () async -> Value
@@ -91,46 +69,33 @@ enum LimitedWork {
     }
 }
 
-/// Lets one piece of async work after the other have its turn, in the order of arrival.
+/// Lets one piece of async work after the other have its turn, in the order in which the turns were taken.
 final class TurnQueue: Sendable {
-    private struct State {
-        var isTaken = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
+    /// A turn, which begins when the one before it is over.
+    struct Turn: Sendable {
+        fileprivate let former: OneAnswer<Void>?
+        fileprivate let isOver = OneAnswer<Void>()
     }
 
-    private let state = Mutex(State())
+    private let last = Mutex<OneAnswer<Void>?>(nil)
 
-    /// Waits for the turn, and works.
+    /// Takes a turn behind all others, which has to be used once.
+    func take() -> Turn {
+        last.withLock { last in
+            let turn = Turn(former: last)
+            last = turn.isOver
+            return turn
+        }
+    }
+
+    /// Waits for a turn, and works.
     func inTurn<Value, Failure: Error>(
+        _ turn: Turn? = nil,
         _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        await take()
-        defer { give() }
+        let turn = turn ?? take()
+        await turn.former?.value()
+        defer { turn.isOver.give(()) }
         return try await work()
-    }
-
-    private func take() async {
-        await withCheckedContinuation { continuation in
-            let isMine = state.withLock { state in
-                if state.isTaken {
-                    state.waiting.append(continuation)
-                    return false
-                }
-                state.isTaken = true
-                return true
-            }
-            if isMine { continuation.resume() }
-        }
-    }
-
-    private func give() {
-        let next: CheckedContinuation<Void, Never>? = state.withLock { state in
-            guard !state.waiting.isEmpty else {
-                state.isTaken = false
-                return nil
-            }
-            return state.waiting.removeFirst()
-        }
-        next?.resume()
     }
 }

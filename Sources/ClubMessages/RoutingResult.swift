@@ -1,3 +1,4 @@
+import CardCore
 import Foundation
 
 /// The result of routing a message.
@@ -94,16 +95,12 @@ extension RoutingResult.Outcome {
 
     /// Creates the outcome with that name; `nil` if unknown. The reason is used if the outcome has none of its own.
     public init?(name: String, reason: String?) {
-        switch name {
-        case "newData": self = .newData
-        case "noData": self = .noData
-        case "failed": self = .failed(reason ?? "")
-        case "unhandled": self = .unhandled(reason ?? "")
-        case "expired": self = .expired
-        case "duplicate": self = .duplicate
-        case "timedOut": self = .timedOut
-        default: return nil
-        }
+        let reason = reason ?? ""
+        let all: [Self] = [
+            .newData, .noData, .failed(reason), .unhandled(reason), .expired, .duplicate, .timedOut,
+        ]
+        guard let outcome = all.first(where: { $0.name == name }) else { return nil }
+        self = outcome
     }
 }
 
@@ -141,7 +138,7 @@ extension RoutingResult: Codable {
         try container.encode(outcome.name, forKey: .outcome)
         try container.encodeIfPresent(outcome.reason, forKey: .reason)
         try container.encodeIfPresent(processor, forKey: .processor)
-        try container.encode(RoutingTime.text(at), forKey: .at)
+        try container.encode(ISO8601.text(at), forKey: .at)
     }
 }
 

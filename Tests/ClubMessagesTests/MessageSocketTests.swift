@@ -49,7 +49,7 @@ struct MessageSocketTests {
         let result = try await peer.result()
         #expect(result.messageID == "a")
         #expect(result.outcome == .newData)
-        #expect(result.source == .socket())
+        #expect(result.source == MessageSource(.socket))
         #expect(result.processor == "greeting")
         try await peer.say("\n \r\n" + line("b", "unknown") + line("a") + #"{"messageType":"greeting"}"# + "\r\n")
         #expect(try await peer.result().outcome.name == "unhandled")

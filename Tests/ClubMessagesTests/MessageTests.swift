@@ -13,7 +13,7 @@ struct MessageTests {
         let uuids = UUIDSource()
         return try Message(
             json: Array(json.utf8),
-            source: .socket(),
+            source: MessageSource(.socket),
             receivedAt: start,
             makeUUID: { uuids() }
         )
@@ -46,7 +46,7 @@ struct MessageTests {
         let message = try read(json)
         #expect(message.id == id)
         #expect(message.type == nil)
-        #expect(message.source == .socket())
+        #expect(message.source == MessageSource(.socket))
         #expect(message.receivedAt == start)
     }
 
@@ -111,7 +111,7 @@ struct MessageTests {
             id: "order-4711-of-ann",
             type: "greet\ning",
             payload: ["text": "secret", "messageType": "greeting"],
-            source: .card("Desk\u{1B}[2J")
+            source: MessageSource(.card, name: "Desk\u{1B}[2J")
         )
         #expect("\(message)" == "message orde… of type greet ing from card (Desk [2J)")
         #expect(String(reflecting: message) == "\(message)")
@@ -130,7 +130,7 @@ struct MessageTests {
                 id: "b",
                 type: "t",
                 payload: [:],
-                source: .card("Desk"),
+                source: MessageSource(.card, name: "Desk"),
                 receivedAt: start,
                 expiresAt: start.addingTimeInterval(0.25)
             ),

@@ -1,8 +1,18 @@
 import Foundation
+import RecordsTestSupport
 import TestSupport
 import Testing
 
 @testable import ClubRecords
+
+extension CSVReader {
+    /// The fields of the current row as texts.
+    mutating func texts() -> [String] {
+        withRow { bytes, fields in
+            fields.map { String(decoding: UnsafeBufferPointer(rebasing: bytes[$0.range]), as: UTF8.self) }
+        }
+    }
+}
 
 @Suite struct CSVReaderTests {
     /// A row, or what is wrong with one, and the line on which it begins.

@@ -28,7 +28,7 @@ package func message(
     _ id: String,
     _ type: String? = "greeting",
     fields: [String: FieldValue] = [:],
-    source: MessageSource = .application(),
+    source: MessageSource = MessageSource(.application),
     expiresAt: Date? = nil
 ) -> Message {
     var fields = fields

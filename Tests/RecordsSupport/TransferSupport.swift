@@ -95,13 +95,13 @@ extension TemporaryDirectory {
         var bytes = try ClubFile.line(ClubFile.Header(device: UUIDSource.uuid(5), exportedAt: "", clock: 0))
         for line in lines { bytes += Data("\n\(line)".utf8) }
         bytes.append(0x0A)
-        let sums = ClubFile.Trailer.Sums(
+        let sums = ClubFile.Trailer(
             records: lines.count,
             members: 0,
             visits: 0,
             sha256: Array(SHA256.hash(data: bytes)).hex
         )
-        bytes += try ClubFile.line(ClubFile.Trailer(end: sums)) + [0x0A]
+        bytes += try ClubFile.line(["end": sums]) + [0x0A]
         try bytes.write(to: URL(fileURLWithPath: path))
         return path
     }

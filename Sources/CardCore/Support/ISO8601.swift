@@ -33,7 +33,7 @@ package enum ISO8601 {
         func take(_ count: Int) -> Int? {
             guard rest.count >= count, let value = number(rest.prefix(count)) else { return nil }
             rest = rest.dropFirst(count)
-            return Int(value)
+            return value
         }
         func skip(_ character: Unicode.Scalar) -> Bool {
             guard rest.first == UInt8(ascii: character) else { return false }
@@ -47,9 +47,9 @@ package enum ISO8601 {
         var nanoseconds = 0
         if skip(".") {
             let digits = rest.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
-            guard (1...9).contains(digits.count), var value = number(digits) else { return nil }
+            guard var value = number(digits) else { return nil }
             for _ in digits.count..<9 { value *= 10 }
-            nanoseconds = Int(value)
+            nanoseconds = value
             rest = rest.dropFirst(digits.count)
         }
         var offset = 0
@@ -67,7 +67,7 @@ package enum ISO8601 {
     }
 
     /// Days since 1970-01-01 of a date of the proleptic Gregorian calendar, years counted from March.
-    private static func days(year: Int, month: Int, day: Int) -> Int {
+    package static func days(year: Int, month: Int, day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400
         let yearOfEra = year - era * 400
@@ -76,7 +76,7 @@ package enum ISO8601 {
     }
 
     /// The inverse of ``days(year:month:day:)``.
-    private static func civil(days: Int) -> (year: Int, month: Int, day: Int) {
+    package static func civil(days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097
@@ -90,11 +90,12 @@ package enum ISO8601 {
     }
 
     /// The number that at most nine digits write.
-    private static func number(_ digits: some Collection<UInt8>) -> Int64? {
-        var value: Int64 = 0
+    package static func number(_ digits: some Collection<UInt8>) -> Int? {
+        guard (1...9).contains(digits.count) else { return nil }
+        var value = 0
         for digit in digits {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
-            value = value * 10 + Int64(digit - UInt8(ascii: "0"))
+            value = value * 10 + Int(digit - UInt8(ascii: "0"))
         }
         return value
     }

@@ -69,7 +69,7 @@ struct MergeBatch {
         let reached = try Int64.fetchOne(db, sql: "SELECT hlc FROM clock") ?? 0
         journal = try Int64.fetchOne(db, sql: "SELECT max(seq) FROM change") ?? 0
         let now = transaction.device.now / 1000
-        let ahead = HybridTimestamp(milliseconds: now + Stamp.tolerance, counter: .max).rawValue
+        let ahead = Stamp.time(milliseconds: now + Stamp.tolerance, counter: .max)
         limit = min(max(reached, ahead), Stamp.latestTime - 1)
     }
 

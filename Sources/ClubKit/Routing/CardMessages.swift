@@ -30,7 +30,11 @@ public struct CardMessages: Sendable {
         for (index, record) in (event.ndef ?? []).enumerated() {
             guard messages.count < Self.most else { break }
             guard let json = Self.json(record),
-                var message = try? Message(json: json, source: .card(event.reader), receivedAt: event.at),
+                var message = try? Message(
+                    json: json,
+                    source: MessageSource(.card, name: event.reader),
+                    receivedAt: event.at
+                ),
                 let type = router.messageType(of: message.payload)
             else { continue }
             message.id = "\(event.id.uuidString)/\(index + 1)"

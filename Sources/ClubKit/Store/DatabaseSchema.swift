@@ -35,7 +35,7 @@ import GRDB
 ///   row. Erasing a member, the retention period, a repair and a merge that learns of two records of one tap need that:
 ///   they insert a row, do their work and delete the row, all in one transaction, so that no committed state ever has one.
 ///
-/// Times are whole microseconds since 1970; `hlc` is ``HybridTimestamp/rawValue``.
+/// Times are whole microseconds since 1970; `hlc` is ``Stamp/time``.
 enum DatabaseSchema {
     /// Marks the file as a club's (`PRAGMA application_id`): "CLUB".
     static let applicationID: Int64 = 0x434C_5542

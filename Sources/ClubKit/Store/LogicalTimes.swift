@@ -56,8 +56,8 @@ enum LogicalTimes {
 
     /// The time of this machine.
     static func present(_ now: Date) -> Int64 {
-        let time = HybridTimestamp(milliseconds: (Timestamp.microseconds(now) ?? 0) / 1000, counter: 0)
-        return min(time.rawValue, Stamp.latestTime - 1)
+        let time = Stamp.time(milliseconds: (Timestamp.microseconds(now) ?? 0) / 1000, counter: 0)
+        return min(time, Stamp.latestTime - 1)
     }
 
     private static let ahead = Stamp.tolerance << 16

@@ -72,7 +72,7 @@ extension Mending {
                 origin = .legacy(at: claim.at)
             } else if let known, known.timeStampAdded > 0,
                 let added = Timestamp.microseconds(Date(timeIntervalSince1970: known.timeStampAdded)),
-                HybridTimestamp(milliseconds: added / 1000, counter: .max).rawValue <= latest
+                Stamp.time(milliseconds: added / 1000, counter: .max) <= latest
             {
                 origin = Stamp(
                     time: try freeTime(near: added, of: transaction.device.id, in: "visit"),

@@ -135,7 +135,7 @@ extension Mending {
     func freeTime(near at: Int64, of device: UUID, in table: String) throws -> Int64 {
         // Far enough from the end that there is a free one.
         let limit = Stamp.latestTime - (1 << 32)
-        var time = min(HybridTimestamp(milliseconds: at / 1000, counter: 0).rawValue, limit)
+        var time = min(Stamp.time(milliseconds: at / 1000, counter: 0), limit)
         while try Bool.fetchOne(
             db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE device_id = ? AND hlc = ?)"),
             arguments: [device, time]

@@ -117,10 +117,10 @@ struct StoreTransaction {
         // The state is in the database, not here, since two processes on one file are one device.
         // The largest counter is that of files (see Stamp.isLegacy(time:)).
         // What is before 1970 or no time at all does not move the clock; what is after 9999 is not believed.
-        let now = HybridTimestamp(milliseconds: device.now / 1000, counter: 0)
+        let now = Stamp.time(milliseconds: device.now / 1000, counter: 0)
         let time: Int64? = try db.first(
             "UPDATE clock SET hlc = max(hlc + 1 + ((hlc + 1) & 65535 = 65535), ?) RETURNING hlc",
-            [.integer(now.rawValue)]
+            [.integer(now)]
         ) { try $0.value(0) }
         guard let time else {
             throw ClubError(.corrupt, attempting: "read the member database", detail: "it has no clock")

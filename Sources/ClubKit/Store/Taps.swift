@@ -224,7 +224,7 @@ private struct TapTaking {
         if !name.isEmpty {
             // A card describes what was known when it was written; as of its tap it must not win over what people said.
             let seen = Stamp(
-                time: HybridTimestamp(milliseconds: time / 1000, counter: 0).rawValue,
+                time: Stamp.time(milliseconds: time / 1000, counter: 0),
                 device: transaction.device.id
             )
             facts.set("username", .string(name), seen < stamp && facts.isAlive(seen) ? seen : stamp)

@@ -33,13 +33,13 @@ struct ClubFileExport {
             if case .visit = record { visits += 1 }
             try append(record, &count)
         }
-        let sums = ClubFile.Trailer.Sums(
+        let sums = ClubFile.Trailer(
             records: count.records,
             members: members,
             visits: visits,
             sha256: try output.checksum().hex
         )
-        try append(ClubFile.line(ClubFile.Trailer(end: sums)))
+        try append(ClubFile.line(["end": sums]))
         try progress(TransferProgress(bytes: output.count, rows: count.records, totalRows: total))
         return (members, count.records)
     }

@@ -32,8 +32,6 @@ final class FolderServer: ThreadServer {
 
     var wakeUps: Int { shared.withLock { $0.wakeUps } }
 
-    // MARK: - The thread
-
     /// What only the thread knows.
     private struct Memory {
         var watch: FolderWatch
@@ -46,7 +44,6 @@ final class FolderServer: ThreadServer {
         var hasComplained = false
     }
 
-    /// How it goes on.
     private enum Step {
         case next
         /// Nothing is to be done with this one now.
@@ -82,9 +79,7 @@ final class FolderServer: ThreadServer {
         }
     }
 
-    /// Takes what is there.
-    ///
-    /// - Returns: for how long to sleep unless something comes; `nil` if there may be more.
+    /// Takes what is there. Returns for how long to sleep unless something comes; `nil` if there may be more.
     private func look(_ memory: inout Memory) -> Duration? {
         shared.withLock { $0.wakeUps += 1 }
         // Before the names are read, so that none comes unseen in between.
@@ -146,7 +141,7 @@ final class FolderServer: ThreadServer {
         do throws(MessageError) {
             message = try Message(
                 json: file.bytes,
-                source: .directory(name),
+                source: MessageSource(.directory, name: name),
                 receivedAt: router.configuration.clock(),
                 makeUUID: { number == 0 ? looks : file.uuid(named: name, number: number) }
             )
@@ -186,8 +181,6 @@ final class FolderServer: ThreadServer {
         }
         return .next
     }
-
-    // MARK: - Waiting
 
     /// Gives a message to the router, and waits for what becomes of it; `nil` if this is to end before.
     private func answer(to message: Message) -> Result<RoutingResult, ClubError>? {
@@ -232,9 +225,7 @@ final class FolderWatch {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Watches what is at a path now. Watching it twice is the same as once.
-    ///
-    /// - Returns: whether the system will tell.
+    /// Watches what is at a path now. Watching it twice is the same as once. Returns whether the system will tell.
     func follow(_ path: String) -> Bool {
         guard descriptor >= 0 else { return false }
         let events = UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)

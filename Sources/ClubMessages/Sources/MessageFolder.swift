@@ -70,7 +70,6 @@ public final class MessageFolder: Sendable {
         await service.stop()
     }
 
-    /// How often the thread woke up.
     var wakeUps: Int { service.current?.wakeUps ?? 0 }
 }
 
@@ -79,7 +78,6 @@ final class MessageFiles {
     private static let attempt = FolderServer.attempt
     private static let rejected = "rejected"
 
-    /// A file that was read.
     struct File {
         var identity: FileIdentity
         var bytes: [UInt8]
@@ -109,7 +107,6 @@ final class MessageFiles {
 
     private let folder: Int32
 
-    /// Opens the directory.
     init(_ path: String) throws(ClubError) {
         folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw ClubError(errno: errno, attempting: Self.attempt) }
@@ -150,8 +147,6 @@ final class MessageFiles {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// Reads a file.
-    ///
     /// - Parameter known: a file that is left if it still has this name.
     func read(_ name: String, unless known: FileIdentity?) -> Reading {
         var status = stat()
@@ -187,9 +182,7 @@ final class MessageFiles {
         return .file(File(identity: identity, bytes: bytes))
     }
 
-    /// Removes a file, unless another one has its name by now.
-    ///
-    /// - Returns: `false` if it is still there.
+    /// Removes a file, unless another one has its name by now. Returns `false` if it is still there.
     func remove(_ name: String, _ identity: FileIdentity) -> Bool {
         var status = stat()
         guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return errno == ENOENT }
@@ -197,9 +190,8 @@ final class MessageFiles {
         return unlinkat(folder, name, 0) == 0 || errno == ENOENT
     }
 
-    /// Moves something to the directory of what is no message, with the reason beside it.
-    ///
-    /// - Returns: `false` if it is still there.
+    /// Moves something to the directory of what is no message, with the reason beside it. Returns `false` if it is
+    /// still there.
     func reject(_ name: String, _ reason: String) -> Bool {
         guard mkdirat(folder, Self.rejected, 0o700) == 0 || errno == EEXIST else { return false }
         let place = openat(folder, Self.rejected, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

@@ -57,10 +57,7 @@ public final class MessageSocket: Sendable {
         await service.stop()
     }
 
-    /// How many connections there are.
     var connections: Int { service.current?.connections ?? 0 }
-
-    /// How often the thread woke up.
     var wakeUps: Int { service.current?.wakeUps ?? 0 }
 }
 
@@ -74,7 +71,6 @@ struct SocketFile {
     /// The file's own numbers: by the descriptor the kernel tells other ones.
     private let identity: FileIdentity?
 
-    /// Makes the file and listens.
     init(_ path: String) throws(ClubError) {
         let folder = FileSteps.folder(of: path)
         do throws(FileSteps.Failure) {
@@ -116,8 +112,6 @@ struct SocketFile {
         close(descriptor)
         if let lock { close(lock) }
     }
-
-    // MARK: - Steps
 
     /// A non-blocking stream socket.
     private static func makeSocket() throws(ClubError) -> Int32 {

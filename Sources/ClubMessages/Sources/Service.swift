@@ -45,7 +45,6 @@ final class Service<Server: ThreadServer>: Sendable {
         }
     }
 
-    /// Ends the server, and waits until it has.
     func stop() async {
         let old = server.withLock { server in
             defer { server = nil }
@@ -60,14 +59,8 @@ final class ServiceThread: Sendable {
     /// Rung when there is something to look at, such as ``isEnding``.
     let bell: WakePipe
 
-    private struct State {
-        var isStarted = false
-        var isEnding = false
-        var hasEnded = false
-        var waiting: [OneAnswer<Void>] = []
-    }
-
-    private let state = Mutex(State())
+    private let ending = Atomic(false)
+    private let ended = OneAnswer<Void>()
 
     /// - Throws: where this program has no descriptors left.
     init(_ attempt: String) throws(ClubError) {
@@ -75,8 +68,7 @@ final class ServiceThread: Sendable {
         self.bell = bell
     }
 
-    /// Whether the thread is to end.
-    var isEnding: Bool { state.withLock { $0.isEnding } }
+    var isEnding: Bool { ending.load(ordering: .acquiring) }
 
     /// Starts the thread, and waits until it describes how that went. To be called once.
     ///
@@ -86,37 +78,22 @@ final class ServiceThread: Sendable {
         _ run: @escaping @Sendable (_ started: (Result<Void, ClubError>) -> Void) -> Void
     ) async throws(ClubError) {
         let answer = OneAnswer<Result<Void, ClubError>>()
-        state.withLock { $0.isStarted = true }
         DetachedThread.start(name: name) {
             run { answer.give($0) }
-            self.end()
+            self.ended.give(())
         }
         try await answer.value().get()
     }
 
     /// Tells the thread to end.
     func stop() {
-        state.withLock { $0.isEnding = true }
+        ending.store(true, ordering: .releasing)
         bell.ring()
     }
 
-    /// Tells the thread to end, and waits until it has.
+    /// Tells the thread, which is started or about to be, to end, and waits until it has. To be called once.
     func stopped() async {
         stop()
-        let answer = OneAnswer<Void>()
-        let isOver = state.withLock { state in
-            if state.isStarted, !state.hasEnded { state.waiting.append(answer) }
-            return !state.isStarted || state.hasEnded
-        }
-        if !isOver { await answer.value() }
-    }
-
-    private func end() {
-        let waiting = state.withLock { state in
-            state.hasEnded = true
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for answer in waiting { answer.give(()) }
+        await ended.value()
     }
 }

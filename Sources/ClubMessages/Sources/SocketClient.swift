@@ -2,9 +2,7 @@ import Foundation
 
 /// One connection of a ``MessageSocket``.
 struct SocketClient {
-    /// What there is to do for it.
     enum Line {
-        /// A line, without its end.
         case message([UInt8])
         /// A line that is too long, of which nothing is kept.
         case tooLong
@@ -32,14 +30,10 @@ struct SocketClient {
     private var hasEnded = false
     /// Whether it will never read an answer.
     private var isDeaf = false
-    private var isOver = false
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
     }
-
-    /// Whether it waits for nothing but its own next line, or reads its answers too slowly.
-    var isIdle: Bool { !isBusy }
 
     /// What to wait for on its descriptor.
     var events: Int16 {
@@ -55,14 +49,13 @@ struct SocketClient {
         flush()
     }
 
-    /// Does what its descriptor is ready for.
     mutating func transfer() {
         if outgoing.isEmpty { receive() } else { flush() }
     }
 
     /// What there is to do, once the answers are sent; `nil` if nothing.
     mutating func nextLine() -> Line? {
-        guard !isBusy, outgoing.isEmpty, !isOver else { return nil }
+        guard !isBusy, outgoing.isEmpty else { return nil }
         while let end = incoming[searched...].firstIndex(of: UInt8(ascii: "\n")) {
             let line = Array(incoming[start..<end])
             start = end + 1
@@ -87,9 +80,7 @@ struct SocketClient {
         // The last line may lack its end. If it was cut off, it is no JSON.
         let line = Array(incoming[start...])
         clear()
-        if !Self.isBlank(line) { return .message(line) }
-        isOver = true
-        return .over
+        return Self.isBlank(line) ? .over : .message(line)
     }
 
     private static func isBlank(_ line: [UInt8]) -> Bool {

@@ -35,8 +35,6 @@ final class SocketServer: ThreadServer {
     var connections: Int { shared.withLock { $0.connections } }
     var wakeUps: Int { shared.withLock { $0.wakeUps } }
 
-    // MARK: - The thread
-
     /// What only the thread knows.
     private struct Memory {
         var clients: [Int: SocketClient] = [:]
@@ -99,7 +97,7 @@ final class SocketServer: ThreadServer {
         do throws(MessageError) {
             message = try Message(
                 json: bytes,
-                source: .socket(),
+                source: MessageSource(.socket),
                 receivedAt: configuration.clock(),
                 makeUUID: configuration.makeUUID
             )
@@ -120,8 +118,6 @@ final class SocketServer: ThreadServer {
             thread.bell.ring()
         }
     }
-
-    // MARK: - Waiting
 
     private func wait(_ file: SocketFile, _ memory: inout Memory) {
         let numbers = memory.clients.keys.sorted()
@@ -151,8 +147,6 @@ final class SocketServer: ThreadServer {
         if polled[1].revents != 0 { admit(file, &memory) }
     }
 
-    // MARK: - Admitting
-
     private func admit(_ file: SocketFile, _ memory: inout Memory) {
         let descriptor = accept(file.descriptor, nil, nil)
         guard descriptor >= 0 else {
@@ -170,7 +164,7 @@ final class SocketServer: ThreadServer {
             return refuse(&client, "notAllowed", "only the user of this program and root may send messages here")
         }
         if memory.clients.count >= MessageSocket.mostConnections {
-            let idle = memory.clients.filter { $0.value.isIdle }.min { $0.value.heardAt < $1.value.heardAt }
+            let idle = memory.clients.filter { !$0.value.isBusy }.min { $0.value.heardAt < $1.value.heardAt }
             guard let idle else {
                 return refuse(&client, "tooManyConnections", "all connections are in use; try again")
             }
@@ -200,17 +194,7 @@ final class SocketServer: ThreadServer {
 
 /// The lines that a ``MessageSocket`` answers.
 enum SocketAnswer {
-    static func result(_ result: RoutingResult) -> [UInt8] {
-        var values: [String: FieldValue] = [
-            "id": .string(result.messageID), "source": .string(result.source.kind.rawValue),
-            "outcome": .string(result.outcome.name), "at": .string(RoutingTime.text(result.at)),
-        ]
-        values["type"] = result.type.map(FieldValue.string)
-        values["sourceName"] = result.source.name.map(FieldValue.string)
-        values["reason"] = result.outcome.reason.map(FieldValue.string)
-        values["processor"] = result.processor.map(FieldValue.string)
-        return line(values)
-    }
+    static func result(_ result: RoutingResult) -> [UInt8] { line(result) }
 
     static func error(_ error: MessageError) -> [UInt8] {
         Self.error(code: error.code.rawValue, error.message, at: error.offset)
@@ -223,13 +207,11 @@ enum SocketAnswer {
     static func error(code: String, _ message: String, at offset: Int? = nil) -> [UInt8] {
         var values: [String: FieldValue] = ["code": .string(code), "message": .string(message)]
         values["offset"] = offset.map(FieldValue.int)
-        return line(["error": .object(values)])
+        return line(["error": values])
     }
 
-    private static func line(_ values: [String: FieldValue]) -> [UInt8] {
-        var json: [UInt8] = []
-        JSONText.append(values, to: &json)
-        json.append(UInt8(ascii: "\n"))
-        return json
+    private static func line(_ value: some Encodable) -> [UInt8] {
+        // Texts and numbers can always be written.
+        Array((try? ClubFile.line(value)) ?? Data()) + [UInt8(ascii: "\n")]
     }
 }

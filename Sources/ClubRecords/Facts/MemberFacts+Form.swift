@@ -34,56 +34,36 @@ extension MemberFacts: Codable {
 
 extension MemberFacts.Birth: Codable {
     package init(from decoder: any Decoder) throws {
-        var container = try decoder.unkeyedContainer()
-        self.init(try container.decode(Stamp.self), at: try container.decode(Int64.self))
+        let (stamp, at) = try decoder.list(of: Stamp.self, Int64.self)
+        self.init(stamp, at: at)
     }
 
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.unkeyedContainer()
-        try container.encode(stamp)
-        try container.encode(at)
-    }
+    package func encode(to encoder: any Encoder) throws { try encoder.encodeList(stamp, at) }
 }
 
 extension MemberFacts.Version: Codable {
     package init(from decoder: any Decoder) throws {
-        var container = try decoder.unkeyedContainer()
-        self.init(try container.decode(Stamp.self), try container.decode(FieldValue.self))
+        let (stamp, value) = try decoder.list(of: Stamp.self, FieldValue.self)
+        self.init(stamp, value)
     }
 
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.unkeyedContainer()
-        try container.encode(stamp)
-        try container.encode(value)
-    }
+    package func encode(to encoder: any Encoder) throws { try encoder.encodeList(stamp, value) }
 }
 
 extension MemberFacts.Claim: Codable {
     package init(from decoder: any Decoder) throws {
-        var container = try decoder.unkeyedContainer()
-        let stamp = try container.decode(Stamp.self)
-        self.init(visits: try container.decode(Int.self), at: try container.decode(Int64.self), stamp: stamp)
+        (stamp, visits, at) = try decoder.list(of: Stamp.self, Int.self, Int64.self)
     }
 
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.unkeyedContainer()
-        try container.encode(stamp)
-        try container.encode(visits)
-        try container.encode(at)
-    }
+    package func encode(to encoder: any Encoder) throws { try encoder.encodeList(stamp, visits, at) }
 }
 
 extension MemberFacts.Pack: Codable {
     package init(from decoder: any Decoder) throws {
-        var container = try decoder.unkeyedContainer()
-        self.init(try container.decode(Stamp.self), visits: try container.decode(Int.self))
+        (stamp, visits) = try decoder.list(of: Stamp.self, Int.self)
     }
 
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.unkeyedContainer()
-        try container.encode(stamp)
-        try container.encode(visits)
-    }
+    package func encode(to encoder: any Encoder) throws { try encoder.encodeList(stamp, visits) }
 }
 
 extension MemberFacts.Removal: Codable {
@@ -101,29 +81,32 @@ extension MemberFacts.Removal: Codable {
     }
 
     package func encode(to encoder: any Encoder) throws {
-        var container = encoder.unkeyedContainer()
-        try container.encode(stamp)
-        try container.encode(born)
-        try container.encode(visits)
-        try container.encode(bought)
-        try container.encode(latest)
-        if !tallies.isEmpty { try container.encode(tallies) }
+        guard !tallies.isEmpty else { return try encoder.encodeList(stamp, born, visits, bought, latest) }
+        try encoder.encodeList(stamp, born, visits, bought, latest, tallies)
     }
 }
 
 extension MemberFacts.Removal.Tally: Codable {
     package init(from decoder: any Decoder) throws {
-        var container = try decoder.unkeyedContainer()
-        from = try container.decode(Int64.self)
-        until = try container.decode(Int64.self)
-        visits = try container.decode(Int.self)
+        (from, until, visits) = try decoder.list(of: Int64.self, Int64.self, Int.self)
     }
 
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.unkeyedContainer()
-        try container.encode(from)
-        try container.encode(until)
-        try container.encode(visits)
+    package func encode(to encoder: any Encoder) throws { try encoder.encodeList(from, until, visits) }
+}
+
+extension Decoder {
+    /// The first values of an array.
+    func list<each Value: Decodable>(of types: repeat (each Value).Type) throws -> (repeat each Value) {
+        var container = try unkeyedContainer()
+        return (repeat try container.decode(each types))
+    }
+}
+
+extension Encoder {
+    /// Writes an array.
+    func encodeList<each Value: Encodable>(_ values: repeat each Value) throws {
+        var container = unkeyedContainer()
+        repeat try container.encode(each values)
     }
 }
 
@@ -173,16 +156,17 @@ extension FieldValue {
 
     /// Bytes that are distinct for distinct values.
     fileprivate var orderKey: [UInt8] {
-        var bytes: [UInt8] = []
-        switch self {
-        case .null: bytes = [0]
-        case .bool: bytes = [1]
-        case .int: bytes = [2]
-        case .double: bytes = [3]
-        case .string: bytes = [4]
-        case .array: bytes = [5]
-        case .object: bytes = [6]
-        }
+        let kind: UInt8 =
+            switch self {
+            case .null: 0
+            case .bool: 1
+            case .int: 2
+            case .double: 3
+            case .string: 4
+            case .array: 5
+            case .object: 6
+            }
+        var bytes = [kind]
         JSONText.append(self, to: &bytes)
         return bytes
     }

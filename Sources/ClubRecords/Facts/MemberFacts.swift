@@ -31,16 +31,11 @@ package struct MemberFacts: Sendable, Hashable {
     /// How many versions of a value are kept, of each kind: by devices with a clock, by files, empty ones by files.
     package static let keptVersions = 4
 
-    /// The facts of nobody.
     package init() {}
 
-    // MARK: Parts
-
-    /// A creation of the member.
     package struct Birth: Sendable, Hashable, Comparable {
         package var stamp: Stamp
-        /// Microseconds since 1970.
-        /// 0 if it is not known.
+        /// Microseconds since 1970; 0 if it is not known.
         package var at: Int64
 
         package init(_ stamp: Stamp, at: Int64) {
@@ -169,7 +164,6 @@ package struct MemberFacts: Sendable, Hashable {
         }
     }
 
-    /// Visits that were bought.
     package struct Pack: Sendable, Hashable, Comparable {
         package var stamp: Stamp
         package var visits: Int
@@ -183,8 +177,6 @@ package struct MemberFacts: Sendable, Hashable {
             (left.stamp, left.visits) < (right.stamp, right.visits)
         }
     }
-
-    // MARK: Saying something
 
     /// Whether what is stamped so counts.
     package func isAlive(_ stamp: Stamp) -> Bool {
@@ -200,7 +192,6 @@ package struct MemberFacts: Sendable, Hashable {
         return facts
     }
 
-    /// The same without what was said of values.
     package var withoutValues: MemberFacts {
         var facts = self
         facts.values = [:]
@@ -256,7 +247,6 @@ package struct MemberFacts: Sendable, Hashable {
         return max(end?.time ?? 0, (stamps + versions).map(\.time).max() ?? 0)
     }
 
-    /// Whether the member exists.
     package var exists: Bool { !births.isEmpty }
 
     /// The newest creation, which a visit names so that it ends with it.
@@ -283,7 +273,6 @@ package struct MemberFacts: Sendable, Hashable {
         return fields
     }
 
-    /// The value of that name.
     package func value(_ name: String) -> FieldValue? { values[name]?.first?.value }
 
     package mutating func add(_ birth: Birth) { add([birth]) }
@@ -317,8 +306,6 @@ package struct MemberFacts: Sendable, Hashable {
         delete(stamp)
     }
 
-    // MARK: Merging
-
     /// Takes in what another device heard.
     package mutating func join(_ other: MemberFacts) {
         if let erasure = other.erasure { erase(erasure) }
@@ -328,13 +315,6 @@ package struct MemberFacts: Sendable, Hashable {
         add(other.packs)
         add(other.removals)
         for (name, versions) in other.values { merge(versions, into: name) }
-    }
-
-    /// What both together say.
-    package func joined(with other: MemberFacts) -> MemberFacts {
-        var result = self
-        result.join(other)
-        return result
     }
 
     mutating func merge(_ versions: [Version], into name: String) {
@@ -391,8 +371,6 @@ package struct MemberFacts: Sendable, Hashable {
     }
 }
 
-// MARK: - A member of whom nothing was ever changed
-
 extension MemberFacts {
     /// The facts of a member whom one row tells whole: created once, every value said then. An empty name states
     /// nothing unless a file says it.
@@ -439,22 +417,7 @@ extension MemberFacts.Birth {
     /// The creations that tell something on top of all others, whatever deletion may come, oldest first: one that is as
     /// early and ``Stamp/outlives(_:)`` another tells all of it.
     static func undominated(of births: [Self]) -> [Self] {
-        guard births.count > 1 else { return births }
-        // Nothing is reported by what stands behind it.
-        let sorted = births.sorted { left, right in
-            left.stamp == right.stamp ? left.rank < right.rank : left.stamp > right.stamp
-        }
-        var kept: [Self] = []
-        // The earliest creation so far that a device told of, and that anybody did.
-        var (device, any): (Rank?, Rank?) = (nil, nil)
-        for birth in sorted {
-            let rank = birth.rank
-            if let earliest = birth.stamp.isLegacy ? any : device, earliest <= rank { continue }
-            kept.append(birth)
-            any = min(any ?? rank, rank)
-            if !birth.stamp.isLegacy { device = min(device ?? rank, rank) }
-        }
-        return kept.sorted()
+        Stamp.undominated(of: births, stamp: \.stamp, among: { _ in 0 }, by: { Rank(at: $0.at) })
     }
 
     /// The earlier, the lower; a time that is not known is the highest.
@@ -465,8 +428,6 @@ extension MemberFacts.Birth {
             left.at != 0 && (right.at == 0 || left.at < right.at)
         }
     }
-
-    private var rank: Rank { Rank(at: at) }
 }
 
 extension MemberFacts.Claim {
@@ -477,22 +438,36 @@ extension MemberFacts.Claim {
     /// The claims that tell something on top of all others, whatever deletion may come, in order. One of another time
     /// always does: at least when the latest visit was.
     static func undominated(of claims: [Self]) -> [Self] {
-        guard claims.count > 1 else { return claims }
+        Stamp.undominated(of: claims, stamp: \.stamp, among: \.at, by: { -$0.visits })
+    }
+}
+
+extension Stamp {
+    /// The parts that tell something on top of all others of one group, in order: one that is ranked as low and
+    /// ``outlives(_:)`` another tells all of it.
+    fileprivate static func undominated<Part: Comparable, Rank: Comparable>(
+        of parts: [Part],
+        stamp: (Part) -> Stamp,
+        among group: (Part) -> Int64,
+        by rank: (Part) -> Rank
+    ) -> [Part] {
+        guard parts.count > 1 else { return parts }
         // Nothing is reported by what stands behind it.
-        let sorted = claims.sorted { left, right in
-            if left.at != right.at { return left.at < right.at }
-            return left.stamp == right.stamp ? left.visits > right.visits : left.stamp > right.stamp
+        let sorted = parts.sorted { left, right in
+            if group(left) != group(right) { return group(left) < group(right) }
+            return stamp(left) == stamp(right) ? rank(left) < rank(right) : stamp(left) > stamp(right)
         }
-        var kept: [Self] = []
-        // The most visits by that time that a device told of, and that anybody did.
-        var (device, any): (Int?, Int?) = (nil, nil)
-        var at: Int64?
-        for claim in sorted {
-            if claim.at != at { (device, any, at) = (nil, nil, claim.at) }
-            if let most = claim.stamp.isLegacy ? any : device, most >= claim.visits { continue }
-            kept.append(claim)
-            any = max(any ?? claim.visits, claim.visits)
-            if !claim.stamp.isLegacy { device = max(device ?? claim.visits, claim.visits) }
+        var kept: [Part] = []
+        // The lowest so far that a device told of, and that anybody did.
+        var (device, any): (Rank?, Rank?) = (nil, nil)
+        var last: Int64?
+        for part in sorted {
+            let (rank, isLegacy) = (rank(part), stamp(part).isLegacy)
+            if group(part) != last { (device, any, last) = (nil, nil, group(part)) }
+            if let lowest = isLegacy ? any : device, lowest <= rank { continue }
+            kept.append(part)
+            any = min(any ?? rank, rank)
+            if !isLegacy { device = min(device ?? rank, rank) }
         }
         return kept.sorted()
     }

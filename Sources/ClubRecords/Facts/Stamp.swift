@@ -25,13 +25,17 @@ public struct Stamp: Sendable, Hashable {
     /// another time zone are heard, and no file runs this device's clock to its end.
     package static let tolerance = day
 
-    /// Milliseconds in a day.
     package static let day: Int64 = 86_400_000
+
+    /// The time of a moment of a logical clock. Milliseconds before 1970 count as its beginning, and more than fit as the
+    /// most that do: SQLite's integers are signed.
+    package static func time(milliseconds: Int64, counter: UInt16) -> Int64 {
+        min(max(milliseconds, 0), 1 << 47 - 1) << 16 | Int64(counter)
+    }
 
     /// Whether the time is that of an old record, which was rounded to the beginning or the end of its day (UTC).
     package var isRounded: Bool { time & 0xFFFF == 0 && [0, Self.day - 1].contains((time >> 16) % Self.day) }
 
-    /// The number of the day since 1970 in which the time lies.
     var dayNumber: Int64 { (time >> 16) / Self.day }
 
     /// What a file without logical times says, as of then (microseconds since 1970): the same wherever it is imported.
@@ -49,7 +53,7 @@ public struct Stamp: Sendable, Hashable {
     }
 
     private static func legacyTime(_ microseconds: Int64) -> Int64 {
-        HybridTimestamp(milliseconds: microseconds / 1000, counter: .max).rawValue
+        time(milliseconds: microseconds / 1000, counter: .max)
     }
 
     /// Whether a time alone is that of a file without logical times: no clock counts that far, so that a visit that
@@ -93,37 +97,8 @@ extension Stamp: Codable {
     }
 }
 
-/// A moment of a device's hybrid logical clock: the milliseconds since 1970 in the upper 48 bits and a counter in the
-/// lower 16. Of two moments of one device, the later one is always the greater.
-package struct HybridTimestamp: Sendable, Hashable, Comparable {
-    /// The largest number of milliseconds that keeps the raw value positive, as SQLite's integers are signed.
-    package static let latestMilliseconds: Int64 = 1 << 47 - 1
-
-    /// Both parts in one number, which sorts like the timestamp.
-    package let rawValue: Int64
-
-    /// The moment with that raw value; a negative one counts as the beginning of time.
-    package init(rawValue: Int64) {
-        self.rawValue = max(rawValue, 0)
-    }
-
-    /// A moment; milliseconds outside 0 to ``latestMilliseconds`` become the nearest of these.
-    package init(milliseconds: Int64, counter: UInt16) {
-        rawValue = min(max(milliseconds, 0), Self.latestMilliseconds) << 16 | Int64(counter)
-    }
-
-    package var milliseconds: Int64 { rawValue >> 16 }
-
-    package var counter: UInt16 { UInt16(truncatingIfNeeded: rawValue) }
-
-    package static func < (left: HybridTimestamp, right: HybridTimestamp) -> Bool {
-        left.rawValue < right.rawValue
-    }
-}
-
 /// Times as the store keeps them: whole microseconds since 1970, so that comparing and adding them is exact.
 package enum Timestamp {
-    /// Microseconds in a second.
     package static let second: Int64 = 1_000_000
 
     /// 31 December 9999, 23:59:59.999999 UTC.
@@ -141,7 +116,6 @@ package enum Timestamp {
         Date(timeIntervalSince1970: seconds(microseconds))
     }
 
-    /// Seconds since 1970.
     package static func seconds(_ microseconds: Int64) -> Double {
         Double(microseconds) / Double(second)
     }

@@ -68,7 +68,6 @@ extension MemberFacts {
         return carried.isEmpty ? packs : (packs + carried).sorted()
     }
 
-    /// The tags that the member has.
     fileprivate var tags: [String] {
         values.compactMap { name, versions in
             versions.first?.value == .bool(true) ? SystemValues.Name.tag(in: name) : nil

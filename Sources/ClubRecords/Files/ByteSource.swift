@@ -9,9 +9,7 @@ package protocol ByteSource: Sendable {
     /// The number of bytes in all, where it is known.
     var size: Int? { get }
 
-    /// Puts the next bytes at the beginning of the buffer.
-    ///
-    /// - Returns: how many; 0 only at the end.
+    /// Puts the next bytes at the beginning of the buffer. Returns how many; 0 only at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransferError) -> Int
 }
 
@@ -38,14 +36,10 @@ package final class FileSource: ByteSource {
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw TransferError(errno: errno, file: path, writing: false) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else {
-            let number = errno
+        let fault = fstat(descriptor, &status) != 0 ? errno : status.st_mode & S_IFMT == S_IFDIR ? EISDIR : 0
+        guard fault == 0 else {
             close(descriptor)
-            throw TransferError(errno: number, file: path, writing: false)
-        }
-        guard status.st_mode & S_IFMT != S_IFDIR else {
-            close(descriptor)
-            throw TransferError(errno: EISDIR, file: path, writing: false)
+            throw TransferError(errno: fault, file: path, writing: false)
         }
         mustWait = Atomic(status.st_mode & S_IFMT != S_IFREG)
         size = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
@@ -58,10 +52,10 @@ package final class FileSource: ByteSource {
     /// The beginning of the file, at most so many bytes, which will be read all the same.
     package func peek(_ count: Int) throws(TransferError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: max(count, 0))
-        let result = bytes.withUnsafeMutableBytes { buffer in
-            Result { () throws(TransferError) in try read(into: buffer) }
+        let filled = try bytes.withUnsafeMutableBufferPointer { buffer throws(TransferError) in
+            try read(into: UnsafeMutableRawBufferPointer(buffer))
         }
-        bytes.removeLast(bytes.count - (try result.get()))
+        bytes.removeLast(bytes.count - filled)
         ahead.withLock { $0 = bytes }
         return bytes
     }
@@ -91,41 +85,15 @@ package final class FileSource: ByteSource {
         return filled
     }
 
-    /// Waits until there is something to read, or no writer any more.
     private func wait() throws(TransferError) {
         guard PipeWait.isReady(descriptor, Int16(POLLIN), unless: isCancelled) else {
             throw TransferError(.cancelled, file: path)
         }
     }
 
-    /// Goes back to the beginning.
     package func rewind() throws(TransferError) {
         ahead.withLock { $0 = [] }
         guard size != nil, lseek(descriptor, 0, SEEK_SET) == 0 else { throw TransferError(.notRepeatable, file: path) }
-    }
-}
-
-/// Bytes in memory, in pieces of a given size.
-package final class MemorySource: ByteSource, Sendable {
-    package let path: String
-    package var size: Int? { bytes.count }
-    private let bytes: [UInt8]
-    private let piece: Int
-    private let position = Mutex(0)
-
-    package init(_ bytes: [UInt8], piece: Int = .max, path: String = "memory") {
-        self.bytes = bytes
-        self.piece = max(piece, 1)
-        self.path = path
-    }
-
-    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransferError) -> Int {
-        position.withLock { position in
-            let count = min(buffer.count, piece, bytes.count - position)
-            buffer.copyBytes(from: bytes[position..<position + count])
-            position += count
-            return count
-        }
     }
 }
 
@@ -134,9 +102,7 @@ package enum PipeWait {
     /// How long a cancellation may go unheard, in milliseconds.
     private static let slice: Int32 = 100
 
-    /// Waits until reading or writing goes on, or fails.
-    ///
-    /// - Returns: false if it was cancelled.
+    /// Waits until reading or writing goes on, or fails. Returns false if it was cancelled.
     package static func isReady(_ file: Int32, _ events: Int16, unless isCancelled: () -> Bool) -> Bool {
         while !isCancelled() {
             var one = pollfd(fd: file, events: events, revents: 0)
@@ -147,9 +113,8 @@ package enum PipeWait {
         return false
     }
 
-    /// Opens a named pipe for writing when somebody reads it.
-    ///
-    /// - Returns: the descriptor, which does not block, or -1 with `errno`; ECANCELED if it was cancelled.
+    /// Opens a named pipe for writing when somebody reads it. Returns the descriptor, which does not block, or -1 with
+    /// `errno`; ECANCELED if it was cancelled.
     package static func open(_ path: String, unless isCancelled: () -> Bool) -> Int32 {
         while !isCancelled() {
             let file = Foundation.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)

@@ -1,7 +1,6 @@
 /// The part of a source that is being looked at: filled from the end, emptied from the beginning, so that its size does
 /// not depend on that of the source.
 struct ByteWindow: Sendable {
-    /// How much is read at once.
     static let piece = 256 * 1024
 
     private let source: any ByteSource
@@ -12,8 +11,6 @@ struct ByteWindow: Sendable {
 
     /// Behind the last byte that was read.
     private(set) var end = 0
-
-    /// Whether the source has no more.
     private(set) var isAtEnd = false
 
     /// The offset in the source of ``start``.
@@ -46,16 +43,9 @@ struct ByteWindow: Sendable {
             bytes.append(contentsOf: repeatElement(0, count: max(bytes.count, Self.piece)))
         }
         let (source, end) = (source, end)
-        var failure: TransferError?
-        let count = bytes.withUnsafeMutableBytes { all -> Int in
-            do throws(TransferError) {
-                return try source.read(into: UnsafeMutableRawBufferPointer(rebasing: all[end...]))
-            } catch {
-                failure = error
-                return 0
-            }
+        let count = try bytes.withUnsafeMutableBufferPointer { all throws(TransferError) in
+            try source.read(into: UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: all[end...])))
         }
-        if let failure { throw failure }
         self.end += count
         isAtEnd = count == 0
     }
@@ -65,62 +55,36 @@ struct ByteWindow: Sendable {
         while end - start < count, !isAtEnd { try fill() }
     }
 
-    /// Takes bytes away from the beginning.
+    /// Takes a byte order mark of UTF-8 away from the beginning of the source.
+    ///
+    /// - Parameter isWide: whether the first four bytes are of another encoding.
+    /// - Throws: ``TransferError/Kind/wrongEncoding``.
+    mutating func skipMark(unless isWide: ([UInt8]) -> Bool) throws(TransferError) {
+        try fill(upTo: 4)
+        let start = withBytes { Array($0.prefix(4)) }
+        if start.starts(with: [0xEF, 0xBB, 0xBF]) {
+            take(3)
+        } else if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) || isWide(start) {
+            throw TransferError(.wrongEncoding, file: path, line: 1, detail: "it seems to be UTF-16 or UTF-32")
+        }
+    }
+
     mutating func take(_ count: Int) {
         start = min(start + max(count, 0), end)
     }
 
     /// Changes the bytes in place, from ``start`` to ``end``.
-    mutating func withBytes<Result>(_ body: (UnsafeMutableBufferPointer<UInt8>) -> Result) -> Result {
+    mutating func withBytes<Result, Failure>(
+        _ body: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         let (start, end) = (start, end)
-        return bytes.withUnsafeMutableBufferPointer { body(UnsafeMutableBufferPointer(rebasing: $0[start..<end])) }
+        return try bytes.withUnsafeMutableBufferPointer { all throws(Failure) in
+            try body(UnsafeMutableBufferPointer(rebasing: all[start..<end]))
+        }
     }
 }
 
-/// Checks of text that was read from files.
-enum UTF8Check {
-    /// Whether all bytes are ASCII and none is zero.
-    static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        let raw = UnsafeRawBufferPointer(bytes)
-        var at = 0
-        while at + 8 <= raw.count {
-            let word = raw.loadUnaligned(fromByteOffset: at, as: UInt64.self)
-            // Of ASCII bytes, only zero borrows into its highest bit.
-            guard (word | word &- 0x0101_0101_0101_0101) & 0x8080_8080_8080_8080 == 0 else { return false }
-            at += 8
-        }
-        while at < raw.count {
-            guard raw[at] > 0, raw[at] < 0x80 else { return false }
-            at += 1
-        }
-        return true
-    }
-
+extension UnsafeBufferPointer<UInt8> {
     /// Whether the bytes are UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF.
-    static func isValid(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        var at = 0
-        let end = bytes.count
-        while at < end {
-            let first = bytes[at]
-            if first < 0x80 {
-                at += 1
-                continue
-            }
-            let (length, low, high): (Int, UInt8, UInt8)
-            switch first {
-            case 0xC2...0xDF: (length, low, high) = (2, 0x80, 0xBF)
-            case 0xE0: (length, low, high) = (3, 0xA0, 0xBF)
-            case 0xED: (length, low, high) = (3, 0x80, 0x9F)
-            case 0xE1...0xEF: (length, low, high) = (3, 0x80, 0xBF)
-            case 0xF0: (length, low, high) = (4, 0x90, 0xBF)
-            case 0xF1...0xF3: (length, low, high) = (4, 0x80, 0xBF)
-            case 0xF4: (length, low, high) = (4, 0x80, 0x8F)
-            default: return false
-            }
-            guard at + length <= end, bytes[at + 1] >= low, bytes[at + 1] <= high else { return false }
-            for index in at + 2..<max(at + length, at + 2) where bytes[index] & 0xC0 != 0x80 { return false }
-            at += length
-        }
-        return true
-    }
+    var isUTF8: Bool { (try? UTF8Span(validating: span)) != nil }
 }

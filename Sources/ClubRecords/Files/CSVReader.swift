@@ -11,54 +11,43 @@ import Foundation
 /// Why no library: SwiftCSV, the one that is kept up, wants the whole text in memory as a `String`, goes through it
 /// character by character, and gives up at the first fault without saying where; white space at the beginning of fields
 /// is dropped, and texts with line breaks are written without quotes.
-package struct CSVReader: Sendable {
-    /// What is read at most.
-    package struct Limits: Sendable {
-        /// Bytes of one field.
-        package var fieldBytes = 64 * 1024
-        /// Bytes of one row.
-        package var rowBytes = 1024 * 1024
-        /// Fields of one row.
-        package var fields = 256
-
-        package init() {}
+struct CSVReader: Sendable {
+    struct Limits: Sendable {
+        var fieldBytes = 64 * 1024
+        var rowBytes = 1024 * 1024
+        var fields = 256
     }
 
-    /// A field of the current row.
-    package struct Field: Sendable, Hashable {
-        package var start: Int
-        package var count: Int
-        /// Where it is in the bytes of the row.
-        package var range: Range<Int> { start..<start + count }
+    struct Field: Sendable, Hashable {
+        var start: Int
+        var count: Int
+        var range: Range<Int> { start..<start + count }
         /// Whether it stands in quotes, which tells an empty text from none.
-        package var isQuoted: Bool
+        var isQuoted: Bool
         var hasPairs: Bool
     }
 
-    /// What is wrong with a row.
-    package struct Problem: Sendable, Hashable {
-        package var kind: Kind
+    struct Problem: Sendable, Hashable {
+        var kind: Kind
         /// The number of the field, from 1.
-        package var field: Int
+        var field: Int
 
-        package enum Kind: Sendable, Hashable {
+        enum Kind: Sendable, Hashable {
             case notUTF8, nul, unterminatedQuote, textBehindQuote, fieldTooLong, rowTooLong, tooManyFields
         }
     }
 
-    package let limits: Limits
+    let limits: Limits
 
-    /// What stands between fields.
-    package private(set) var delimiter: UInt8
+    private(set) var delimiter: UInt8
 
-    /// The fields of the current row.
-    package private(set) var fields: [Field] = []
+    private(set) var fields: [Field] = []
 
     /// The line on which the current row begins, from 1.
-    package private(set) var line = 1
+    private(set) var line = 1
 
     /// What is wrong with the current row, whose ``fields`` are not to be used then.
-    package private(set) var problem: Problem?
+    private(set) var problem: Problem?
 
     private var window: ByteWindow
     private var nextLine = 1
@@ -70,7 +59,7 @@ package struct CSVReader: Sendable {
     /// - Parameter delimiter: what stands between fields; `nil` takes the one of comma, semicolon and tab of which the
     ///   first line has the most.
     /// - Throws: ``TransferError/Kind/wrongEncoding`` for UTF-16 and UTF-32.
-    package init(
+    init(
         _ source: any ByteSource,
         delimiter: UInt8? = nil,
         limits: Limits = Limits()
@@ -78,23 +67,18 @@ package struct CSVReader: Sendable {
         self.limits = limits
         self.delimiter = delimiter ?? UInt8(ascii: ",")
         window = ByteWindow(source)
-        try window.fill(upTo: 4)
-        try skipMark()
+        // Every other byte is zero of Latin letters in UTF-16 without a mark.
+        try window.skipMark { start in start.count == 4 && start.count { $0 == 0 } >= 2 }
         if delimiter == nil { self.delimiter = try detectDelimiter() }
     }
 
-    /// Bytes that were read so far.
-    package var offset: Int { window.offset + rowLength }
+    var offset: Int { window.offset + rowLength }
+    var totalBytes: Int? { window.totalBytes }
 
-    /// Bytes in all, where that is known.
-    package var totalBytes: Int? { window.totalBytes }
+    var path: String { window.path }
 
-    package var path: String { window.path }
-
-    /// Goes to the next row.
-    ///
-    /// - Returns: false at the end.
-    package mutating func next() throws(TransferError) -> Bool {
+    /// Goes to the next row. Returns false at the end.
+    mutating func next() throws(TransferError) -> Bool {
         while true {
             window.take(rowLength)
             rowLength = 0
@@ -120,16 +104,11 @@ package struct CSVReader: Sendable {
     }
 
     /// Gives the bytes in which the ``fields`` of the current row lie.
-    package mutating func withRow<Result>(_ body: (UnsafeBufferPointer<UInt8>, [Field]) -> Result) -> Result {
+    mutating func withRow<Result, Failure>(
+        _ body: (UnsafeBufferPointer<UInt8>, [Field]) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         let fields = fields
-        return window.withBytes { body(UnsafeBufferPointer(rebasing: $0[...]), fields) }
-    }
-
-    /// The fields of the current row as texts.
-    package mutating func texts() -> [String] {
-        withRow { bytes, fields in
-            fields.map { String(decoding: UnsafeBufferPointer(rebasing: bytes[$0.range]), as: UTF8.self) }
-        }
+        return try window.withBytes { bytes throws(Failure) in try body(UnsafeBufferPointer(bytes), fields) }
     }
 
     /// Makes one quote of each two, in place.
@@ -148,8 +127,6 @@ package struct CSVReader: Sendable {
         fields[index].count = count
         fields[index].hasPairs = false
     }
-
-    // MARK: Rows
 
     private mutating func scanRow() throws(TransferError) -> CSVScan {
         while true {
@@ -173,7 +150,7 @@ package struct CSVReader: Sendable {
         while true {
             let isLast = window.isAtEnd
             if let length = window.withBytes({ CSVScan.line(in: UnsafeBufferPointer($0), isLast) }) {
-                return CSVScan(.broken(.rowTooLong, field: field), length: length, lines: 1)
+                return CSVScan(outcome: .broken(.rowTooLong, field: field), length: length, lines: 1)
             }
             // The last byte may be the CR of a CR LF.
             window.take(window.end - window.start - 1)
@@ -181,7 +158,6 @@ package struct CSVReader: Sendable {
         }
     }
 
-    /// Looks at the content of a whole row.
     private mutating func check() {
         if fields.count > limits.fields {
             problem = Problem(kind: .tooManyFields, field: limits.fields + 1)
@@ -192,7 +168,7 @@ package struct CSVReader: Sendable {
             let fields = fields
             problem = window.withBytes { bytes in
                 let row = UnsafeBufferPointer(rebasing: bytes[..<length])
-                guard !UTF8Check.isPlain(row) else { return nil }
+                guard row.contains(0) || !row.isUTF8 else { return nil }
                 return Self.fault(UnsafeBufferPointer(bytes), fields)
             }
         }
@@ -202,25 +178,9 @@ package struct CSVReader: Sendable {
         for (index, field) in fields.enumerated() {
             let content = UnsafeBufferPointer(rebasing: bytes[field.range])
             if content.contains(0) { return Problem(kind: .nul, field: index + 1) }
-            if !UTF8Check.isValid(content) { return Problem(kind: .notUTF8, field: index + 1) }
+            if !content.isUTF8 { return Problem(kind: .notUTF8, field: index + 1) }
         }
         return nil
-    }
-
-    // MARK: The beginning
-
-    private mutating func skipMark() throws(TransferError) {
-        let start = window.withBytes { Array($0.prefix(4)) }
-        if start.starts(with: [0xEF, 0xBB, 0xBF]) {
-            window.take(3)
-        } else if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) || Self.isWide(start) {
-            throw TransferError(.wrongEncoding, file: path, line: 1, detail: "it seems to be UTF-16 or UTF-32")
-        }
-    }
-
-    /// Whether every other byte is zero, as of Latin letters in UTF-16 without a mark.
-    private static func isWide(_ start: [UInt8]) -> Bool {
-        start.count == 4 && start.count { $0 == 0 } >= 2
     }
 
     private mutating func detectDelimiter() throws(TransferError) -> UInt8 {
@@ -278,14 +238,7 @@ struct CSVScan {
     var outcome: Outcome
     /// Bytes up to what follows, the line's end included.
     var length: Int
-    /// How many lines that is.
     var lines: Int
-
-    init(_ outcome: Outcome, length: Int, lines: Int) {
-        self.outcome = outcome
-        self.length = length
-        self.lines = lines
-    }
 
     /// Reads the row at the beginning of the bytes.
     ///
@@ -301,14 +254,13 @@ struct CSVScan {
         _ fields: inout [CSVReader.Field]
     ) -> CSVScan? {
         guard let base = bytes.baseAddress, bytes.count > 0 else {
-            return isLast ? CSVScan(.end, length: 0, lines: 0) : nil
+            return isLast ? CSVScan(outcome: .end, length: 0, lines: 0) : nil
         }
         let end = bytes.count
         var at = 0
         var innerLines = 0
         while true {
             if at < end, base[at] == quote {
-                // In quotes.
                 let start = at + 1
                 var hasPairs = false
                 var close = start
@@ -346,7 +298,7 @@ struct CSVScan {
                 append(start, at - start, isQuoted: false, false, limits, &fields)
             }
             guard at < end else {
-                return CSVScan(.row, length: end, lines: innerLines + 1)
+                return CSVScan(outcome: .row, length: end, lines: innerLines + 1)
             }
             if base[at] == delimiter {
                 at += 1
@@ -354,13 +306,13 @@ struct CSVScan {
                 if at == end {
                     guard isLast else { return nil }
                     append(at, 0, isQuoted: false, false, limits, &fields)
-                    return CSVScan(.row, length: end, lines: innerLines + 1)
+                    return CSVScan(outcome: .row, length: end, lines: innerLines + 1)
                 }
                 continue
             }
             guard let next = behindLineEnd(base, at, end, isLast) else { return nil }
             let isEmpty = fields.count == 1 && fields[0].count == 0 && !fields[0].isQuoted
-            return CSVScan(isEmpty ? .empty : .row, length: next, lines: innerLines + 1)
+            return CSVScan(outcome: isEmpty ? .empty : .row, length: next, lines: innerLines + 1)
         }
     }
 
@@ -394,7 +346,7 @@ struct CSVScan {
         _ isLast: Bool,
         from start: Int = 0
     ) -> CSVScan? {
-        line(in: bytes, isLast, from: start).map { CSVScan(.broken(kind, field: field), length: $0, lines: 1) }
+        line(in: bytes, isLast, from: start).map { CSVScan(outcome: .broken(kind, field: field), length: $0, lines: 1) }
     }
 
     private static func behindLineEnd(_ base: UnsafePointer<UInt8>, _ at: Int, _ end: Int, _ isLast: Bool) -> Int? {

@@ -49,10 +49,7 @@ package struct CSVWriter {
         }
         csv.append(Self.quote)
         if isGuarded { csv.append(UInt8(ascii: "'")) }
-        for byte in text {
-            if byte == Self.quote { csv.append(byte) }
-            csv.append(byte)
-        }
+        Self.appendDoublingQuotes(text, &csv)
         csv.append(Self.quote)
     }
 
@@ -61,7 +58,6 @@ package struct CSVWriter {
         text.withUTF8 { self.text($0, marksEmpty: marksEmpty, &csv) }
     }
 
-    /// The value of a custom field.
     package mutating func value(_ value: FieldValue?, _ csv: inout [UInt8]) {
         switch value {
         case nil: skip(&csv)
@@ -71,12 +67,16 @@ package struct CSVWriter {
             // JSON is not guarded here: it stands for itself.
             skip(&csv)
             csv.append(Self.quote)
-            for byte in (value?.cellText ?? "").utf8 {
-                if byte == Self.quote { csv.append(byte) }
-                csv.append(byte)
-            }
+            Self.appendDoublingQuotes((value?.cellText ?? "").utf8, &csv)
             csv.append(Self.quote)
         case .bool, .int, .double: plain(&csv) { $0.append(contentsOf: (value?.cellText ?? "").utf8) }
+        }
+    }
+
+    private static func appendDoublingQuotes(_ text: some Sequence<UInt8>, _ csv: inout [UInt8]) {
+        for byte in text {
+            if byte == quote { csv.append(byte) }
+            csv.append(byte)
         }
     }
 
@@ -102,7 +102,6 @@ package enum CSVCell {
 
     private static let apostrophe = UInt8(ascii: "'")
 
-    /// Whether a text gets an apostrophe.
     package static func isGuarded(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         var at = 0
         while at < text.count, text[at] == apostrophe { at += 1 }

@@ -5,11 +5,9 @@ package struct JSONReader {
     /// How deep values may be nested.
     package static let depth = 64
 
-    /// Why bytes are no JSON.
     package struct Fault: Error, Sendable, Hashable {
         /// Where, from 0.
         package var offset: Int
-        /// What was expected.
         package var message: String
     }
 
@@ -29,12 +27,8 @@ package struct JSONReader {
         return value
     }
 
-    /// The one value that the bytes are.
     package static func value(in bytes: [UInt8]) throws(Fault) -> FieldValue {
-        let result = bytes.withUnsafeBufferPointer { bytes in
-            Result { () throws(Fault) in try value(in: bytes) }
-        }
-        return try result.get()
+        try bytes.withUnsafeBufferPointer { bytes throws(Fault) in try value(in: bytes) }
     }
 
     private mutating func value(depth: Int) throws(Fault) -> FieldValue {
@@ -90,7 +84,7 @@ package struct JSONReader {
         while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { at += 1 }
         if peek == UInt8(ascii: "\"") {
             let text = UnsafeBufferPointer(rebasing: bytes[start..<at])
-            guard UTF8Check.isValid(text) else { throw Fault(offset: start, message: "text in UTF-8") }
+            guard text.isUTF8 else { throw Fault(offset: start, message: "text in UTF-8") }
             at += 1
             return String(decoding: text, as: UTF8.self)
         }
@@ -99,10 +93,10 @@ package struct JSONReader {
             at += 1
             switch byte {
             case UInt8(ascii: "\""):
-                guard text.withUnsafeBufferPointer(UTF8Check.isValid) else {
+                guard let text = String(validating: text, as: UTF8.self) else {
                     throw Fault(offset: start, message: "text in UTF-8")
                 }
-                return String(decoding: text, as: UTF8.self)
+                return text
             case UInt8(ascii: "\\"): try escape(&text)
             case 0..<0x20:
                 at -= 1
@@ -218,9 +212,7 @@ struct JSONElementReader: Sendable {
     static let longest = 1024 * 1024
 
     enum Element: Sendable, Hashable {
-        /// The text of an element.
         case value([UInt8])
-        /// An element that is too long.
         case tooLong
         /// The array goes wrong here, and what follows cannot be read.
         case broken(String)
@@ -236,21 +228,10 @@ struct JSONElementReader: Sendable {
     /// Goes behind the opening bracket.
     init(_ source: any ByteSource) throws(TransferError) {
         window = ByteWindow(source)
-        try window.fill(upTo: 4)
-        let start = window.withBytes { Array($0.prefix(4)) }
-        if start.starts(with: [0xEF, 0xBB, 0xBF]) {
-            window.take(3)
-        } else if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) || start.contains(0) {
-            throw TransferError(.wrongEncoding, file: source.path, line: 1, detail: "it seems to be UTF-16 or UTF-32")
-        }
+        try window.skipMark { $0.contains(0) }
         guard try peek() == UInt8(ascii: "[") else {
-            throw TransferError(
-                .malformed,
-                file: source.path,
-                line: 1,
-                column: 1,
-                detail: "expected '[', a list in JSON"
-            )
+            let detail = "expected '[', a list in JSON"
+            throw TransferError(.malformed, file: source.path, line: 1, column: 1, detail: detail)
         }
         window.take(1)
     }
@@ -299,7 +280,7 @@ struct JSONElementReader: Sendable {
 
     private mutating func element() throws(TransferError) -> Element {
         var text: [UInt8] = []
-        var scan = Scan()
+        var scan = JSONScan()
         var isTooLong = false
         while true {
             let length = window.withBytes { scan.advance(UnsafeBufferPointer($0)) }
@@ -323,49 +304,50 @@ struct JSONElementReader: Sendable {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
-    /// Looks for the end of a value.
-    private struct Scan {
-        var depth = 0
-        var isInText = false
-        var isEscaped = false
-        var isComplete = false
+}
 
-        /// How many of the bytes belong to the value.
-        mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-            var at = 0
-            while at < bytes.count {
-                let byte = bytes[at]
-                if isInText {
-                    if isEscaped {
-                        isEscaped = false
-                    } else if byte == UInt8(ascii: "\\") {
-                        isEscaped = true
-                    } else if byte == UInt8(ascii: "\"") {
-                        isInText = false
-                    }
-                } else {
-                    switch byte {
-                    case UInt8(ascii: "\""): isInText = true
-                    case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-                    case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                        if depth == 0 {
-                            isComplete = true
-                            return at
-                        }
-                        depth -= 1
-                        if depth == 0 {
-                            isComplete = true
-                            return at + 1
-                        }
-                    case UInt8(ascii: ",") where depth == 0:
-                        isComplete = true
-                        return at
-                    default: break
-                    }
+/// Looks for the end of a value.
+struct JSONScan {
+    private var depth = 0
+    private var deepest = 0
+    private var isInText = false
+    private var isEscaped = false
+    private(set) var isComplete = false
+
+    /// Whether values are nested so deep at most. What is no JSON is found by whoever reads it.
+    static func isWithin(_ limit: Int, _ text: [UInt8]) -> Bool {
+        var scan = JSONScan()
+        // Every level needs two bytes.
+        if text.count > 2 * limit { _ = text.withUnsafeBufferPointer { scan.advance($0) } }
+        return scan.deepest <= limit
+    }
+
+    /// How many of the bytes belong to the value.
+    mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        for (at, byte) in bytes.enumerated() {
+            if isEscaped {
+                isEscaped = false
+            } else if isInText {
+                isEscaped = byte == UInt8(ascii: "\\")
+                isInText = byte != UInt8(ascii: "\"")
+            } else {
+                switch byte {
+                case UInt8(ascii: "\""): isInText = true
+                case UInt8(ascii: "{"), UInt8(ascii: "["):
+                    depth += 1
+                    deepest = max(deepest, depth)
+                case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                    isComplete = depth <= 1
+                    if depth == 0 { return at }
+                    depth -= 1
+                    if isComplete { return at + 1 }
+                case UInt8(ascii: ",") where depth == 0:
+                    isComplete = true
+                    return at
+                default: break
                 }
-                at += 1
             }
-            return at
         }
+        return bytes.count
     }
 }

@@ -1,3 +1,4 @@
+import CardCore
 import Foundation
 
 /// Reads the numbers of files from their digits, exactly where that is possible.
@@ -5,7 +6,6 @@ package enum NumberText {
     /// More visits than anybody makes: what is above counts as a mistake.
     package static let mostVisits = 1_000_000_000
 
-    /// Why a number cannot be used.
     enum Fault: Error {
         case noNumber, negative, tooLarge
     }
@@ -46,7 +46,6 @@ package enum NumberText {
         return value <= mostVisits ? .success(value) : .failure(.tooLarge)
     }
 
-    /// Without white space at both ends.
     static func trimmed(_ text: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
         var (start, end) = (0, text.count)
         while start < end, text[start] == 0x20 || text[start] == 0x09 { start += 1 }
@@ -119,7 +118,6 @@ package enum NumberText {
         }
     }
 
-    /// Appends the decimal digits of a number.
     package static func append(_ number: Int64, to text: inout [UInt8]) {
         if number < 0 { text.append(UInt8(ascii: "-")) }
         var rest = number.magnitude
@@ -140,9 +138,11 @@ package enum ISODate {
     package static func microseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard text.count >= 10, text.count <= 40, text[4] == minus, text[7] == minus,
             let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2),
-            year >= 1970, (1...12).contains(month), (1...length(of: month, in: year)).contains(day)
+            year >= 1970, (1...12).contains(month), (1...31).contains(day)
         else { return nil }
-        let midnight = days(year, month, day) * 86_400 * Timestamp.second
+        let days = ISO8601.days(year: Int(year), month: Int(month), day: Int(day))
+        guard ISO8601.civil(days: days).day == day else { return nil }
+        let midnight = Int64(days) * 86_400 * Timestamp.second
         guard text.count > 10 else { return midnight }
         guard text[10] == UInt8(ascii: "T") || text[10] == UInt8(ascii: " "), text.count >= 17, text[13] == colon,
             let hour = number(text, 11, 2), hour < 24, let minute = number(text, 14, 2), minute < 60
@@ -193,30 +193,6 @@ package enum ISODate {
     }
 
     private static func number(_ text: UnsafeBufferPointer<UInt8>, _ start: Int, _ count: Int) -> Int64? {
-        guard start + count <= text.count else { return nil }
-        var value: Int64 = 0
-        for byte in text[start..<start + count] {
-            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
-            value = value * 10 + Int64(byte - UInt8(ascii: "0"))
-        }
-        return value
-    }
-
-    private static func length(of month: Int64, in year: Int64) -> Int64 {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-
-    /// Days since 1970 of a date of the Gregorian calendar.
-    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        // Years begin in March here, so that the leap day is the last one.
-        let shifted = month <= 2 ? year - 1 : year
-        let era = shifted / 400
-        let ofEra = shifted - era * 400
-        let ofYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + ofEra * 365 + ofEra / 4 - ofEra / 100 + ofYear - 719_468
+        start + count <= text.count ? ISO8601.number(text[start..<start + count]).map(Int64.init) : nil
     }
 }

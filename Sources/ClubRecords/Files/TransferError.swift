@@ -82,13 +82,11 @@ public struct TransferError: Error, Sendable, Hashable {
         self.code = code
     }
 
-    /// What the club said when it had to do its part.
     package init(_ cause: ClubError, file: String) {
         self.init(cause.kind == .cancelled ? .cancelled : .club, file: file)
         self.cause = cause
     }
 
-    /// What a system call on the file said.
     package init(errno number: Int32, file: String, writing: Bool) {
         let error = ClubError(errno: number, attempting: "")
         let kind: Kind =
@@ -171,7 +169,6 @@ extension TransferError.Kind {
 
 /// Why a row cannot be read, in words that quote nothing of it.
 package struct RowFault: Error, Sendable, Hashable {
-    /// The name of the column or value.
     var column: String?
     package var reason: String
 

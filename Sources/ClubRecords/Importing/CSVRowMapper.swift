@@ -1,7 +1,6 @@
 import CardCore
 import CardPasses
 
-/// Makes members of the rows of a CSV file.
 struct CSVRowMapper: Sendable {
     let plan: ColumnPlan
 
@@ -48,7 +47,6 @@ struct CSVRowMapper: Sendable {
         fewest = 1 + max(userId, username, added, visits, lastVisit)
     }
 
-    /// What a column is called in reports.
     func name(_ index: Int) -> String? {
         guard plan.columns.indices.contains(index) else { return nil }
         let column = plan.columns[index]
@@ -61,18 +59,18 @@ struct CSVRowMapper: Sendable {
         _ bytes: UnsafeBufferPointer<UInt8>,
         _ fields: [CSVReader.Field],
         to batch: inout ImportBatch
-    ) -> RowFault? {
+    ) throws(RowFault) {
         let columns = plan.targets.count
         guard fields.count >= fewest, fields.count <= columns else {
-            if fields.allSatisfy({ $0.count == 0 }) { return nil }
+            if fields.allSatisfy({ $0.count == 0 }) { return }
             if fields.count < fewest {
-                return RowFault(name(fields.count), "the row ends after \(fields.count) of \(columns) fields")
+                throw RowFault(name(fields.count), "the row ends after \(fields.count) of \(columns) fields")
             }
             if fields[columns...].contains(where: { $0.count > 0 }) {
                 let reason = "the row has \(fields.count) fields and the header \(columns); put texts that contain "
-                return RowFault("\(columns + 1)", reason + "the delimiter in quotes")
+                throw RowFault("\(columns + 1)", reason + "the delimiter in quotes")
             }
-            return append(line, bytes, Array(fields[..<columns]), to: &batch)
+            return try append(line, bytes, Array(fields[..<columns]), to: &batch)
         }
         func cell(_ index: Int) -> UnsafeBufferPointer<UInt8> {
             UnsafeBufferPointer(rebasing: bytes[fields[index].range])
@@ -80,31 +78,25 @@ struct CSVRowMapper: Sendable {
 
         let id = identifier(bytes, fields)
         guard !id.isEmpty else {
-            return fields.allSatisfy({ $0.count == 0 }) ? nil : .noIdentifier
+            if fields.allSatisfy({ $0.count == 0 }) { return }
+            throw .noIdentifier
         }
-        guard Self.isUsable(id) else { return .badIdentifier }
+        guard Self.isUsable(id) else { throw .badIdentifier }
         var (addedAt, numVisits, lastVisitAt): (Int64?, Int?, Int64?)
         if added >= 0, let text = number(cell(added)) {
-            switch NumberText.microseconds(text, comma: comma) {
-            case .success(let value): addedAt = value
-            case .failure(let fault): return .time("timeStampAdded", fault)
-            }
+            addedAt = try NumberText.microseconds(text, comma: comma).mapError { RowFault.time("timeStampAdded", $0) }
+                .get()
         }
         if visits >= 0, let text = number(cell(visits)) {
-            switch NumberText.visits(text, comma: comma) {
-            case .success(let value): numVisits = value
-            case .failure(let fault): return .visits("numVisits", fault)
-            }
+            numVisits = try NumberText.visits(text, comma: comma).mapError { RowFault.visits("numVisits", $0) }.get()
         }
         if lastVisit >= 0, let text = number(cell(lastVisit)) {
-            switch NumberText.microseconds(text, comma: comma) {
-            case .success(let value): lastVisitAt = value
-            case .failure(let fault): return .time("timeStampOfLastVisit", fault)
-            }
+            lastVisitAt = try NumberText.microseconds(text, comma: comma)
+                .mapError { RowFault.time("timeStampOfLastVisit", $0) }.get()
         }
         // A NUL in a cell was found before; JSON can spell one.
         for (index, _) in custom where index < fields.count && cell(index).contains(UInt8(ascii: "\\")) {
-            if CSVCell.container(cell(index))?.hasNUL == true { return .nul(self.name(index)) }
+            if CSVCell.container(cell(index))?.hasNUL == true { throw .nul(self.name(index)) }
         }
         var name = ImportBatch.OptionalText.absent
         if username >= 0 {
@@ -122,10 +114,8 @@ struct CSVRowMapper: Sendable {
                 fields: custom.isEmpty ? nil : customFields(bytes, fields, &batch)
             )
         )
-        return nil
     }
 
-    /// The identifier, or nothing.
     private func identifier(_ bytes: UnsafeBufferPointer<UInt8>, _ fields: [CSVReader.Field]) -> UnsafeBufferPointer<
         UInt8
     > {
@@ -178,7 +168,6 @@ struct CSVRowMapper: Sendable {
     }
 }
 
-/// Reads members from CSV.
 struct CSVMemberReader: RowReader {
     private var reader: CSVReader
     private let mapper: CSVRowMapper
@@ -188,7 +177,6 @@ struct CSVMemberReader: RowReader {
     var offset: Int { reader.offset }
     var totalBytes: Int? { reader.totalBytes }
 
-    /// Reads the column names.
     init(
         _ source: any ByteSource,
         mappings: [ColumnMapping] = [],
@@ -199,13 +187,8 @@ struct CSVMemberReader: RowReader {
         if let problem = reader.problem {
             let fault = RowFault.csv(problem, nil, limits)
             let kind: TransferError.Kind = problem.kind == .notUTF8 ? .wrongEncoding : .malformed
-            throw TransferError(
-                kind,
-                file: reader.path,
-                line: reader.line,
-                column: problem.field,
-                detail: fault.reason
-            )
+            let (line, column) = (reader.line, problem.field)
+            throw TransferError(kind, file: reader.path, line: line, column: column, detail: fault.reason)
         }
         let header = reader.withRow { bytes, fields in
             fields.map { field in
@@ -226,8 +209,13 @@ struct CSVMemberReader: RowReader {
                 batch.faults.append((line, .csv(problem, mapper.name(problem.field - 1), reader.limits)))
                 continue
             }
-            let fault = reader.withRow { bytes, fields in mapper.append(line, bytes, fields, to: &batch.batch) }
-            if let fault { batch.faults.append((line, fault)) }
+            do throws(RowFault) {
+                try reader.withRow { bytes, fields throws(RowFault) in
+                    try mapper.append(line, bytes, fields, to: &batch.batch)
+                }
+            } catch {
+                batch.faults.append((line, error))
+            }
         }
         return true
     }

@@ -6,7 +6,6 @@ struct ColumnPlan: Sendable {
     /// The longest name of a custom field, in UTF-8 bytes.
     static let longestName = 256
 
-    /// A value of a member.
     enum Target: Sendable, Hashable {
         case userId, username, timeStampAdded, numVisits, timeStampOfLastVisit
         case custom(String)
@@ -35,12 +34,8 @@ struct ColumnPlan: Sendable {
         let mappings = mappings.map { Self.found($0, in: names) }
         let map = try Self.map(mappings, file: file)
         for mapping in mappings where !names.contains(mapping.column) {
-            throw TransferError(
-                .badMapping,
-                file: file,
-                line: 1,
-                detail: "there is no column of the name that is mapped to '\(mapping.field ?? "nothing")'"
-            )
+            let detail = "there is no column of the name that is mapped to '\(mapping.field ?? "nothing")'"
+            throw TransferError(.badMapping, file: file, line: 1, detail: detail)
         }
         let hasUserId = names.contains { (map[$0] ?? $0) == "userId" }
         for (index, name) in names.enumerated() {
@@ -93,11 +88,8 @@ struct ColumnPlan: Sendable {
                 throw TransferError(.badMapping, file: file, detail: "two columns are mapped to '\(field)'")
             }
             guard isUsable(field) else {
-                throw TransferError(
-                    .badMapping,
-                    file: file,
-                    detail: "a column is mapped to what cannot be a field's name"
-                )
+                let detail = "a column is mapped to what cannot be a field's name"
+                throw TransferError(.badMapping, file: file, detail: detail)
             }
         }
         return map
@@ -109,7 +101,6 @@ struct ColumnPlan: Sendable {
         return name == "passId" && passIsUser ? "userId" : name
     }
 
-    /// Whether a custom field may have that name.
     static func isUsable(_ name: String) -> Bool {
         !name.isEmpty && !name.hasPrefix("$") && name.utf8.count <= longestName
             && !name.unicodeScalars.contains(where: PlainText.isControl)

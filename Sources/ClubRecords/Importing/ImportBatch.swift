@@ -6,7 +6,6 @@ import Foundation
 ///
 /// The texts are valid UTF-8 without NUL, the numbers are in their ranges, the ids usable: a batch has been checked.
 package struct ImportBatch: Sendable {
-    /// Where a text is in ``bytes``.
     package struct Text: Sendable, Hashable {
         package var start: Int
         package var count: Int
@@ -29,10 +28,8 @@ package struct ImportBatch: Sendable {
         package var row: Int
         package var userId: Text
         package var username: OptionalText
-        /// In microseconds since 1970.
         package var addedAt: Int64?
         package var numVisits: Int?
-        /// In microseconds since 1970.
         package var lastVisitAt: Int64?
         /// The custom fields as the store keeps them: a JSON object with sorted keys, without spaces and with slashes
         /// as they are. `nil` for none.
@@ -54,12 +51,6 @@ package struct ImportBatch: Sendable {
     package var count: Int { rows.count }
     package var isEmpty: Bool { rows.isEmpty }
 
-    package mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
-        rows.removeAll(keepingCapacity: true)
-    }
-
-    /// Appends a text, which must be UTF-8.
     mutating func text(_ content: some Collection<UInt8>) -> Text {
         let start = bytes.count
         bytes.append(contentsOf: content)
@@ -81,7 +72,6 @@ package struct ImportBatch: Sendable {
         String(decoding: bytes[text.range], as: UTF8.self)
     }
 
-    /// The row as a value.
     package func member(_ row: Row) -> ImportedMember {
         var fields: [String: FieldValue] = [:]
         if let text = row.fields {
@@ -153,7 +143,6 @@ struct RowBatch: Sendable {
     /// In the file's order, as ``batch`` is; both together tell of all rows.
     var faults: [(row: Int, fault: RowFault)] = []
 
-    /// Rows up to which are read at once.
     let rows: Int
 
     /// The fewest and the most rows that are merged in one transaction. Each transaction writes anew every page of the
@@ -161,7 +150,6 @@ struct RowBatch: Sendable {
     /// faster. But taps wait for it, for some tenths of a second.
     static let sizes = 5000...20_000
 
-    /// Bytes of texts up to which rows are read at once.
     static let bytes = 4 * 1024 * 1024
 
     init(isUntyped: Bool, rows: Int = sizes.lowerBound) {
@@ -178,12 +166,9 @@ struct RowBatch: Sendable {
 protocol RowReader {
     var columns: [ImportReport.Column] { get }
     var notes: [String] { get }
-    /// Bytes that were read so far.
     var offset: Int { get }
     var totalBytes: Int? { get }
 
-    /// Appends rows until the batch is full, or the file is at its end.
-    ///
-    /// - Returns: false at the end.
+    /// Appends rows until the batch is full, or the file is at its end. Returns false at the end.
     mutating func read(into batch: inout RowBatch) throws(TransferError) -> Bool
 }

@@ -55,12 +55,6 @@ public struct ImportReport: Sendable, Hashable, Encodable {
         public var column: String
         /// The value that it holds; `nil` if it was omitted.
         public var field: String?
-
-        /// Creates a column.
-        public init(column: String, field: String?) {
-            self.column = column
-            self.field = field
-        }
     }
 
     /// Creates an empty report.
@@ -84,10 +78,10 @@ public struct ImportedRow: Sendable, Hashable, Encodable {
     public var outcome: Outcome
 
     /// The values that the row changed, with their former ones.
-    public var changes: [FieldDifference]
+    public var changes: [FieldDifference] = []
 
     /// The values of the file that were overruled by the club's. Both are kept.
-    public var conflicts: [FieldDifference]
+    public var conflicts: [FieldDifference] = []
 
     /// The column or value that is malformed.
     public var column: String?
@@ -110,25 +104,6 @@ public struct ImportedRow: Sendable, Hashable, Encodable {
         case skipped
         /// The row is malformed. The others are imported all the same.
         case malformed
-    }
-
-    /// Creates a row.
-    public init(
-        row: Int,
-        userId: String? = nil,
-        outcome: Outcome,
-        changes: [FieldDifference] = [],
-        conflicts: [FieldDifference] = [],
-        column: String? = nil,
-        reason: String? = nil
-    ) {
-        self.row = row
-        self.userId = userId
-        self.outcome = outcome
-        self.changes = changes
-        self.conflicts = conflicts
-        self.column = column
-        self.reason = reason
     }
 
     /// Whether a person should review it.

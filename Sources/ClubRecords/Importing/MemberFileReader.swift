@@ -3,14 +3,11 @@ import CardPasses
 /// Reads the members of a user list or CSV file as values, some thousand at a time: for programs that look at them
 /// before they are merged.
 package struct MemberFileReader {
-    /// The form of the file.
     package let format: TransferFormat
 
     private var reader: any RowReader
     private var isAtEnd = false
 
-    /// Opens a file.
-    ///
     /// - Throws: ``TransferError``, ``TransferError/Kind/malformed`` for a club's file too, which holds no such rows.
     package init(
         _ path: String,
@@ -79,22 +76,19 @@ public enum TransferFormat: String, Sendable, Hashable, CaseIterable, Codable {
 
     /// Creates the format of files with that extension (without a dot, ignoring case); `nil` if there is none.
     public init?(pathExtension: String) {
-        switch pathExtension.lowercased() {
-        case "musrl": self = .userList
-        case "mucsv", "csv": self = .csv
-        case "clubkit": self = .clubkit
-        default: return nil
+        let name = pathExtension.lowercased()
+        guard let format = name == "csv" ? .csv : Self.allCases.first(where: { $0.pathExtension == name }) else {
+            return nil
         }
+        self = format
     }
 }
 
 extension TransferFormat {
-    /// How much of a file is looked at.
     package static let lookahead = 4096
 
-    /// The form of a file, by its extension, or by its content where that states nothing.
-    ///
-    /// - Throws: ``TransferError/Kind/unknownFormat``.
+    /// The form of a file, by its extension, or by its content where that states nothing. Throws
+    /// ``TransferError/Kind/unknownFormat``.
     package static func detect(path: String, start: @autoclosure () throws(TransferError) -> [UInt8])
         throws(TransferError)
         -> TransferFormat

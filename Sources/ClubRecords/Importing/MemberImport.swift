@@ -37,29 +37,20 @@ package struct MemberImport {
     /// Records of a club's file that are merged at once.
     static let records = 2000
 
-    /// Imports all of the file.
     package func run() throws(TransferError) -> ImportReport {
         var report = ImportReport(file: source.path, format: format, dryRun: options.dryRun)
-        var failure: TransferError?
-        do throws(TransferError) {
-            if format == .clubkit {
-                try runRecords(&report)
-            } else {
-                try runRows(&report)
-            }
-        } catch {
-            failure = error
+        let result = Result { () throws(TransferError) in
+            if format == .clubkit { try runRecords(&report) } else { try runRows(&report) }
         }
         do throws(ClubError) {
             try sink.finish()
         } catch {
-            throw failure ?? TransferError(error, file: source.path)
+            try result.get()
+            throw TransferError(error, file: source.path)
         }
-        if let failure { throw failure }
+        try result.get()
         return report
     }
-
-    // MARK: Rows of members
 
     private func runRows(_ report: inout ImportReport) throws(TransferError) {
         var reader = try MemberFileReader.reader(format, source, options.mappings)
@@ -98,14 +89,8 @@ package struct MemberImport {
         let verdicts = try verdicts(merging, merging.input.batch.count)
         let batch = merging.input.batch
         var faults = merging.input.faults[...]
-        func takeFaults(before row: Int) {
-            while let fault = faults.first, fault.row < row {
-                faults.removeFirst()
-                add(ImportedRow(row: fault.row, fault: fault.fault), &report)
-            }
-        }
         for (index, one) in batch.rows.enumerated() {
-            takeFaults(before: one.row)
+            take(&faults, before: one.row, &report)
             let verdict = verdicts[index]
             if row == nil, verdict == .created || verdict == .kept {
                 // Nobody wants to know more of it.
@@ -115,11 +100,9 @@ package struct MemberImport {
                 add(ImportedRow(row: one.row, userId: batch.string(one.userId), verdict), &report)
             }
         }
-        takeFaults(before: .max)
+        take(&faults, before: .max, &report)
         progress?(TransferProgress(bytes: merging.offset, totalBytes: source.size, rows: report.total))
     }
-
-    // MARK: Records of a club's file
 
     private func runRecords(_ report: inout ImportReport) throws(TransferError) {
         let (source, progress, isCancelled) = (source, progress, isCancelled)
@@ -142,13 +125,10 @@ package struct MemberImport {
             let verdicts = try verdicts(merging, records.count)
             var rest = faults[...]
             for (index, one) in records.enumerated() {
-                while let fault = rest.first, fault.row < one.line {
-                    rest.removeFirst()
-                    add(ImportedRow(row: fault.row, fault: fault.fault), &report)
-                }
+                take(&rest, before: one.line, &report)
                 add(one.line, one.record, verdicts[index], &report, kept: &kept)
             }
-            for fault in rest { add(ImportedRow(row: fault.row, fault: fault.fault), &report) }
+            take(&rest, before: .max, &report)
             progress?(
                 TransferProgress(
                     bytes: (source.size ?? 0) + reader.offset,
@@ -191,8 +171,6 @@ package struct MemberImport {
         self.row?(row)
     }
 
-    // MARK: -
-
     private func checkCancelled() throws(TransferError) {
         if isCancelled() { throw TransferError(.cancelled, file: source.path) }
     }
@@ -210,6 +188,17 @@ package struct MemberImport {
             return verdicts
         } catch {
             throw TransferError(error, file: source.path)
+        }
+    }
+
+    private func take(
+        _ faults: inout ArraySlice<(row: Int, fault: RowFault)>,
+        before row: Int,
+        _ report: inout ImportReport
+    ) {
+        while let fault = faults.first, fault.row < row {
+            faults.removeFirst()
+            add(ImportedRow(row: fault.row, fault: fault.fault), &report)
         }
     }
 
@@ -247,14 +236,12 @@ package struct MemberImport {
             TransferQueue.merging.async(group: done) {
                 let start = ContinuousClock.now
                 let result = Result { () throws(ClubError) in try work(input) }
-                let time = (ContinuousClock.now - start).components
-                self.outcome.withLock { $0 = (result, Double(time.seconds) + Double(time.attoseconds) / 1e18) }
+                self.outcome.withLock { $0 = (result, (ContinuousClock.now - start).seconds) }
             }
         }
 
         func wait() { done.wait() }
 
-        /// How long it took.
         var seconds: Double { outcome.withLock { $0.seconds } }
 
         func result() throws(ClubError) -> [ImportVerdict] {
@@ -268,7 +255,6 @@ package struct MemberImport {
 }
 
 extension ImportedRow {
-    /// What merging made of a row.
     package init(row: Int, userId: String?, _ verdict: ImportVerdict) {
         switch verdict {
         case .created: self.init(row: row, userId: userId, outcome: .created)
@@ -324,14 +310,10 @@ package enum TransferQueue {
 /// The methods are called one at a time, from a thread that may be blocked, each with a few thousand rows. What one
 /// call was given is on disk when it returns (or, of a dry run, is seen by the calls that follow and by nobody else).
 package protocol ImportSink: Sendable {
-    /// Merges rows of a file without logical times.
-    ///
-    /// - Returns: one verdict for each row, in order.
+    /// Merges rows of a file without logical times. Returns one verdict for each, in order.
     func apply(_ batch: ImportBatch) throws(ClubError) -> [ImportVerdict]
 
-    /// Merges records of a club's file.
-    ///
-    /// - Returns: one verdict for each record, in order.
+    /// Merges records of a club's file. Returns one verdict for each, in order.
     func apply(_ records: [TransferRecord]) throws(ClubError) -> [ImportVerdict]
 
     /// Ends the import, whether all of the file was read or not. A dry run is taken back.

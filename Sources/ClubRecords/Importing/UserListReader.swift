@@ -5,8 +5,8 @@ struct UserListReader: RowReader {
     private var elements: JSONElementReader
     private let map: [String: String?]
     private var number = 0
-    private var seen: [String: String] = [:]
-    private var order: [String] = []
+    private(set) var columns: [ImportReport.Column] = []
+    private var seen: Set<String> = []
     private var hasUnusableKeys = false
 
     init(_ source: any ByteSource, mappings: [ColumnMapping] = []) throws(TransferError) {
@@ -14,13 +14,9 @@ struct UserListReader: RowReader {
         elements = try JSONElementReader(source)
     }
 
-    var columns: [ImportReport.Column] {
-        order.map { ImportReport.Column(column: $0, field: seen[$0].flatMap { $0.isEmpty ? nil : $0 }) }
-    }
-
     var notes: [String] {
         var notes: [String] = []
-        for field in map.filter({ seen[$0.key] == nil }).values.map({ $0 ?? "nothing" }).sorted() {
+        for field in map.filter({ !seen.contains($0.key) }).values.map({ $0 ?? "nothing" }).sorted() {
             notes.append("No element has the key that is mapped to '\(field)'.")
         }
         if hasUnusableKeys { notes.append("Some keys cannot be names of fields; their values are left out.") }
@@ -68,14 +64,12 @@ struct UserListReader: RowReader {
     }
 
     private mutating func note(_ key: String, _ meaning: String?) {
-        guard seen[key] == nil, order.count < 256 else { return }
+        guard columns.count < 256, seen.insert(key).inserted else { return }
         let isUsable = meaning.map(ColumnPlan.isUsable) ?? true
         if !isUsable { hasUnusableKeys = true }
-        seen[key] = isUsable ? meaning ?? "" : ""
-        order.append(key)
+        columns.append(ImportReport.Column(column: key, field: isUsable ? meaning : nil))
     }
 
-    /// Makes a row of values by name.
     static func row(
         _ number: Int,
         _ values: [String: FieldValue],
@@ -139,13 +133,8 @@ struct UserListReader: RowReader {
         case .double(let number): seconds = number
         case .string(let text):
             guard !trimmed(text).isEmpty else { return nil }
-            let result = Array(trimmed(text).utf8).withUnsafeBufferPointer {
-                NumberText.microseconds($0, comma: false)
-            }
-            switch result {
-            case .success(let value): return value
-            case .failure(let fault): throw .time(name, fault)
-            }
+            return try Array(trimmed(text).utf8).withUnsafeBufferPointer { NumberText.microseconds($0, comma: false) }
+                .mapError { RowFault.time(name, $0) }.get()
         default: throw .time(name, .noNumber)
         }
         guard seconds >= 0 else { throw .time(name, .negative) }
@@ -165,9 +154,7 @@ struct UserListReader: RowReader {
         default: throw .visits("numVisits", .noNumber)
         }
         guard !text.isEmpty else { return nil }
-        switch Array(text.utf8).withUnsafeBufferPointer({ NumberText.visits($0, comma: false) }) {
-        case .success(let value): return value
-        case .failure(let fault): throw .visits("numVisits", fault)
-        }
+        return try Array(text.utf8).withUnsafeBufferPointer { NumberText.visits($0, comma: false) }
+            .mapError { RowFault.visits("numVisits", $0) }.get()
     }
 }

@@ -5,10 +5,9 @@ import Foundation
 /// The club's own form: JSON Lines of what merges, so that nothing is lost and a file that was cut off or changed is
 /// noticed.
 ///
-/// The first line is the ``Header``. Each line behind it is a ``TransferRecord``: an object with one key (`member`,
-/// `card`, `visit`, `undo`, `reset`, `event`, `execution`, `settlement`, `erasure`, `audit`). Erasures stand before all others, in the order of their salts, so that
-/// members are looked through once for each. The last line is the ``Trailer``, with the number of lines and the
-/// SHA-256 of all bytes before it.
+/// The first line is the ``Header``. Each line behind it is a ``TransferRecord``: an object with one key. Erasures stand
+/// before all others, in the order of their salts, so that members are looked through once for each. The last line is the
+/// ``Trailer``, with the number of lines and the SHA-256 of all bytes before it.
 ///
 /// Whoever may write a file must not be able to keep a kiosk busy for hours, so a record beyond the limits below is
 /// skipped, and the import explains why. They are far from what a club comes to: ten thousand totals are those of a
@@ -17,7 +16,6 @@ package enum ClubFile {
     /// The version of the form that is written, and the latest that is read.
     static let version = 1
 
-    /// The longest line, in bytes.
     package static let longestLine = 4 * 1024 * 1024
 
     /// How deep the JSON of a line may be nested: as deep as a value of any file, behind the six levels in which a
@@ -31,20 +29,16 @@ package enum ClubFile {
     /// among those who were erased has to be hashed with all of them. No club has so many.
     package static let mostSalts = 64
 
-    /// How many particulars an entry of the audit log may have.
     static let mostParticulars = 100
 
     static let name = "clubkit"
 
-    /// The first line.
     package struct Header: Codable, Sendable, Hashable {
         package var format = ClubFile.name
         package var version = ClubFile.version
-        /// The device that wrote it.
         package var device: UUID
         /// ISO 8601, UTC, with milliseconds.
         package var exportedAt: String
-        /// The device's logical clock then.
         package var clock: Int64
 
         package init(device: UUID, exportedAt: String, clock: Int64) {
@@ -54,27 +48,19 @@ package enum ClubFile {
         }
     }
 
-    /// The last line.
+    /// What the last line has, under the name `end`.
     package struct Trailer: Codable, Sendable, Hashable {
-        package struct Sums: Codable, Sendable, Hashable {
-            /// Lines between the first and the last.
-            package var records: Int
-            package var members: Int
-            package var visits: Int
-            /// SHA-256 in hexadecimal.
-            package var sha256: String
+        /// Lines between the first and the last.
+        package var records: Int
+        package var members: Int
+        package var visits: Int
+        package var sha256: String
 
-            package init(records: Int, members: Int, visits: Int, sha256: String) {
-                self.records = records
-                self.members = members
-                self.visits = visits
-                self.sha256 = sha256
-            }
-        }
-        package var end: Sums
-
-        package init(end: Sums) {
-            self.end = end
+        package init(records: Int, members: Int, visits: Int, sha256: String) {
+            self.records = records
+            self.members = members
+            self.visits = visits
+            self.sha256 = sha256
         }
     }
 
@@ -92,11 +78,9 @@ struct ClubFileLines {
     private var digest = SHA256()
     /// The line that was read last, which is not in the checksum yet.
     private var last: [UInt8] = []
-    /// How many lines were read.
     private(set) var count = 0
 
     enum Line {
-        /// A line with its end.
         case bytes([UInt8])
         /// One of more than ``ClubFile/longestLine`` bytes, which was passed over.
         case overlong
@@ -164,11 +148,8 @@ package struct ClubFileReader {
     private var lines: ClubFileLines
     private var order = RecordOrder()
 
-    /// What the first line tells.
     let header: ClubFile.Header
-
-    /// What the last line tells.
-    let trailer: ClubFile.Trailer.Sums
+    let trailer: ClubFile.Trailer
 
     /// Reads all of the file and compares its checksum; then stands before the first record.
     ///
@@ -183,7 +164,7 @@ package struct ClubFileReader {
             last = if case .bytes(let bytes) = line { bytes } else { [] }
             if lines.count.isMultiple(of: 10_000) { try progress(lines.offset) }
         }
-        guard let trailer = try? JSONDecoder().decode(ClubFile.Trailer.self, from: Data(last)).end else {
+        guard let trailer = try? JSONDecoder().decode([String: ClubFile.Trailer].self, from: Data(last))["end"] else {
             let detail = "expected a line with the checksum at the end"
             throw TransferError(.truncated, file: path, line: lines.count, detail: detail)
         }
@@ -201,9 +182,8 @@ package struct ClubFileReader {
 
     var offset: Int { lines.offset }
 
-    /// The next records, up to so many, each with its line; nothing at the end.
-    ///
-    /// - Throws: ``TransferError/Kind/altered`` if the file is no longer what it was when it was looked at.
+    /// The next records, up to so many, each with its line; nothing at the end. Throws ``TransferError/Kind/altered``
+    /// if the file is no longer what it was when it was looked at.
     package mutating func next(
         _ count: Int
     ) throws(TransferError) -> (records: [(line: Int, record: TransferRecord)], faults: [(row: Int, fault: RowFault)]) {
@@ -217,7 +197,7 @@ package struct ClubFileReader {
             let number = lines.count
             do {
                 guard case .bytes(let line) = line else { throw RowFault.tooLong }
-                guard JSONDepth.isWithin(ClubFile.depth, line) else { throw RowFault.tooDeep }
+                guard JSONScan.isWithin(ClubFile.depth, line) else { throw RowFault.tooDeep }
                 let record = try decoder.decode(TransferRecord.self, from: Data(line))
                 if let fault = record.fault ?? order.fault(of: record) { throw fault }
                 records.append((number, record))
@@ -236,26 +216,23 @@ package struct ClubFileReader {
     }
 
     private static func header(_ lines: inout ClubFileLines, _ path: String) throws(TransferError) -> ClubFile.Header {
-        let expected = "expected the first line of a club's file"
+        let detail = "expected the first line of a club's file"
+        let malformed = TransferError(.malformed, file: path, line: 1, detail: detail)
         guard let first = try lines.next() else { throw TransferError(.truncated, file: path, line: 1) }
-        guard case .bytes(let line) = first else {
-            throw TransferError(.malformed, file: path, line: 1, detail: expected)
-        }
+        guard case .bytes(let line) = first else { throw malformed }
         // What any version has.
         struct Start: Decodable {
             var format: String
             var version: Int
         }
         guard let start = try? JSONDecoder().decode(Start.self, from: Data(line)), start.format == ClubFile.name else {
-            throw TransferError(.malformed, file: path, line: 1, detail: expected)
+            throw malformed
         }
         guard start.version <= ClubFile.version else {
             let detail = "its version is \(start.version), and \(ClubFile.version) is known here"
             throw TransferError(.newerVersion, file: path, line: 1, detail: detail)
         }
-        guard let header = try? JSONDecoder().decode(ClubFile.Header.self, from: Data(line)) else {
-            throw TransferError(.malformed, file: path, line: 1, detail: expected)
-        }
+        guard let header = try? JSONDecoder().decode(ClubFile.Header.self, from: Data(line)) else { throw malformed }
         return header
     }
 }

@@ -67,26 +67,9 @@ public struct ScenarioExecution: Sendable, Hashable, Identifiable {
     }
 }
 
-extension ScenarioExecution: Codable {
+extension ScenarioExecution: Encodable {
     private enum Key: String, CodingKey {
         case id, scenario, subject, at, visit, number, state, settledAt, actor, reason
-    }
-
-    /// Decodes the object of ``encode(to:)``.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Key.self)
-        self.init(
-            id: try container.decode(UUID.self, forKey: .id),
-            scenario: try container.decode(String.self, forKey: .scenario),
-            subject: try container.decode(ScenarioSubject.self, forKey: .subject),
-            at: try container.time(forKey: .at),
-            visit: try container.decodeIfPresent(UUID.self, forKey: .visit),
-            number: try container.decode(Int.self, forKey: .number),
-            state: try container.decode(State.self, forKey: .state)
-        )
-        if container.contains(.settledAt) { settledAt = try container.time(forKey: .settledAt) }
-        actor = try container.decodeIfPresent(String.self, forKey: .actor)
-        reason = try container.decodeIfPresent(String.self, forKey: .reason)
     }
 
     /// Encodes an object whose keys are the names of the values.
@@ -106,19 +89,12 @@ extension ScenarioExecution: Codable {
 }
 
 extension KeyedDecodingContainer {
-    /// A time as `ISO8601` writes it.
     package func time(forKey key: Key) throws -> Date {
         let text = try decode(String.self, forKey: key)
         guard let date = ISO8601.date(text) else {
             throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "no time of ISO 8601")
         }
         return date
-    }
-
-    /// A time as `ISO8601` writes it, or `nil` if absent.
-    package func timeIfPresent(forKey key: Key) throws -> Date? {
-        guard contains(key), try !decodeNil(forKey: key) else { return nil }
-        return try time(forKey: key)
     }
 }
 
@@ -134,24 +110,9 @@ public enum ScenarioSubject: Sendable, Hashable {
     case kiosk
 }
 
-extension ScenarioSubject: Codable {
+extension ScenarioSubject: Encodable {
     private enum Key: String, CodingKey {
         case member, group, kiosk
-    }
-
-    /// Decodes the object of ``encode(to:)``.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Key.self)
-        if let id = try container.decodeIfPresent(String.self, forKey: .member) {
-            self = .member(id)
-        } else if let tag = try container.decodeIfPresent(String.self, forKey: .group) {
-            self = .group(tag)
-        } else if try container.decode(Bool.self, forKey: .kiosk) {
-            self = .kiosk
-        } else {
-            let text = "a subject is a member, a group, or the kiosk"
-            throw DecodingError.dataCorruptedError(forKey: .kiosk, in: container, debugDescription: text)
-        }
     }
 
     /// Encodes an object with one key.

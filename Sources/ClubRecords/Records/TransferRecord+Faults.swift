@@ -27,37 +27,6 @@ struct RecordOrder {
     }
 }
 
-/// How deep JSON is nested.
-enum JSONDepth {
-    /// Whether values are nested so deep at most. What is no JSON is found by whoever reads it.
-    static func isWithin(_ limit: Int, _ text: [UInt8]) -> Bool {
-        // Every level needs two bytes.
-        guard text.count > 2 * limit else { return true }
-        return text.withUnsafeBufferPointer { bytes in
-            var depth = 0
-            var isInText = false
-            var at = 0
-            while at < bytes.count {
-                let byte = bytes[at]
-                at += 1
-                if isInText {
-                    if byte == UInt8(ascii: "\\") { at += 1 } else if byte == UInt8(ascii: "\"") { isInText = false }
-                    continue
-                }
-                switch byte {
-                case UInt8(ascii: "\""): isInText = true
-                case UInt8(ascii: "{"), UInt8(ascii: "["):
-                    depth += 1
-                    if depth > limit { return false }
-                case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-                default: break
-                }
-            }
-            return true
-        }
-    }
-}
-
 extension MemberFacts {
     /// Of what the member has more than ``ClubFile/mostParts``, by its name in a club's file.
     package var overfull: String? {
@@ -185,7 +154,6 @@ extension TransferRecord {
 }
 
 extension TransferRecord.Subject {
-    /// Why it can be nobody.
     fileprivate var fault: RowFault? {
         switch Kind(rawValue: kind) {
         case .member: MemberID.isUsable(text) ? nil : .badIdentifier

@@ -1,7 +1,8 @@
 import CardPasses
 import Foundation
 
-/// A line of a club's file: a piece of what merges.
+/// A line of a club's file: a piece of what merges. Times (`at`) are microseconds since 1970; `born` is the creation
+/// with which a record ends, as the raw value of a logical clock.
 package enum TransferRecord: Sendable, Hashable {
     case member(Person)
     case card(Card)
@@ -47,11 +48,9 @@ package enum TransferRecord: Sendable, Hashable {
         package var eventID: UUID
         package var stamp: Stamp
         package var userId: String
-        /// Microseconds since 1970.
         package var at: Int64
         package var reader: String
         package var backend: String
-        /// The creation with which it ends, as the raw value of a logical clock.
         package var born: Int64
         /// `card` or `manual`.
         package var source: String
@@ -87,7 +86,6 @@ package enum TransferRecord: Sendable, Hashable {
     package struct Undo: Sendable, Hashable, Codable {
         package var eventID: UUID
         package var stamp: Stamp
-        /// Microseconds since 1970.
         package var at: Int64
         package var reason: String?
         package var actor: String?
@@ -114,10 +112,8 @@ package enum TransferRecord: Sendable, Hashable {
         }
     }
 
-    /// An entry of the audit log.
     package struct Audit: Sendable, Hashable, Codable {
         package var stamp: Stamp
-        /// Microseconds since 1970.
         package var at: Int64
         package var actor: String?
         package var action: String
@@ -180,7 +176,6 @@ extension TransferRecord: Codable {
         case member, card, visit, undo, erasure, audit, reset, event, execution, settlement
     }
 
-    /// Reads an object with one key.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard let key = container.allKeys.first, container.allKeys.count == 1 else {
@@ -203,7 +198,6 @@ extension TransferRecord: Codable {
         }
     }
 
-    /// Writes an object with one key.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         let (key, value) = content
@@ -243,7 +237,6 @@ extension TransferRecord: Codable {
     }
 }
 
-/// The state of scenarios in a club's file.
 extension TransferRecord {
     /// Whose it is: `["member", userId]`, `["group", tag]` or `["kiosk", device]`.
     package struct Subject: Sendable, Hashable, Codable {
@@ -262,20 +255,13 @@ extension TransferRecord {
             self.text = text
         }
 
-        /// The member, if it is one.
         var userId: String? { kind == Kind.member.rawValue ? text : nil }
 
         package init(from decoder: any Decoder) throws {
-            var container = try decoder.unkeyedContainer()
-            kind = try container.decode(String.self)
-            text = try container.decode(String.self)
+            (kind, text) = try decoder.list(of: String.self, String.self)
         }
 
-        package func encode(to encoder: any Encoder) throws {
-            var container = encoder.unkeyedContainer()
-            try container.encode(kind)
-            try container.encode(text)
-        }
+        package func encode(to encoder: any Encoder) throws { try encoder.encodeList(kind, text) }
     }
 
     /// Something that counts for scenarios.
@@ -284,9 +270,7 @@ extension TransferRecord {
         package var stamp: Stamp
         package var subject: Subject
         package var name: String
-        /// Microseconds since 1970.
         package var at: Int64
-        /// The creation with which it ends, as the raw value of a logical clock.
         package var born: Int64
         /// The visit that it stands for.
         package var visit: UUID?
@@ -320,9 +304,7 @@ extension TransferRecord {
         package var stamp: Stamp
         package var subject: Subject
         package var scenario: String
-        /// Microseconds since 1970.
         package var at: Int64
-        /// The creation with which it ends, as the raw value of a logical clock.
         package var born: Int64
         package var visit: UUID?
         package var number: Int
@@ -353,7 +335,6 @@ extension TransferRecord {
         package var id: UUID
         package var state: String
         package var stamp: Stamp
-        /// Microseconds since 1970.
         package var at: Int64
         package var reason: String?
         package var actor: String?

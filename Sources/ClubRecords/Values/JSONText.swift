@@ -24,7 +24,6 @@ package enum JSONText {
         }
     }
 
-    /// Appends an object.
     package static func append(_ values: [String: FieldValue], to json: inout [UInt8]) {
         json.append(UInt8(ascii: "{"))
         for (index, (key, value)) in values.sorted(by: { $0.key < $1.key }).enumerated() {

@@ -42,7 +42,6 @@ extension UUID {
         self = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 
-    /// A UUID that follows from a text.
     package init(derivedFrom text: String) {
         self.init(SHA256.hash(data: Array(text.utf8)))
     }

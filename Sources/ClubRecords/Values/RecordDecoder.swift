@@ -5,7 +5,7 @@ import Foundation
 /// It differs from `JSONDecoder` in two ways. Where a value is absent or `null` and a type is asked for that cannot be
 /// `nil`, it answers with an empty value (`""`, 0, `false`, no elements, an object without values), since a record may
 /// be older than a field. And it reads numbers and truth values that stand as text, since a CSV file has nothing else.
-package struct RecordDecoder: Decoder {
+package struct RecordDecoder: Decoder, SingleValueDecodingContainer {
     /// How deep values may be nested. It ends types that contain themselves without an optional in between, which an
     /// absent value would otherwise make for ever.
     static let depth = 64
@@ -44,11 +44,11 @@ package struct RecordDecoder: Decoder {
         }
     }
 
-    package func singleValueContainer() -> any SingleValueDecodingContainer {
-        RecordValueContainer(decoder: self)
-    }
+    package func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
-    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    package func decodeNil() -> Bool { value == .null }
+
+    package func decode<T: Decodable>(_ type: T.Type) throws -> T {
         guard Self.isWithinDepth(codingPath, type) else {
             throw DecodingError.dataCorrupted(context("more than \(Self.depth) levels of values"))
         }
@@ -61,7 +61,7 @@ package struct RecordDecoder: Decoder {
         return try T(from: self)
     }
 
-    func string() throws -> String {
+    package func decode(_ type: String.Type) throws -> String {
         switch value {
         case .null: ""
         case .string(let text): text
@@ -72,7 +72,7 @@ package struct RecordDecoder: Decoder {
         }
     }
 
-    func bool() throws -> Bool {
+    package func decode(_ type: Bool.Type) throws -> Bool {
         switch value {
         case .null: return false
         case .bool(let truth): return truth
@@ -88,7 +88,7 @@ package struct RecordDecoder: Decoder {
         }
     }
 
-    func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
+    package func decode<T: FixedWidthInteger & Decodable>(_ type: T.Type) throws -> T {
         let result: T? =
             switch value {
             case .null: 0
@@ -101,7 +101,9 @@ package struct RecordDecoder: Decoder {
         return result
     }
 
-    func double() throws -> Double {
+    package func decode(_ type: Float.Type) throws -> Float { Float(try decode(Double.self)) }
+
+    package func decode(_ type: Double.Type) throws -> Double {
         let result: Double? =
             switch value {
             case .null: 0
@@ -149,14 +151,14 @@ package struct RecordDecoder: Decoder {
 
     private func data() throws -> Data {
         if case .array = value { return try Data(from: self) }
-        guard let data = Data(base64Encoded: try string()) else {
+        guard let data = Data(base64Encoded: try decode(String.self)) else {
             throw DecodingError.dataCorrupted(context("the value is not in Base64"))
         }
         return data
     }
 
     private func url() throws -> URL {
-        guard let url = URL(string: try string()) else {
+        guard let url = URL(string: try decode(String.self)) else {
             throw DecodingError.dataCorrupted(context("the value is no URL"))
         }
         return url
@@ -184,7 +186,6 @@ package struct RecordDecoder: Decoder {
     }
 }
 
-/// The values of an object, for ``RecordDecoder``.
 struct RecordKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let fields: [String: FieldValue]
     let codingPath: [any CodingKey]
@@ -223,12 +224,7 @@ struct RecordKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 struct RecordUnkeyedContainer: UnkeyedDecodingContainer {
     let elements: [FieldValue]
     let codingPath: [any CodingKey]
-    private(set) var currentIndex = 0
-
-    init(elements: [FieldValue], codingPath: [any CodingKey]) {
-        self.elements = elements
-        self.codingPath = codingPath
-    }
+    var currentIndex = 0
 
     var count: Int? { elements.count }
     var isAtEnd: Bool { currentIndex >= elements.count }
@@ -264,28 +260,4 @@ struct RecordUnkeyedContainer: UnkeyedDecodingContainer {
         currentIndex += 1
         return result
     }
-}
-
-/// One value, for ``RecordDecoder``.
-struct RecordValueContainer: SingleValueDecodingContainer {
-    let decoder: RecordDecoder
-
-    var codingPath: [any CodingKey] { decoder.codingPath }
-
-    func decodeNil() -> Bool { decoder.value == .null }
-    func decode(_ type: Bool.Type) throws -> Bool { try decoder.bool() }
-    func decode(_ type: String.Type) throws -> String { try decoder.string() }
-    func decode(_ type: Double.Type) throws -> Double { try decoder.double() }
-    func decode(_ type: Float.Type) throws -> Float { Float(try decoder.double()) }
-    func decode(_ type: Int.Type) throws -> Int { try decoder.integer(type) }
-    func decode(_ type: Int8.Type) throws -> Int8 { try decoder.integer(type) }
-    func decode(_ type: Int16.Type) throws -> Int16 { try decoder.integer(type) }
-    func decode(_ type: Int32.Type) throws -> Int32 { try decoder.integer(type) }
-    func decode(_ type: Int64.Type) throws -> Int64 { try decoder.integer(type) }
-    func decode(_ type: UInt.Type) throws -> UInt { try decoder.integer(type) }
-    func decode(_ type: UInt8.Type) throws -> UInt8 { try decoder.integer(type) }
-    func decode(_ type: UInt16.Type) throws -> UInt16 { try decoder.integer(type) }
-    func decode(_ type: UInt32.Type) throws -> UInt32 { try decoder.integer(type) }
-    func decode(_ type: UInt64.Type) throws -> UInt64 { try decoder.integer(type) }
-    func decode<T: Decodable>(_ type: T.Type) throws -> T { try decoder.decode(type) }
 }

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Values take the forms that `JSONEncoder` gives them by default, except numbers that JSON would not keep exactly
 /// (a `Decimal`, a `UInt64` above `Int.max`): those become text.
-package final class RecordEncoder: Encoder {
+package final class RecordEncoder: Encoder, SingleValueEncodingContainer {
     private enum Content {
         case none
         case single(FieldValue)
@@ -23,10 +23,9 @@ package final class RecordEncoder: Encoder {
         codingPath = path
     }
 
-    /// The values of an object by name, and the names in the order in which the object writes them.
-    ///
-    /// - Throws: `EncodingError` for what is no object, holds a number that is not finite, or is nested deeper than
-    ///   ``RecordDecoder/depth``; and what the object's own `encode(to:)` throws.
+    /// The values of an object by name, and the names in the order in which the object writes them. Throws
+    /// `EncodingError` for what is no object, holds a number that is not finite, or is nested deeper than
+    /// ``RecordDecoder/depth``; and what the object's own `encode(to:)` throws.
     package static func record(of object: any Encodable) throws -> (fields: [String: FieldValue], names: [String]) {
         let encoder = RecordEncoder()
         try object.encode(to: encoder)
@@ -61,9 +60,7 @@ package final class RecordEncoder: Encoder {
         return RecordUnkeyedEncodingContainer(encoder: self)
     }
 
-    package func singleValueContainer() -> any SingleValueEncodingContainer {
-        RecordValueEncodingContainer(encoder: self)
-    }
+    package func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
     fileprivate func beginObject() {
         switch content {
@@ -97,7 +94,6 @@ package final class RecordEncoder: Encoder {
         return member(key)
     }
 
-    /// A place at the end of the array.
     fileprivate func appendedElement() -> RecordEncoder {
         let element = RecordEncoder(at: codingPath + [FieldKey(index: count)])
         guard case .array(var elements) = content else { return element }
@@ -118,17 +114,22 @@ package final class RecordEncoder: Encoder {
         }
     }
 
-    fileprivate func set(_ number: Double) throws {
+    package func encodeNil() { set(.null) }
+    package func encode(_ value: Bool) { set(.bool(value)) }
+    package func encode(_ value: String) { set(.string(value)) }
+    package func encode(_ value: Float) throws { try encode(value.asDouble) }
+
+    package func encode(_ number: Double) throws {
         guard number.isFinite else { throw EncodingError.invalidValue(number, context("the number is not finite")) }
         // As it is read back from JSON, which does not tell 3.0 from 3.
         set(Int(exactly: number).map { .int($0) } ?? .double(number))
     }
 
-    fileprivate func set(_ number: some BinaryInteger) {
+    package func encode<T: FixedWidthInteger & Encodable>(_ number: T) {
         set(Int(exactly: number).map { .int($0) } ?? .string("\(number)"))
     }
 
-    fileprivate func set<T: Encodable>(encoding value: T) throws {
+    package func encode<T: Encodable>(_ value: T) throws {
         guard RecordDecoder.isWithinDepth(codingPath, T.self) else {
             throw EncodingError.invalidValue(
                 codingPath.map(\.stringValue),
@@ -160,15 +161,14 @@ extension FieldValue {
     }
 }
 
-/// The values of an object, for ``RecordEncoder``.
 private struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: RecordEncoder
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 
-    mutating func encodeNil(forKey key: Key) { encoder.member(key).set(.null) }
+    mutating func encodeNil(forKey key: Key) { encoder.member(key).encodeNil() }
     mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-        try encoder.member(key).set(encoding: value)
+        try encoder.member(key).encode(value)
     }
 
     mutating func nestedContainer<NestedKey: CodingKey>(
@@ -187,15 +187,14 @@ private struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContai
     mutating func superEncoder(forKey key: Key) -> any Encoder { encoder.sharedMember(key) }
 }
 
-/// The elements of an array, for ``RecordEncoder``.
 private struct RecordUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     let encoder: RecordEncoder
 
     var codingPath: [any CodingKey] { encoder.codingPath }
     var count: Int { encoder.count }
 
-    mutating func encodeNil() { encoder.appendedElement().set(.null) }
-    mutating func encode<T: Encodable>(_ value: T) throws { try encoder.appendedElement().set(encoding: value) }
+    mutating func encodeNil() { encoder.appendedElement().encodeNil() }
+    mutating func encode<T: Encodable>(_ value: T) throws { try encoder.appendedElement().encode(value) }
 
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type
@@ -208,30 +207,6 @@ private struct RecordUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     }
 
     mutating func superEncoder() -> any Encoder { encoder.appendedElement() }
-}
-
-/// One value, for ``RecordEncoder``.
-private struct RecordValueEncodingContainer: SingleValueEncodingContainer {
-    let encoder: RecordEncoder
-
-    var codingPath: [any CodingKey] { encoder.codingPath }
-
-    mutating func encodeNil() { encoder.set(.null) }
-    mutating func encode(_ value: Bool) { encoder.set(.bool(value)) }
-    mutating func encode(_ value: String) { encoder.set(.string(value)) }
-    mutating func encode(_ value: Double) throws { try encoder.set(value) }
-    mutating func encode(_ value: Float) throws { try encoder.set(value.asDouble) }
-    mutating func encode(_ value: Int) { encoder.set(value) }
-    mutating func encode(_ value: Int8) { encoder.set(value) }
-    mutating func encode(_ value: Int16) { encoder.set(value) }
-    mutating func encode(_ value: Int32) { encoder.set(value) }
-    mutating func encode(_ value: Int64) { encoder.set(value) }
-    mutating func encode(_ value: UInt) { encoder.set(value) }
-    mutating func encode(_ value: UInt8) { encoder.set(value) }
-    mutating func encode(_ value: UInt16) { encoder.set(value) }
-    mutating func encode(_ value: UInt32) { encoder.set(value) }
-    mutating func encode(_ value: UInt64) { encoder.set(value) }
-    mutating func encode<T: Encodable>(_ value: T) throws { try encoder.set(encoding: value) }
 }
 
 extension Float {

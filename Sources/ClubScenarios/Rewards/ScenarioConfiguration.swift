@@ -155,19 +155,6 @@ public struct Tier: Sendable, Hashable {
     }
 }
 
-extension Tier {
-    /// Returns the tier reached with that number of visits in the period: of those reached, the one with the most
-    /// visits; `nil` if none. The tiers may be in any order.
-    public static func present(with visits: Int, of tiers: [Tier]) -> Tier? {
-        tiers.filter { $0.visits <= visits }.max { $0.visits < $1.visits }
-    }
-
-    /// Returns the next tier; `nil` if there is none above the present one.
-    public static func next(with visits: Int, of tiers: [Tier]) -> Tier? {
-        tiers.filter { $0.visits > visits }.min { $0.visits < $1.visits }
-    }
-}
-
 /// An error of a file of scenarios. It lists everything that was found, not only the first fault.
 public struct ScenarioConfigurationError: Error, Sendable, Hashable {
     /// The file.
@@ -177,21 +164,10 @@ public struct ScenarioConfigurationError: Error, Sendable, Hashable {
     public var findings: [ScenarioConfiguration.Finding]
 
     /// Warnings on valid but probably unintended content, as far as the file could be read.
-    public var warnings: [ScenarioConfiguration.Finding]
+    public var warnings: [ScenarioConfiguration.Finding] = []
 
     /// The maximum number of findings of a file.
     public static let mostFindings = 200
-
-    /// Creates an error.
-    public init(
-        path: String,
-        findings: [ScenarioConfiguration.Finding],
-        warnings: [ScenarioConfiguration.Finding] = []
-    ) {
-        self.path = path
-        self.findings = findings
-        self.warnings = warnings
-    }
 }
 
 extension ScenarioConfigurationError: CustomStringConvertible {
@@ -217,15 +193,6 @@ extension ScenarioConfiguration {
 
         /// The remedy, in whole sentences.
         public var hint: String
-
-        /// Creates a finding.
-        public init(line: Int, column: Int, path: String, message: String, hint: String) {
-            self.line = line
-            self.column = column
-            self.path = path
-            self.message = message
-            self.hint = hint
-        }
 
         /// Returns one line for people, which begins with the file, the line and the column.
         public func text(in file: String) -> String {

@@ -259,25 +259,19 @@ extension Scenario {
     private func check(_ rule: ScenarioRule, depth: Int, _ count: inout Int) throws(ClubError) {
         count += 1
         guard count <= Self.maximumRules.all else { throw invalid("it has more than 1024 rules in all") }
-        if case .all(let rules) = rule { return try check(rules, of: rule, depth: depth, &count) }
-        if case .any(let rules) = rule { return try check(rules, of: rule, depth: depth, &count) }
-        if let fault = Self.fault(of: rule) { throw invalid("its rule \(rule.name) \(fault)") }
-    }
-
-    private func check(
-        _ rules: [ScenarioRule],
-        of list: ScenarioRule,
-        depth: Int,
-        _ count: inout Int
-    ) throws(ClubError) {
-        guard depth < ScenarioRule.maximumDepth else {
-            throw invalid("its rule \(list.name) is nested more than \(ScenarioRule.maximumDepth) deep")
+        switch rule {
+        case .all(let rules), .any(let rules):
+            guard depth < ScenarioRule.maximumDepth else {
+                throw invalid("its rule \(rule.name) is nested more than \(ScenarioRule.maximumDepth) deep")
+            }
+            guard !rules.isEmpty else { throw invalid("its rule \(rule.name) has an empty list") }
+            guard rules.count <= Self.maximumRules.list else {
+                throw invalid("its rule \(rule.name) has more than \(Self.maximumRules.list) rules")
+            }
+            for rule in rules { try check(rule, depth: depth + 1, &count) }
+        default:
+            if let fault = Self.fault(of: rule) { throw invalid("its rule \(rule.name) \(fault)") }
         }
-        guard !rules.isEmpty else { throw invalid("its rule \(list.name) has an empty list") }
-        guard rules.count <= Self.maximumRules.list else {
-            throw invalid("its rule \(list.name) has more than \(Self.maximumRules.list) rules")
-        }
-        for rule in rules { try check(rule, depth: depth + 1, &count) }
     }
 
     /// What is wrong with a rule that is no list, to be read after its name; `nil` if nothing is.

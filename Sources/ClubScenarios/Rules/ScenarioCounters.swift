@@ -7,10 +7,10 @@ import Foundation
 /// In JSON the times are ISO 8601 in UTC; absent values are omitted.
 public struct ScenarioCounters: Sendable, Hashable {
     /// The number of events.
-    public var eventsCount: Int
+    public var eventsCount = 0
 
     /// The number of executions, without refunded ones.
-    public var executionsCount: Int
+    public var executionsCount = 0
 
     /// The time of the first event; `nil` if there is none.
     public var firstEventDate: Date?
@@ -20,38 +20,11 @@ public struct ScenarioCounters: Sendable, Hashable {
 
     /// The time of the last execution; `nil` if there is none.
     public var lastExecutionDate: Date?
-
-    /// Creates counters; by default those of a subject without events.
-    public init(
-        eventsCount: Int = 0,
-        executionsCount: Int = 0,
-        firstEventDate: Date? = nil,
-        lastEventDate: Date? = nil,
-        lastExecutionDate: Date? = nil
-    ) {
-        self.eventsCount = eventsCount
-        self.executionsCount = executionsCount
-        self.firstEventDate = firstEventDate
-        self.lastEventDate = lastEventDate
-        self.lastExecutionDate = lastExecutionDate
-    }
 }
 
-extension ScenarioCounters: Codable {
+extension ScenarioCounters: Encodable {
     private enum Key: String, CodingKey {
         case eventsCount, executionsCount, firstEventDate, lastEventDate, lastExecutionDate
-    }
-
-    /// Decodes the object of ``encode(to:)``.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Key.self)
-        self.init(
-            eventsCount: try container.decode(Int.self, forKey: .eventsCount),
-            executionsCount: try container.decode(Int.self, forKey: .executionsCount),
-            firstEventDate: try container.timeIfPresent(forKey: .firstEventDate),
-            lastEventDate: try container.timeIfPresent(forKey: .lastEventDate),
-            lastExecutionDate: try container.timeIfPresent(forKey: .lastExecutionDate)
-        )
     }
 
     /// Encodes an object whose keys are the names of the values.

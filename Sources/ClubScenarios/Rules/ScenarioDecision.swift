@@ -39,30 +39,6 @@ public struct ScenarioDecision: Sendable, Hashable {
 
         /// The earliest moment at which this rule holds without further events; `nil` if there is none.
         public var nextPossible: Date?
-
-        /// Creates a failure.
-        public init(rule: ScenarioRule, message: String, nextPossible: Date? = nil) {
-            self.rule = rule
-            self.message = message
-            self.nextPossible = nextPossible
-        }
-    }
-
-    /// Creates a decision.
-    public init(
-        scenario: String,
-        subject: ScenarioSubject,
-        at: Date,
-        counters: ScenarioCounters,
-        failures: [Failure] = [],
-        nextPossible: Date? = nil
-    ) {
-        self.scenario = scenario
-        self.subject = subject
-        self.at = at
-        self.counters = counters
-        self.failures = failures
-        self.nextPossible = nextPossible
     }
 }
 
@@ -147,19 +123,12 @@ public struct ScenarioOutcome: Sendable, Hashable {
 package struct ScenarioAttempt {
     /// In microseconds since 1970.
     package var now: Int64
-
-    /// What happened to the subject so far, for this scenario.
     package var history: any ScenarioHistory
-
     /// The member, if the subject is one or the attempt comes from a tap of theirs.
     package var member: Member?
-
-    /// The member's tags.
     package var tags: [String]
-
     /// What the scenario's own conditions said, which were asked before.
     package var customConditionsHold: Bool
-
     /// Shared by all scenarios that are looked at together.
     package var calendars: ScenarioCalendars
 
@@ -184,23 +153,13 @@ package struct ScenarioAttempt {
 package struct ScenarioPlan: Sendable {
     /// By priority, then in the order in which they were given.
     package let scenarios: [Scenario]
-
     /// Whether what is charged is delivered by being told, so that nothing has to be kept for later.
     package let isDeliveredByTelling: Bool
-
-    /// The tags whose visits are counted together.
     package let groups: Set<String>
-
-    /// Whether visits of this kiosk are counted.
     package let countsKiosk: Bool
-
     /// Whether a tap has to know the member's tags.
     package let needsTags: Bool
-
-    /// The windows in which they count.
     package let spans: Set<ScenarioSpan>
-
-    /// The scenarios with code of the application.
     package let conditional: [Scenario]
 
     package init(_ scenarios: [Scenario], isDeliveredByTelling: Bool = true) {

@@ -1,3 +1,4 @@
+import CardCore
 import ClubRecords
 import Foundation
 
@@ -12,7 +13,7 @@ struct ScenarioEvaluation {
 
     private var knownEvents: (count: Int, first: Int64?, last: Int64?)?
     private var knownExecutions: (count: Int, last: Int64?)?
-    private var knownCalendar: ZoneCalendar?
+    private(set) lazy var calendar = attempt.calendars.calendar(timeZone)
 
     init(_ scenario: Scenario, _ attempt: ScenarioAttempt) {
         self.attempt = attempt
@@ -35,13 +36,6 @@ struct ScenarioEvaluation {
         let executions = try history.executions()
         knownExecutions = executions
         return executions
-    }
-
-    mutating func calendar() -> ZoneCalendar {
-        if let knownCalendar { return knownCalendar }
-        let calendar = attempt.calendars.calendar(timeZone)
-        knownCalendar = calendar
-        return calendar
     }
 
     /// Whether a rule holds at a moment, with what the history says now. A list that lies too deep does not hold.
@@ -68,10 +62,10 @@ struct ScenarioEvaluation {
         case .absence(let seconds):
             guard let gap = try latestGap(at: now), gap > ScenarioTime.microseconds(seconds) else { return false }
             return try !isUsed(at: now)
-        case .weekdays(let weekdays): return weekdays.contains(CivilDate.weekday(calendar().local(now).day))
+        case .weekdays(let weekdays): return weekdays.contains(CivilDate.weekday(calendar.local(now).day))
         case .openingHours(let hours): return isOpen(hours, at: now)
         case .birthday(let field, let before, let after):
-            return birthday(field)?.isNear(calendar().local(now).day, before: before, after: after) ?? false
+            return birthday(field)?.isNear(calendar.local(now).day, before: before, after: after) ?? false
         case .tagged(let tag): return attempt.tags.contains(tag)
         case .all(let rules):
             guard depth < ScenarioRule.maximumDepth else { return false }
@@ -105,7 +99,6 @@ struct ScenarioEvaluation {
         return ScenarioTime.hasPassed(ScenarioTime.microseconds(seconds), from: last, to: now)
     }
 
-    /// The events and executions of a stamp card.
     mutating func stamps(since: Date?) throws -> (events: Int, executions: Int) {
         guard let since else { return (try events().count, try executions().count) }
         let before = ScenarioTime.difference(ScenarioTime.microseconds(since), 1)
@@ -169,8 +162,8 @@ struct ScenarioEvaluation {
             return (ScenarioTime.difference(now, length), ScenarioTime.sum(now, length))
         case .since(let date): return (ScenarioTime.difference(ScenarioTime.microseconds(date), 1), .max)
         case .days(let count):
-            let today = calendar().local(now).day
-            let period = calendar().period(from: today - Self.length(count) + 1, until: today + 1)
+            let today = calendar.local(now).day
+            let period = calendar.period(from: today - Self.length(count) + 1, until: today + 1)
             return (period.start - 1, period.end)
         case .day: return span(of: .day, at: now)
         case .week: return span(of: .week, at: now)
@@ -180,11 +173,10 @@ struct ScenarioEvaluation {
     }
 
     private mutating func span(of unit: ZoneCalendar.Unit, at now: Int64) -> (after: Int64, before: Int64) {
-        let period = calendar().period(unit, ofDay: calendar().local(now).day)
+        let period = calendar.period(unit, ofDay: calendar.local(now).day)
         return (period.start - 1, period.end)
     }
 
-    /// A number of days that can be counted with.
     static func length(_ days: Int) -> Int { min(max(days, 1), 4_000_000) }
 }
 
@@ -194,38 +186,38 @@ extension ScenarioEvaluation {
     private static let searchedDays = 29
 
     mutating func isOpen(_ hours: [OpeningHours], at now: Int64) -> Bool {
-        let local = calendar().local(now)
+        let local = calendar.local(now)
         let (today, yesterday) = (CivilDate.weekday(local.day), CivilDate.weekday(local.day - 1))
         return hours.contains { $0.include(local.time, on: today, after: yesterday) }
     }
 
     /// The next moment after this one at which one of the hours begins.
     mutating func nextOpening(_ hours: [OpeningHours], after now: Int64) -> Int64? {
-        let today = calendar().local(now).day
+        let today = calendar.local(now).day
         var next: Int64?
         for day in today - 1...today + Self.searchedDays {
             let weekday = CivilDate.weekday(day)
             let midnight = ZoneCalendar.midnight(day)
             for hours in hours where hours.weekdays.contains(weekday) {
                 let end = midnight + (hours.crossesMidnight ? CivilDate.day : 0)
-                let stretches = calendar().stretches(
+                let stretches = calendar.stretches(
                     from: midnight + CivilDate.microseconds(hours.from),
                     until: end + CivilDate.microseconds(hours.until)
                 )
                 for stretch in stretches where stretch.start > now { next = min(next ?? .max, stretch.start) }
             }
             // Hours of the next day can begin before those of this one only where a clock is set back past midnight.
-            if let next, calendar().local(next).day < day { return next }
+            if let next, calendar.local(next).day < day { return next }
         }
         return next
     }
 
     /// The next moment after this one at which one of the days begins.
     mutating func nextWeekday(_ weekdays: Set<Weekday>, after now: Int64) -> Int64? {
-        let today = calendar().local(now).day
+        let today = calendar.local(now).day
         for day in today...today + Self.searchedDays where weekdays.contains(CivilDate.weekday(day)) {
             let midnight = ZoneCalendar.midnight(day)
-            let stretches = calendar().stretches(from: midnight, until: midnight + CivilDate.day)
+            let stretches = calendar.stretches(from: midnight, until: midnight + CivilDate.day)
             if let next = stretches.first(where: { $0.start > now }) { return next.start }
         }
         return nil
@@ -238,7 +230,6 @@ extension ScenarioEvaluation {
     }
 }
 
-/// A day of the year.
 struct Birthday: Equatable {
     var month: Int
     var day: Int
@@ -254,12 +245,12 @@ struct Birthday: Equatable {
         var year = 2000
         var rest = bytes[...]
         if bytes.count == 10 {
-            guard bytes[4] == dash, let number = CivilDate.number(bytes[0...3]) else { return nil }
+            guard bytes[4] == dash, let number = ISO8601.number(bytes[0...3]) else { return nil }
             year = number
             rest = bytes[5...]
         }
         guard rest.count == 5, rest[rest.startIndex + 2] == dash,
-            let month = CivilDate.number(rest.prefix(2)), let day = CivilDate.number(rest.suffix(2)),
+            let month = ISO8601.number(rest.prefix(2)), let day = ISO8601.number(rest.suffix(2)),
             CivilDate(year: year, month: month, day: day).exists
         else { return nil }
         self.month = month
@@ -288,7 +279,6 @@ struct Birthday: Equatable {
         return (year - 1...year + 2).map { number(in: $0) - Self.bounded(before) }.filter { $0 > day }.min()
     }
 
-    /// Negative numbers are 0.
     private static func bounded(_ days: Int) -> Int { min(max(days, 0), reach) }
 }
 
@@ -340,8 +330,8 @@ extension ScenarioEvaluation {
         case .weekdays(let weekdays): return nextWeekday(weekdays, after: now)
         case .openingHours(let hours): return nextOpening(hours, after: now)
         case .birthday(let field, let before, _):
-            let today = calendar().local(now).day
-            return birthday(field)?.nextBeginning(after: today, before: before).map { calendar().start(ofDay: $0) }
+            let today = calendar.local(now).day
+            return birthday(field)?.nextBeginning(after: today, before: before).map { calendar.start(ofDay: $0) }
         case .all(let rules):
             guard depth < ScenarioRule.maximumDepth else { return nil }
             var latest: Int64?
@@ -367,7 +357,6 @@ extension ScenarioEvaluation {
         return ScenarioTime.sum(ScenarioTime.sum(start, ScenarioTime.microseconds(seconds)), 1)
     }
 
-    /// The first event that lies ahead.
     private func nextEvent(after now: Int64) throws -> Int64? {
         let ahead = try history.countEvents(after: now, through: .max)
         return ahead > 0 ? try history.event(fromLatest: ahead - 1, through: .max) : nil
@@ -379,7 +368,7 @@ extension ScenarioEvaluation {
         switch window {
         case .seconds: return next
         case .since: return nil
-        case .days: return calendar().period(.day, ofDay: calendar().local(next).day).start
+        case .days: return calendar.period(.day, ofDay: calendar.local(next).day).start
         case .day, .week, .month, .year: return ScenarioTime.sum(eventSpan(window, at: next).after, 1)
         }
     }
@@ -410,15 +399,14 @@ extension ScenarioEvaluation {
         case .seconds, .days:
             // Those that lie beyond the window come in later; they make it no emptier.
             let beyond = try history.countExecutions(after: ScenarioTime.difference(end, 1), before: .max)
-            return try history.execution(fromLatest: ScenarioTime.index(beyond, most - 1)).map { leaving(window, $0) }
+            return try history.execution(fromLatest: ScenarioTime.sum(beyond, most - 1)).map { leaving(window, $0) }
         }
     }
 
-    /// When something leaves a window that moves on.
     private mutating func leaving(_ window: ScenarioWindow, _ moment: Int64) -> Int64 {
         switch window {
         case .seconds(let seconds): ScenarioTime.sum(moment, ScenarioTime.microseconds(seconds))
-        case .days(let count): calendar().start(ofDay: calendar().local(moment).day + Self.length(count))
+        case .days(let count): calendar.start(ofDay: calendar.local(moment).day + Self.length(count))
         case .day, .week, .month, .year, .since: .max
         }
     }

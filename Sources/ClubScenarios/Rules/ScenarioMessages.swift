@@ -45,14 +45,14 @@ extension ScenarioEvaluation {
     }
 
     private mutating func calendarMessage(_ rule: ScenarioRule, at now: Int64) -> String {
-        let local = calendar().local(now)
+        let local = calendar.local(now)
         switch rule {
         case .weekdays(let weekdays):
             return "Today is \(CivilDate.weekday(local.day).name); it happens on \(Weekday.list(weekdays))."
         case .openingHours(let hours):
             var lines = hours.prefix(Self.listed).map(\.description)
             if hours.count > lines.count { lines.append("\(hours.count - lines.count) more") }
-            return "It is \(CivilDate.weekday(local.day).name) \(calendar().text(now).suffix(5)); "
+            return "It is \(CivilDate.weekday(local.day).name) \(calendar.text(now).suffix(5)); "
                 + "the hours are \(lines.isEmpty ? "none" : lines.joined(separator: ", "))."
         case .birthday(let field, let before, _):
             guard let member = attempt.member else { return "Only a member has a birthday." }
@@ -89,9 +89,9 @@ extension ScenarioEvaluation {
 
     private mutating func validity(from: Date?, until: Date?, at now: Int64) -> String {
         if let from, now < ScenarioTime.microseconds(from) {
-            return "It is valid from \(calendar().text(ScenarioTime.microseconds(from))) on."
+            return "It is valid from \(calendar.text(ScenarioTime.microseconds(from))) on."
         }
-        let end = until.map { calendar().text(ScenarioTime.microseconds($0)) }
+        let end = until.map { calendar.text(ScenarioTime.microseconds($0)) }
         return "It was valid until \(end ?? "now")."
     }
 
@@ -107,7 +107,7 @@ extension ScenarioEvaluation {
         let lay = gap.map { "\(ScenarioTime.words($0)) lay between the last two \(noun)s" }
         return (lay ?? "The \(noun) before the last one is not kept any more") + "; "
             + "\(Self.needed(seconds, beyond: gap ?? 0)) needed; "
-            + "\(counted.article) \(noun) after \(calendar().text(ScenarioTime.sum(last, length))) would do."
+            + "\(counted.article) \(noun) after \(calendar.text(ScenarioTime.sum(last, length))) would do."
     }
 
     private mutating func stampCard(_ size: Int, since: Date?) throws -> String {
@@ -152,7 +152,7 @@ extension ScenarioEvaluation {
         case .week: "this week"
         case .month: "this month"
         case .year: "this year"
-        case .since(let date): "since \(calendar().text(ScenarioTime.microseconds(date)))"
+        case .since(let date): "since \(calendar.text(ScenarioTime.microseconds(date)))"
         }
     }
 
@@ -164,19 +164,7 @@ extension ScenarioEvaluation {
 }
 
 extension ScenarioEvents {
-    /// What one of them is called.
-    var noun: String {
-        switch self {
-        case .visits: "visit"
-        case .named: "event"
-        }
-    }
+    var noun: String { self == .visits ? "visit" : "event" }
 
-    /// The article of ``noun``.
-    fileprivate var article: String {
-        switch self {
-        case .visits: "a"
-        case .named: "an"
-        }
-    }
+    fileprivate var article: String { self == .visits ? "a" : "an" }
 }

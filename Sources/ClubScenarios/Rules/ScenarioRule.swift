@@ -1,3 +1,4 @@
+import CardCore
 import Foundation
 
 /// A rule that is evaluated for a scenario.
@@ -134,7 +135,6 @@ public struct OpeningHours: Sendable, Hashable {
 }
 
 extension OpeningHours {
-    /// Whether they go on to the next day.
     var crossesMidnight: Bool { until <= from }
 
     /// Whether they include that time of a day, in microseconds since midnight.
@@ -168,7 +168,7 @@ public struct TimeOfDay: Sendable, Hashable {
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"),
-            let hour = CivilDate.number(bytes[0...1]), let minute = CivilDate.number(bytes[3...4])
+            let hour = ISO8601.number(bytes[0...1]), let minute = ISO8601.number(bytes[3...4])
         else { return nil }
         self.init(hour: hour, minute: minute)
     }
@@ -206,7 +206,6 @@ public enum Weekday: Int, Sendable, Hashable, CaseIterable, Codable {
 }
 
 extension Weekday {
-    /// The English name, such as `Monday`.
     var name: String {
         ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"][rawValue - 1]
     }

@@ -44,7 +44,6 @@ package struct ScenarioSpan: Hashable {
 
     package var text: String { "\(unit.rawValue) \(value)" }
 
-    /// The windows in which scenarios count.
     package static func all(of scenarios: [Scenario]) -> Set<ScenarioSpan> {
         var spans: Set<ScenarioSpan> = []
         for scenario in scenarios {
@@ -58,16 +57,10 @@ package struct ScenarioSpan: Hashable {
     /// What is counted from a moment that stays where it is for a time: that moment, and the end of that time. `nil` for
     /// what slides along with the present.
     package func anchor(at now: Int64, _ calendars: ScenarioCalendars) -> (from: Int64, until: Int64)? {
-        let period: ZoneCalendar.Unit
-        switch unit {
-        case .since: return Int64(value).map { ($0, Timestamp.latest) }
-        case .seconds, .days: return nil
-        case .day: period = .day
-        case .week: period = .week
-        case .month: period = .month
-        case .year: period = .year
+        if unit == .since { return Int64(value).map { ($0, Timestamp.latest) } }
+        guard let period = ZoneCalendar.Unit(rawValue: unit.rawValue), let zone = TimeZone(identifier: value) else {
+            return nil
         }
-        guard let zone = TimeZone(identifier: value) else { return nil }
         let calendar = calendars.calendar(zone)
         let span = calendar.period(period, ofDay: calendar.local(now).day)
         return (max(span.start, 0), min(max(span.end, 0), Timestamp.latest))
@@ -109,7 +102,7 @@ package enum ScenarioTime {
         return value < -0x1p63 ? .min : Int64(value)
     }
 
-    static func sum(_ left: Int64, _ right: Int64) -> Int64 {
+    static func sum<Number: FixedWidthInteger>(_ left: Number, _ right: Number) -> Number {
         let (sum, overflow) = left.addingReportingOverflow(right)
         guard overflow else { return sum }
         return left < 0 ? .min : .max
@@ -119,12 +112,6 @@ package enum ScenarioTime {
         let (difference, overflow) = left.subtractingReportingOverflow(right)
         guard overflow else { return difference }
         return left < 0 ? .min : .max
-    }
-
-    /// The sum of two numbers that are not negative.
-    static func index(_ left: Int, _ right: Int) -> Int {
-        let (sum, overflow) = left.addingReportingOverflow(right)
-        return overflow ? .max : sum
     }
 
     /// Whether more than so many microseconds have passed since a moment that does not lie ahead.

@@ -66,7 +66,8 @@ struct CardMessagesTests {
     func identifiers() async throws {
         let router = router
         router.register(type: "greeting", sources: [.card, .hub]) { (_: FieldValue, context) in
-            context.source == .card("Test reader") && context.receivedAt == start ? .newData : .noData
+            context.source == MessageSource(.card, name: "Test reader") && context.receivedAt == start
+                ? .newData : .noData
         }
         let cards = CardMessages(router)
         let records = [Self.json("{}"), Self.json(Self.greeting), Self.json(Self.greeting)]
@@ -77,7 +78,7 @@ struct CardMessagesTests {
         #expect(try await cards.accept(Self.event(records)).map(\.outcome) == [.duplicate, .duplicate])
         #expect(try await cards.accept(Self.event(records, id: 2)).map(\.outcome) == [.newData, .newData])
         // A card cannot keep out what the hub sends.
-        let forged = message("forged", source: .hub())
+        let forged = message("forged", source: MessageSource(.hub))
         #expect(try await router.accept(forged).outcome == .noData)
     }
 

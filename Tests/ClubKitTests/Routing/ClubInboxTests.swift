@@ -98,7 +98,7 @@ struct ClubInboxTests {
             id: "\(tap.id.uuidString)/1",
             type: "t",
             payload: payload,
-            source: .card(tap.reader),
+            source: MessageSource(.card, name: tap.reader),
             receivedAt: tap.at
         )
     }

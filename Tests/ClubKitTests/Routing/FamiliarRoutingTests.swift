@@ -295,7 +295,7 @@ struct FamiliarRoutingTests {
         #expect(try await modern.accept(message("2")).outcome == .failed("its processor says that it failed"))
         #expect(try await modern.accept(message("3", "warning")).outcome == .newData)
         #expect(try await modern.accept(message("4", "unknown")).outcome.name == "unhandled")
-        #expect(try await modern.accept(message("5", source: .card())).outcome.name == "unhandled")
+        #expect(try await modern.accept(message("5", source: MessageSource(.card))).outcome.name == "unhandled")
         modern.state = .maintenance
         #expect(try await modern.accept(message("6", fields: hello)).outcome == .noData)
     }

@@ -102,7 +102,7 @@ struct LedgerTests {
         store = try openStore(clock: { start })
         for index in 1...3 { _ = try await receive(tap("A", at: Double(index) * 30), in: store) }
         let times = try await store.database.read { try Int64.fetchAll($0, sql: "SELECT hlc FROM visit ORDER BY id") }
-        let first = HybridTimestamp(milliseconds: Int64(start.timeIntervalSince1970 + 1000) * 1000, counter: 0).rawValue
+        let first = Stamp.time(milliseconds: Int64(start.timeIntervalSince1970 + 1000) * 1000, counter: 0)
         // The first moment is that of the member's creation.
         #expect(times == (1...4).map { first + $0 })
         #expect(try await store.check() == [])

@@ -8,10 +8,10 @@ import Testing
 @Suite("Repairing logical time")
 struct RepairTimesTests {
     private static let day = Stamp.tolerance << 16
-    private static let present = HybridTimestamp(
+    private static let present = Stamp.time(
         milliseconds: Int64(start.timeIntervalSince1970 * 1000),
         counter: 0
-    ).rawValue
+    )
 
     private func filled() async throws -> Club {
         let club = try await openClub()

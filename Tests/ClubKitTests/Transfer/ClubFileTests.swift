@@ -209,13 +209,13 @@ import Testing
         try output.write { $0 += (try? ClubFile.line(header)) ?? Data() }
         for line in bad + [good] { try output.write { $0 += Array("\n\(line)".utf8) } }
         try output.write { $0.append(0x0A) }
-        let sums = ClubFile.Trailer.Sums(
+        let sums = ClubFile.Trailer(
             records: bad.count + 1,
             members: 0,
             visits: 0,
             sha256: try output.checksum().hex
         )
-        try output.write { $0 += ((try? ClubFile.line(ClubFile.Trailer(end: sums))) ?? Data()) + [0x0A] }
+        try output.write { $0 += ((try? ClubFile.line(["end": sums])) ?? Data()) + [0x0A] }
         _ = try output.finish(overwrite: false)
         var reader = try ClubFileReader(FileSource(path)) { _ in }
         let (records, faults) = try reader.next(100)

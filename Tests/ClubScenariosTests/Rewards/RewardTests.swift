@@ -43,24 +43,4 @@ struct RewardTests {
         for scenario in scenarios { try scenario.validate() }
         #expect(Reward.tiers([], within: .year).scenarios(id: "level").isEmpty)
     }
-
-    @Test(
-        "The present and the next level follow from the visits",
-        arguments: [
-            (-1, nil, "silver"), (0, nil, "silver"), (9, nil, "silver"), (10, "silver", "gold"),
-            (49, "silver", "gold"), (50, "gold", "platinum"), (99, "gold", "platinum"), (100, "platinum", nil),
-            (.max, "platinum", nil),
-        ] as [(Int, String?, String?)]
-    )
-    func level(_ visits: Int, _ present: String?, _ next: String?) {
-        // In any order.
-        let tiers = [Tier("gold", visits: 50), Tier("silver", visits: 10), Tier("platinum", visits: 100)]
-        #expect(Tier.present(with: visits, of: tiers)?.name == present)
-        #expect(Tier.next(with: visits, of: tiers)?.name == next)
-    }
-
-    @Test("Without tiers there is no level")
-    func noTiers() {
-        #expect(Tier.present(with: 5, of: []) == nil && Tier.next(with: 5, of: []) == nil)
-    }
 }

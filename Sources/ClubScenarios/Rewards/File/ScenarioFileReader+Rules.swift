@@ -9,7 +9,6 @@ extension ScenarioFileReader {
 
     /// Rules in a list, each a mapping with one key.
     mutating func rules(_ value: ScenarioFileValue, depth: Int, of events: ScenarioEvents) -> [ScenarioRule]? {
-        guard !value.isUnusable else { return nil }
         guard depth <= ScenarioRule.maximumDepth else {
             fault(
                 value,
@@ -91,10 +90,9 @@ extension ScenarioFileReader {
     }
 
     private mutating func executionLimit(_ value: ScenarioFileValue) -> ScenarioRule? {
-        guard let fields = fields(value, ["atMost", "within"], as: "a limit") else { return nil }
-        guard let most = needed("atMost", fields, "Write it as { atMost: 4 } or { atMost: 1, within: week }.") else {
-            return nil
-        }
+        guard let fields = fields(value, ["atMost", "within"], as: "a limit"),
+            let most = needed("atMost", fields, "Write it as { atMost: 4 } or { atMost: 1, within: week }.")
+        else { return nil }
         let times = executions(most)
         guard let within = fields["within"] else { return times.map { .maxExecutionsPermitted($0) } }
         guard let window = window(within), let times else { return nil }
@@ -103,10 +101,9 @@ extension ScenarioFileReader {
 
     private mutating func every(_ value: ScenarioFileValue) -> ScenarioRule? {
         guard value.isMapping else { return number(value, 1...10_000).map { .every($0, since: nil) } }
-        guard let fields = fields(value, ["events", "since"], as: "a stamp card") else { return nil }
-        guard let events = needed("events", fields, "Write it as { events: 10, since: 2026-12-01 }.") else {
-            return nil
-        }
+        guard let fields = fields(value, ["events", "since"], as: "a stamp card"),
+            let events = needed("events", fields, "Write it as { events: 10, since: 2026-12-01 }.")
+        else { return nil }
         let count = number(events, 1...10_000)
         let since = fields["since"].map { moment($0)?.start }
         guard let count, since != .some(nil) else { return nil }
@@ -153,8 +150,8 @@ extension ScenarioFileReader {
 extension ScenarioFileReader {
     /// Hours such as `16:00-18:00`, or `{ on: [saturday], from: "10:00", until: "14:00" }`, one or a list.
     mutating func hours(_ value: ScenarioFileValue) -> [OpeningHours]? {
-        guard !value.isUnusable, let elements = list(value, "hours") else { return nil }
-        return elements.compactMap { $0.isUnusable ? nil : hour($0) }
+        guard let elements = list(value, "hours") else { return nil }
+        return elements.compactMap { hour($0) }
     }
 
     private mutating func hour(_ value: ScenarioFileValue) -> OpeningHours? {
@@ -197,7 +194,6 @@ extension ScenarioFileReader {
     }
 
     private mutating func timeOfDay(_ value: ScenarioFileValue) -> TimeOfDay? {
-        guard !value.isUnusable else { return nil }
         if let text = value.text, let time = Self.timeOfDay(text) { return time }
         fault(value, "expected a time of the day, found \(value.found)", "Write it as 16:00, from 00:00 to 24:00.")
         return nil
@@ -212,8 +208,6 @@ extension ScenarioFileReader {
 extension ScenarioFileReader {
     /// The longest identifier and the longest name of a tag, an event or a group, in Unicode scalars.
     static let longestName = 100
-    static let longestTitle = 200
-    static let longestMessage = 500
 
     /// A name or a text: not empty, without control characters but, if allowed, line feeds.
     mutating func text(
@@ -222,7 +216,6 @@ extension ScenarioFileReader {
         longest: Int = longestName,
         withLines: Bool = false
     ) -> String? {
-        guard !value.isUnusable else { return nil }
         guard let raw = value.text else {
             fault(
                 value,
@@ -255,7 +248,6 @@ extension ScenarioFileReader {
 
     /// A whole number, in decimal whatever its zeros in front.
     mutating func number(_ value: ScenarioFileValue, _ range: ClosedRange<Int>, _ hint: String? = nil) -> Int? {
-        guard !value.isUnusable else { return nil }
         if let text = value.text, let number = Int(text), range.contains(number) { return number }
         fault(
             value,
@@ -265,9 +257,7 @@ extension ScenarioFileReader {
         return nil
     }
 
-    /// A length of time in seconds.
     mutating func duration(_ value: ScenarioFileValue, allowsZero: Bool = false) -> TimeInterval? {
-        guard !value.isUnusable else { return nil }
         let hint: String
         if let text = value.text {
             switch DurationText.seconds(text) {
@@ -283,9 +273,7 @@ extension ScenarioFileReader {
         return nil
     }
 
-    /// A day or a time.
     mutating func moment(_ value: ScenarioFileValue) -> MomentText? {
-        guard !value.isUnusable else { return nil }
         if let text = value.text, let moment = MomentText(text, calendar) { return moment }
         fault(
             value,
@@ -297,7 +285,6 @@ extension ScenarioFileReader {
 
     /// A window: a length of time, a calendar period, so many days, or since when.
     mutating func window(_ value: ScenarioFileValue) -> ScenarioWindow? {
-        guard !value.isUnusable else { return nil }
         if value.isMapping {
             guard let fields = fields(value, ["days", "since"], as: "a window") else { return nil }
             switch (fields["days"], fields["since"]) {
@@ -315,34 +302,29 @@ extension ScenarioFileReader {
             if let period = periods[text] { return period }
             if case .success(let seconds) = DurationText.seconds(text), seconds > 0 { return .seconds(seconds) }
         }
-        let nearest = value.text.flatMap { NearestName.of($0, among: periods.keys.sorted()) }
+        let example =
+            "Write 7 days for the last 168 hours, week for the calendar's, { days: 7 } for seven calendar days."
         fault(
             value,
             "expected a length of time, or day, week, month or year, found \(value.found)",
-            nearest.map { "Did you mean '\($0)'?" }
-                ?? "Write 7 days for the last 168 hours, week for the calendar's, { days: 7 } for seven calendar days."
+            NearestName.hint(value.text, among: periods.keys.sorted(), else: example)
         )
         return nil
     }
 
-    /// Days of the week.
     mutating func weekdays(_ value: ScenarioFileValue) -> Set<Weekday>? {
-        guard !value.isUnusable, let elements = list(value, "the days of the week") else { return nil }
-        let names: [(String, Weekday)] = [
-            ("monday", .monday), ("tuesday", .tuesday), ("wednesday", .wednesday), ("thursday", .thursday),
-            ("friday", .friday), ("saturday", .saturday), ("sunday", .sunday),
-        ]
+        guard let elements = list(value, "the days of the week") else { return nil }
+        let names = Weekday.allCases.map { $0.name.lowercased() }
         var days: Set<Weekday> = []
         for element in elements {
             let written = element.text?.lowercased() ?? ""
-            if let day = names.first(where: { $0.0 == written || $0.0.prefix(3) == written }) {
+            if let day = zip(names, Weekday.allCases).first(where: { $0.0 == written || $0.0.prefix(3) == written }) {
                 days.insert(day.1)
-            } else if !element.isUnusable {
+            } else {
                 fault(
                     element,
                     "expected a day of the week, found \(element.found)",
-                    NearestName.of(written, among: names.map(\.0)).map { "Did you mean '\($0)'?" }
-                        ?? "Write monday to sunday, or mon to sun."
+                    NearestName.hint(written, among: names, else: "Write monday to sunday, or mon to sun.")
                 )
             }
         }

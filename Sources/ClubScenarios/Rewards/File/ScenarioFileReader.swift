@@ -9,7 +9,6 @@ struct ScenarioFileReader {
     /// The calendar of days and times.
     private(set) var calendar: ZoneCalendar
 
-    /// The lines in which identifiers stand.
     var identifiers: [String: Int] = [:]
 
     var timeZone: TimeZone { calendar.timeZone }
@@ -18,19 +17,18 @@ struct ScenarioFileReader {
         calendar = ZoneCalendar(timeZone)
     }
 
-    /// The whole file.
     mutating func scenarios(_ root: ScenarioFileValue) -> [Scenario] {
         guard let fields = fields(root, ["timeZone", "scenarios"], as: "'scenarios' and 'timeZone'") else { return [] }
         // First, since days and times are of this zone wherever it stands.
         if let value = fields["timeZone"], let zone = timeZone(value) { calendar = ZoneCalendar(zone) }
         let hint = "Write 'scenarios:' and below it '- id: …' for each."
         guard let list = needed("scenarios", fields, hint) else { return [] }
-        guard list.isList || list.isUnusable else {
+        guard list.isList else {
             fault(list, "expected a list of scenarios, found \(list.found)", "Begin each scenario with '- id: …'.")
             return []
         }
         var scenarios: [Scenario] = []
-        for value in list.elements where !value.isUnusable {
+        for value in list.elements {
             scenarios += scenario(value)
             if scenarios.count > ScenarioConfiguration.mostScenarios {
                 fault(
@@ -44,7 +42,9 @@ struct ScenarioFileReader {
         return scenarios
     }
 
+    /// Notes what is wrong with a value, unless that was done already.
     mutating func fault(_ value: ScenarioFileValue, _ message: String, _ hint: @autoclosure () -> String) {
+        guard !value.isUnusable else { return }
         findings.add(value.node.line, value.node.column, value.place, message, hint())
     }
 
@@ -59,13 +59,11 @@ struct ScenarioFileReader {
         as what: String
     ) -> ScenarioFileFields? {
         guard case .mapping(let entries) = value.node.content else {
-            if !value.isUnusable {
-                fault(
-                    value,
-                    "expected \(what), found \(value.found)",
-                    "The keys there are: \(known.joined(separator: ", "))."
-                )
-            }
+            fault(
+                value,
+                "expected \(what), found \(value.found)",
+                "The keys there are: \(known.joined(separator: ", "))."
+            )
             return nil
         }
         let unknown = entries.filter { !known.contains($0.key) }
@@ -77,7 +75,9 @@ struct ScenarioFileReader {
             fault(
                 key,
                 "nothing has the name \(ScenarioFileValue.quoted(name)) here",
-                name == "<<" ? "Write out what it was to bring in." : NearestName.hint(name, among: known)
+                name == "<<"
+                    ? "Write out what it was to bring in."
+                    : NearestName.hint(name, among: known, else: "There are: \(known.joined(separator: ", ")).")
             )
         }
         return fields
@@ -103,22 +103,18 @@ struct ScenarioFileReader {
         return elements
     }
 
-    /// One of some words.
     mutating func word<Word>(_ value: ScenarioFileValue, _ words: [(String, Word)]) -> Word? {
-        guard !value.isUnusable else { return nil }
         if let text = value.text, let found = words.first(where: { $0.0 == text }) { return found.1 }
         let names = words.map(\.0)
         fault(
             value,
             "expected one of \(names.joined(separator: ", ")), found \(value.found)",
-            value.text.flatMap { NearestName.of($0, among: names) }.map { "Did you mean '\($0)'?" }
-                ?? "Write one of these words."
+            NearestName.hint(value.text, among: names, else: "Write one of these words.")
         )
         return nil
     }
 
     private mutating func timeZone(_ value: ScenarioFileValue) -> TimeZone? {
-        guard !value.isUnusable else { return nil }
         guard let text = value.text else {
             fault(value, "expected the name of a time zone, found \(value.found)", "Write it as Europe/Berlin.")
             return nil
@@ -145,11 +141,9 @@ extension ScenarioFileReader {
     /// A scenario of the file: one, or one for each tier.
     mutating func scenario(_ value: ScenarioFileValue) -> [Scenario] {
         guard let fields = fields(value, Self.scenarioKeys, as: "a scenario") else { return [] }
-        let id = identifier(fields)
-        let title = fields["title"].flatMap { text($0, "a title", longest: Self.longestTitle) }
-        let message = fields["message"].flatMap {
-            text($0, "a message", longest: Self.longestMessage, withLines: true)
-        }
+        let id = needed("id", fields, "Give it a name of its own, such as 'id: free-coffee', and keep it.")
+            .flatMap { text($0, "an identifier") }
+        let (title, message) = words(fields)
         var draft = Scenario(id ?? "")
         draft.timeZone = timeZone
         if let value = fields["for"], let audience = audience(value) { draft.audience = audience }
@@ -165,7 +159,7 @@ extension ScenarioFileReader {
         }
         let reward = reward(fields)
         limits(fields, &draft)
-        validity(fields, &draft)
+        if let period = period(fields) { (draft.validFrom, draft.validUntil) = period }
         if let value = fields["on"], let days = weekdays(value) { draft.rules.append(.weekdays(days)) }
         if let value = fields["hours"], let hours = hours(value) { draft.rules.append(.openingHours(hours)) }
         if let value = fields["tag"], let tag = text(value, "a tag") { draft.rules.append(.tagged(tag)) }
@@ -190,9 +184,10 @@ extension ScenarioFileReader {
         return scenarios
     }
 
-    private mutating func identifier(_ fields: ScenarioFileFields) -> String? {
-        needed("id", fields, "Give it a name of its own, such as 'id: free-coffee', and keep it.")
-            .flatMap { text($0, "an identifier") }
+    private mutating func words(_ fields: ScenarioFileFields) -> (title: String?, message: String?) {
+        let title = fields["title"].flatMap { text($0, "a title", longest: 200) }
+        let message = fields["message"].flatMap { text($0, "a message", longest: 500, withLines: true) }
+        return (title, message)
     }
 
     /// What only the scenarios as a whole show.
@@ -216,26 +211,24 @@ extension ScenarioFileReader {
     private mutating func audience(_ value: ScenarioFileValue) -> ScenarioAudience? {
         guard value.isMapping else {
             guard let text = value.text, text == "members" || text == "kiosk" else {
-                if !value.isUnusable {
-                    let nearest = value.text.flatMap { NearestName.of($0, among: ["members", "kiosk"]) }
-                    fault(
-                        value,
-                        "expected members, kiosk or { group: TAG }, found \(value.found)",
-                        nearest.map { "Did you mean '\($0)'?" } ?? "A group is written as { group: students }."
-                    )
-                }
+                let group = "A group is written as { group: students }."
+                fault(
+                    value,
+                    "expected members, kiosk or { group: TAG }, found \(value.found)",
+                    NearestName.hint(value.text, among: ["members", "kiosk"], else: group)
+                )
                 return nil
             }
             return text == "members" ? .members : .kiosk
         }
-        guard let fields = fields(value, ["group"], as: "a group") else { return nil }
-        guard let group = needed("group", fields, "Write it as { group: students }.") else { return nil }
+        guard let fields = fields(value, ["group"], as: "a group"),
+            let group = needed("group", fields, "Write it as { group: students }.")
+        else { return nil }
         return text(group, "the tag of a group").map { .group($0) }
     }
 
-    /// `atMost` and `afterFirst`.
     private mutating func limits(_ fields: ScenarioFileFields, _ draft: inout Scenario) {
-        for value in fields["atMost"].flatMap({ list($0, "limits") }) ?? [] where !value.isUnusable {
+        for value in fields["atMost"].flatMap({ list($0, "limits") }) ?? [] {
             var times: Int?
             if value.isMapping {
                 guard let limit = self.fields(value, ["times", "within"], as: "a limit") else { continue }
@@ -257,17 +250,10 @@ extension ScenarioFileReader {
         }
     }
 
-    /// How often something may happen.
     mutating func executions(_ value: ScenarioFileValue, _ hint: String? = nil) -> Int? {
         let times = number(value, 0...1_000_000, hint)
         if times == 0 { warn(value, "at most 0 times is never", "Write at least 1, or remove the scenario.") }
         return times
-    }
-
-    /// `from` and `until`.
-    private mutating func validity(_ fields: ScenarioFileFields, _ draft: inout Scenario) {
-        guard let period = period(fields) else { return }
-        (draft.validFrom, draft.validUntil) = period
     }
 
     /// From when until when; a day is its whole.
@@ -364,10 +350,7 @@ extension ScenarioFileReader {
             }
             let name = fields["name"].flatMap { text($0, "the name of a tier", longest: 50) }
             let visits = fields["visits"].flatMap { number($0, 1...100_000) }
-            let title = fields["title"].flatMap { text($0, "a title", longest: Self.longestTitle) }
-            let message = fields["message"].flatMap {
-                text($0, "a message", longest: Self.longestMessage, withLines: true)
-            }
+            let (title, message) = words(fields)
             guard let name, let visits else { continue }
             if tiers.contains(where: { $0.name == name }) {
                 fault(value, "there is a tier \(ScenarioFileValue.quoted(name)) already", "Give each its own name.")
@@ -395,7 +378,6 @@ struct ScenarioFileFindings: Error {
 
     init() {}
 
-    /// A single finding.
     init(_ line: Int, _ column: Int, _ message: String, _ hint: String) {
         add(line, column, "", message, hint)
     }

@@ -13,11 +13,6 @@ struct ScenarioFileSource {
     struct Place: Hashable {
         var line: Int
         var column: Int
-
-        init(_ line: Int, _ column: Int) {
-            self.line = line
-            self.column = column
-        }
     }
 
     init(_ text: String) {
@@ -39,11 +34,10 @@ struct ScenarioFileSource {
         return (line, column + 2 * low)
     }
 
-    /// Gives the key that stands there in the file another name, so that it is not repeated any more.
-    ///
-    /// - Returns: false if it cannot be done.
+    /// Gives the key that stands there in the file another name, so that it is not repeated any more. Returns false if
+    /// it cannot be done.
     mutating func rename(_ key: String, _ line: Int, _ column: Int) -> Bool {
-        let place = Place(line, column)
+        let place = Place(line: line, column: column)
         // Behind shortened escapes the column is not the parser's; there the fault is told without its second place.
         guard renamed[place] == nil, shortened[line] == nil, let index = index(line, column) else { return false }
         var scalars = text.unicodeScalars
@@ -60,12 +54,10 @@ struct ScenarioFileSource {
         return true
     }
 
-    /// Whether a tab stands there.
     func isTab(_ line: Int, _ column: Int) -> Bool {
         index(line, column).map { text.unicodeScalars[$0] == "\t" } ?? false
     }
 
-    /// Whether a tab is among the white space with which the line begins.
     func isIndentedByTab(_ line: Int) -> Bool {
         guard let start = index(line, 1) else { return false }
         return text.unicodeScalars[start...].prefix { $0 == " " || $0 == "\t" }.contains("\t")
@@ -185,7 +177,6 @@ struct ScenarioFileValue: Sendable {
     /// The text of a scalar, `nil` for anything else.
     var text: String? { if case .text(let text, _) = node.content, !isNothing { text } else { nil } }
 
-    /// What stands there, in words for a message.
     var found: String {
         switch node.content {
         case .text(let text, _): isNothing ? "nothing" : Self.quoted(text)
@@ -204,7 +195,6 @@ struct ScenarioFileValue: Sendable {
 
 /// The keys of a mapping with their values.
 struct ScenarioFileFields {
-    /// The mapping itself.
     let whole: ScenarioFileValue
     private var entries: [String: ScenarioFileNode.Entry] = [:]
     /// What keys with a slip in them were probably meant to be.

@@ -1,3 +1,4 @@
+import CardCore
 import ClubRecords
 import Foundation
 
@@ -133,15 +134,7 @@ enum ScenarioFileText {
         return nil
     }
 
-    /// The characters of names of anchors.
-    private static func isInName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-            true
-        default: false
-        }
-    }
+    private static func isInName(_ byte: UInt8) -> Bool { byte.isAlphanumeric(or: "_-") }
 
     /// Line and column of the next character, as the parser counts them.
     struct Position {
@@ -265,24 +258,22 @@ struct MomentText {
         end = start
     }
 
-    /// Seconds east of UTC.
     private static func offset(_ zone: Substring) -> Int64? {
         guard zone != "Z" else { return 0 }
         let digits = zone.utf8.dropFirst().filter { $0 != UInt8(ascii: ":") }
-        guard let hours = CivilDate.number(digits[..<2]), let minutes = CivilDate.number(digits[2...]), hours <= 18,
+        guard let hours = ISO8601.number(digits[..<2]), let minutes = ISO8601.number(digits[2...]), hours <= 18,
             minutes < 60
         else { return nil }
         return Int64((zone.first == "-" ? -1 : 1) * (hours * 3600 + minutes * 60))
     }
 }
 
-/// The names of time zones.
 enum TimeZoneName {
     /// The zone of an IANA name, in its own spelling; `nil` for offsets and abbreviations, which know no summer time or
     /// stand for several zones.
     static func zone(_ name: String) -> TimeZone? {
         guard name == "UTC" || name == "GMT" || name.contains("/"), name.utf8.count <= 64,
-            name.utf8.allSatisfy(isAllowed), !name.contains("..")
+            name.utf8.allSatisfy({ $0.isAlphanumeric(or: "/_-+") }), !name.contains("..")
         else { return nil }
         return TimeZone(identifier: name)
     }
@@ -298,14 +289,12 @@ enum TimeZoneName {
         let city = name.split(separator: "/").last.map(String.init) ?? name
         return NearestName.of(city, among: cities.keys.sorted()).flatMap { cities[$0] }
     }
+}
 
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: [UInt8(ascii: "/"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "+")].contains(byte)
-        }
+extension UInt8 {
+    fileprivate func isAlphanumeric(or others: String) -> Bool {
+        Unicode.Scalar(self).properties.isAlphabetic && self < 0x80 || (0x30...0x39).contains(self)
+            || others.utf8.contains(self)
     }
 }
 
@@ -348,9 +337,8 @@ enum NearestName {
         return last[second.count]
     }
 
-    /// "Did you mean X?", or all that there are.
-    static func hint(_ name: String, among names: [String]) -> String {
-        if let nearest = of(name, among: names) { return "Did you mean '\(nearest)'?" }
-        return "There are: \(names.joined(separator: ", "))."
+    /// "Did you mean X?", or another hint.
+    static func hint(_ name: String?, among names: [String], else other: String) -> String {
+        name.flatMap { of($0, among: names) }.map { "Did you mean '\($0)'?" } ?? other
     }
 }

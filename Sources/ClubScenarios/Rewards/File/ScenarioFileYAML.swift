@@ -38,13 +38,8 @@ enum ScenarioFileYAML {
 
     private static func addRepeated(_ key: String, _ line: Int, _ column: Int, _ findings: inout ScenarioFileFindings) {
         let name = ScenarioFileValue.quoted(key)
-        findings.add(
-            line,
-            column,
-            "",
-            "the key \(name) stands here, and again among those that follow",
-            "Keep one of them."
-        )
+        let message = "the key \(name) stands here, and again among those that follow"
+        findings.add(line, column, "", message, "Keep one of them.")
     }
 
     private enum Fault: Error {
@@ -129,31 +124,23 @@ extension ScenarioFileYAML {
 
         mutating func node(_ node: Yams.Node, depth: Int, place: String) -> ScenarioFileNode {
             let (line, column) = source.place(node.mark?.line ?? 0, node.mark?.column ?? 0)
+            func refuse(_ message: String, _ hint: String) { findings.add(line, column, place, message, hint) }
             var result = ScenarioFileNode(line: line, column: column, content: .unusable)
             // An anchor is refused where it first comes, hence no value is ever seen twice.
             if let anchor = node.anchor {
                 let name = ScenarioFileValue.quoted("&" + anchor.rawValue)
-                findings.add(
-                    line,
-                    column,
-                    place,
+                refuse(
                     "\(name) names a value to be repeated, which is not done in this file",
                     "Remove it; a text that begins with '&' needs quotes."
                 )
                 return result
             }
             guard depth < ScenarioFileYAML.deepest || node.scalar != nil else {
-                findings.add(
-                    line,
-                    column,
-                    place,
-                    "this lies deeper than \(ScenarioFileYAML.deepest) levels",
-                    "Write it with fewer levels."
-                )
+                refuse("this lies deeper than \(ScenarioFileYAML.deepest) levels", "Write it with fewer levels.")
                 return result
             }
             if let tag = tag(node) {
-                findings.add(line, column, place, "\(tag) says a type, which is not done in this file", "Remove it.")
+                refuse("\(tag) says a type, which is not done in this file", "Remove it.")
                 return result
             }
             switch node {
@@ -183,7 +170,7 @@ extension ScenarioFileYAML {
                     findings.add(line, column, place, "a key is a single word here", "Write 'key: value'.")
                     continue
                 }
-                let name = source.renamed[.init(line, column)] ?? scalar.string
+                let name = source.renamed[.init(line: line, column: column)] ?? scalar.string
                 let inner = ScenarioFileValue.place(name, in: place)
                 if let first = lines[name] {
                     findings.add(line, column, inner, "this key stands in line \(first) already", "Keep one of them.")
