@@ -107,32 +107,32 @@ struct UIDSection: InfoSection {
     static let key = "uid"
     static let title = "Identifier"
 
-    private var summary: UIDSummary
+    private var uid: CardUID
 
     init(_ uid: CardUID) {
-        summary = UIDSummary(uid)
+        self.uid = uid
     }
 
     var lines: [InfoLine] {
         let kind =
-            switch summary.kind {
+            switch uid.kind {
             case .fixed: "fixed"
             case .random: "random, another one at each tap"
             case .nonUnique: "not unique, other cards may have it"
             }
         return [
-            InfoLine("hex", summary.hex),
-            InfoLine("reversed", summary.hexReversed),
+            InfoLine("hex", uid.hex),
+            InfoLine("reversed", uid.hexReversed),
             InfoLine("kind", kind),
-            InfoLine("manufacturer", summary.manufacturer ?? "unknown"),
-            InfoLine("decimal", "\(summary.decimal), reversed \(summary.decimalReversed)"),
-            InfoLine("Wiegand 26", summary.wiegand26 ?? "-"),
-            InfoLine("Wiegand 34", summary.wiegand34 ?? "-"),
+            InfoLine("manufacturer", uid.manufacturer ?? "unknown"),
+            InfoLine("decimal", "\(uid.decimal), reversed \(uid.decimalReversed)"),
+            InfoLine("Wiegand 26", uid.wiegand26 ?? "-"),
+            InfoLine("Wiegand 34", uid.wiegand34 ?? "-"),
         ]
     }
 
     func encode(to encoder: any Encoder) throws {
-        try summary.encode(to: encoder)
+        try UIDSummary(uid).encode(to: encoder)
     }
 }
 
