@@ -34,7 +34,6 @@ public enum TagReader {
     /// - Parameters:
     ///   - channel: the conversation with the card; ``CardChannel/facts`` decide what is asked.
     ///   - limits: ``NDEFLimits/message`` is the longest message to accept.
-    /// - Throws: ``TagError``.
     public static func readNDEF(
         over channel: any CardChannel,
         limits: NDEFLimits = .default
@@ -93,23 +92,15 @@ public enum TagReader {
     /// type A and no product; other readers refuse the command, which is no answer.
     private static func askReader(_ channel: any CardChannel) throws(TagError) -> TagType? {
         guard let bytes = channel.facts.atr, let card = (try? ATR(bytes))?.storageCard,
-            card.technology == .iso14443a, card.nameCode == 0 || card.nameCode == 0xFFA0,
-            let command = try? CommandAPDU(cla: 0xFF, ins: Instruction.getData, p1: 0xF1, p2: 0x01, expectedLength: 256)
+            card.technology == .iso14443a, card.nameCode == 0 || card.nameCode == 0xFFA0
         else { return nil }
         let answer: ResponseAPDU
         do {
-            answer = try channel.exchange(command)
+            answer = try channel.exchange(CommandAPDU(trusted: 0xFF, Instruction.getData, 0xF1, 0x01, [], 256))
         } catch {
             throw .link(error)
         }
-        guard answer.isSuccess, answer.data.count == 1 else { return nil }
-        switch answer.data[0] {
-        case 1: return .type1
-        case 2: return .type2
-        case 3: return .type3
-        case 4: return .type4
-        case 5: return .type5
-        default: return nil
-        }
+        guard answer.isSuccess, answer.data.count == 1, (1...5).contains(answer.data[0]) else { return nil }
+        return TagType.allCases[Int(answer.data[0]) - 1]
     }
 }

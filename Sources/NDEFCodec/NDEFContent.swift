@@ -28,7 +28,7 @@ public enum NDEFContent: Sendable, Hashable {
     /// Data of a type that is named by a URI. (Some tags hold the URI they mean there, with an empty payload.)
     case absoluteURI(String, payload: [UInt8])
 
-    /// Data of somebody's own type: `domain:type`. ``NDEFRecord/isExternal(_:)`` compares it.
+    /// Data of somebody's own type: `domain:type`.
     case external(domain: String, type: String, payload: [UInt8])
 
     /// An Android application record: the package of the application to be started (external type `android.com:pkg`).
@@ -66,9 +66,9 @@ extension NDEFRecord {
         guard payload.count <= limits.payload else {
             throw NDEFError(.payloadTooLong, at: limits.payload, value: payload.count)
         }
-        if let fault = payloadFault(isStrict: mode == .strict, limits: limits, depth: 0) { throw fault.error }
+        if let fault = payloadFault(isStrict: mode == .strict, limits: limits) { throw fault }
         if tnf == .wellKnown, let content = try connectionContent(mode: mode, limits: limits) { return content }
-        return checkedContent(mode: mode, limits: limits, depth: 0)
+        return checkedContent(mode: mode, limits: limits)
     }
 
     /// The contents that are checked where the record is read: a message is not refused for a handover or a signature,
@@ -92,9 +92,9 @@ extension NDEFRecord {
         if case .handover = content {
             return NDEFDecoder.decode(Array(payload.dropFirst()), mode: .lenient, limits: .maximum, depth: 1).records
         }
-        guard isWellKnown(NDEFType.smartPoster),
-            payloadFault(isStrict: false, limits: .maximum, depth: 0) == nil
-        else { return nil }
+        guard isWellKnown(NDEFType.smartPoster), payloadFault(isStrict: false, limits: .maximum) == nil else {
+            return nil
+        }
         return NDEFDecoder.decode(payload, mode: .lenient, limits: .maximum, depth: 1).records
     }
 
@@ -102,11 +102,6 @@ extension NDEFRecord {
     /// are not compared.
     public func isMIME(_ type: String) -> Bool {
         tnf == .mime && Self.essence(self.type) == Self.essence(Array(type.utf8))
-    }
-
-    /// Whether the record is of that external type (`domain:type`), compared without regard to case.
-    public func isExternal(_ type: String) -> Bool {
-        tnf == .external && Self.lowercased(self.type) == Self.lowercased(Array(type.utf8))
     }
 
     /// Whether the record is of that well-known type, such as `T` or `Hs`, compared byte by byte as the standard says.
@@ -118,19 +113,12 @@ extension NDEFRecord {
         tnf == .wellKnown && self.type == type
     }
 
-    /// The rule that the payload breaks.
-    func payloadFault(isStrict: Bool, limits: NDEFLimits, depth: Int) -> NDEFPayload.Fault? {
+    /// The rule that the payload breaks, or the type of an absolute URI.
+    func payloadFault(isStrict: Bool, limits: NDEFLimits) -> NDEFError? {
         guard tnf == .wellKnown || tnf == .absoluteURI else { return nil }
         return type.withUnsafeBufferPointer { type in
             payload.withUnsafeBufferPointer { payload in
-                NDEFPayload.fault(
-                    tnf: tnf,
-                    type: type,
-                    payload: payload,
-                    isStrict: isStrict,
-                    limits: limits,
-                    depth: depth
-                )
+                NDEFPayload.fault(tnf, type, payload, isStrict: isStrict, limits: limits, depth: 0)
             }
         }
     }
@@ -138,7 +126,7 @@ extension NDEFRecord {
     // MARK: - Content
 
     /// The content of a record whose payload was found to follow the rules.
-    private func checkedContent(mode: NDEFMode, limits: NDEFLimits, depth: Int) -> NDEFContent {
+    private func checkedContent(mode: NDEFMode, limits: NDEFLimits) -> NDEFContent {
         switch tnf {
         case .empty:
             return .empty
@@ -147,7 +135,7 @@ extension NDEFRecord {
         case .wellKnown where type == NDEFType.uri:
             return .uri(checkedURI())
         case .wellKnown where type == NDEFType.smartPoster:
-            return .smartPoster(checkedPoster(mode: mode, limits: limits, depth: depth))
+            return .smartPoster(checkedPoster(mode: mode, limits: limits))
         case .mime:
             return Self.visibleText(type).map { .mime(type: $0, payload: payload) } ?? .other
         case .absoluteURI:
@@ -177,9 +165,9 @@ extension NDEFRecord {
         return String(decoding: prefix + payload.dropFirst(), as: UTF8.self)
     }
 
-    private func checkedPoster(mode: NDEFMode, limits: NDEFLimits, depth: Int) -> NDEFSmartPoster {
+    private func checkedPoster(mode: NDEFMode, limits: NDEFLimits) -> NDEFSmartPoster {
         var poster = NDEFSmartPoster(uri: "")
-        for record in NDEFDecoder.decode(payload, mode: mode, limits: limits, depth: depth + 1).records {
+        for record in NDEFDecoder.decode(payload, mode: mode, limits: limits, depth: 1).records {
             if record.isWellKnown(NDEFType.uri) {
                 poster.uri = record.checkedURI()
             } else if record.isWellKnown(NDEFType.text) {

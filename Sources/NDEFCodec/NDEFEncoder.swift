@@ -18,12 +18,12 @@ enum NDEFEncoder {
             try check(size <= room ? nil : .messageTooLong, bytes.count + size)
 
             append(record, isFirst: index == 0, isLast: index == records.count - 1, to: &bytes)
-            if var error = record.payloadFault(isStrict: mode == .strict, limits: limits, depth: 0) {
+            if var error = record.payloadFault(isStrict: mode == .strict, limits: limits) {
                 let payloadStart = bytes.count - record.payload.count
                 let typeStart = payloadStart - record.type.count - (record.id?.count ?? 0)
-                error.error.offset += error.isInType ? typeStart : payloadStart
-                error.error.attempt = .encoding
-                throw error.error
+                error.offset += record.tnf == .absoluteURI ? typeStart : payloadStart
+                error.attempt = .encoding
+                throw error
             }
         }
         return bytes
@@ -61,12 +61,9 @@ enum NDEFEncoder {
         bytes.append(flags)
         // The lengths were checked: the type and the identifier by `brokenRule`, the payload by the limits.
         bytes.append(UInt8(truncatingIfNeeded: record.type.count))
-        if !isShort {
-            bytes.append(UInt8(truncatingIfNeeded: record.payload.count >> 24))
-            bytes.append(UInt8(truncatingIfNeeded: record.payload.count >> 16))
-            bytes.append(UInt8(truncatingIfNeeded: record.payload.count >> 8))
+        for shift in isShort ? [0] : [24, 16, 8, 0] {
+            bytes.append(UInt8(truncatingIfNeeded: record.payload.count >> shift))
         }
-        bytes.append(UInt8(truncatingIfNeeded: record.payload.count))
         if let id = record.id { bytes.append(UInt8(truncatingIfNeeded: id.count)) }
         bytes += record.type
         if let id = record.id { bytes += id }

@@ -79,191 +79,97 @@ extension NDEFError: Encodable {
 }
 
 extension NDEFError {
-    /// The rules of NDEF, each with the name that stands for breaking it. Names are stable.
+    /// The rules of NDEF, each with the name that stands for breaking it. Names are stable; ``NDEFError/message`` has each
+    /// in words.
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
-        // The message.
+        // The message. Bytes behind its end are all that ``NDEFMode/lenient`` accepts of these.
 
-        /// There are no bytes or no records at all. (A formatted tag without a message is the tag reader's affair.)
-        case emptyMessage
-        /// The first record does not have MB, the mark of the message's begin.
-        case missingMessageBegin
-        /// A later record has MB.
-        case repeatedMessageBegin
-        /// The bytes end, and no record had ME, the mark of the message's end.
-        case missingMessageEnd
-        /// Bytes follow the record that has ME. ``NDEFMode/lenient`` reports and accepts it.
-        case trailingBytes
-        /// Bytes follow the end of a message inside a payload.
-        case trailingBytesInPayload
+        /// There are no records, or not one begin and one end (MB and ME) where they should be. (A formatted tag without a
+        /// message is the tag reader's affair.)
+        case emptyMessage, missingMessageBegin, repeatedMessageBegin, missingMessageEnd
+        /// Bytes follow the record that has ME: of the message itself, or of one inside a payload.
+        case trailingBytes, trailingBytesInPayload
 
         // The header and the fields of a record.
 
-        /// The bytes end within the header of a record.
-        case truncatedHeader
-        /// The type is longer than what is left.
-        case typeBeyondEnd
-        /// The identifier is longer than what is left.
-        case idBeyondEnd
-        /// The payload is longer than what is left.
-        case payloadBeyondEnd
-        /// A record of type name format 0 has a type, an identifier or a payload.
-        case emptyRecordWithContent
-        /// A record of type name format 1 to 4 has no type. Strict only.
-        case missingType
-        /// A record of type name format 5 has a type.
-        case unknownRecordWithType
-        /// The type name format is 7. Strict only.
-        case reservedTNF
-        /// The type has more than 255 bytes. Encoding only.
-        case typeTooLong
-        /// The identifier has more than 255 bytes. Encoding only.
-        case idTooLong
+        /// A header or a field is longer than what is left.
+        case truncatedHeader, typeBeyondEnd, idBeyondEnd, payloadBeyondEnd
+        /// A record has fields that its type name format does not have.
+        case emptyRecordWithContent, unknownRecordWithType
+        /// A record of type name format 1 to 4 has no type, or the format is 7. Strict only.
+        case missingType, reservedTNF
+        /// A field has more than 255 bytes. Encoding only.
+        case typeTooLong, idTooLong
 
         // Chunks.
 
-        /// A later chunk (type name format 6) where no chunked record has begun.
-        case chunkOutsideRun
-        /// A record that is no later chunk where a chunked record has not ended.
-        case chunkRunBroken
-        /// The bytes end within a chunked record.
-        case chunkRunUnfinished
-        /// A later chunk has a type.
-        case chunkWithType
-        /// A later chunk has an identifier field.
-        case chunkWithID
-        /// A chunk that is not the last has ME.
-        case chunkWithMessageEnd
+        /// A chunked record is not one first chunk and later ones, or a later one (type name format 6) has what only the
+        /// first may have.
+        case chunkOutsideRun, chunkRunBroken, chunkRunUnfinished, chunkWithType, chunkWithID, chunkWithMessageEnd
 
         // Limits.
 
-        /// The message is longer than ``NDEFLimits/message``.
-        case messageTooLong
-        /// The payload is longer than ``NDEFLimits/payload``.
-        case payloadTooLong
-        /// There are more records than ``NDEFLimits/records``.
-        case tooManyRecords
-        /// Messages lie deeper inside payloads than ``NDEFLimits/nesting``.
-        case nestingTooDeep
+        /// A limit of ``NDEFLimits`` is exceeded.
+        case messageTooLong, payloadTooLong, tooManyRecords, nestingTooDeep
 
         // Text.
 
-        /// A Text record has an empty payload, so no status byte.
-        case textWithoutStatus
+        /// A Text record has an empty payload, a language longer than the rest, or a language or text in other characters
+        /// than it may have.
+        case textWithoutStatus, textLanguageBeyondEnd, textLanguageNotASCII, textNotUTF8, textNotUTF16
         /// A Text record has no language. Strict only.
         case textWithoutLanguage
-        /// The language of a Text record is longer than the rest of the payload.
-        case textLanguageBeyondEnd
         /// The language of a Text record is over 63 characters. Making a record only.
         case textLanguageTooLong
-        /// The language of a Text record has something other than visible ASCII characters.
-        case textLanguageNotASCII
-        /// The text is not well-formed UTF-8.
-        case textNotUTF8
-        /// The text is not well-formed UTF-16.
-        case textNotUTF16
 
         // URI.
 
-        /// A URI record has an empty payload, so no prefix code.
-        case uriWithoutPrefix
+        /// A URI record has an empty payload, or a URI is not UTF-8 or has a control character (U+0000 to U+001F, U+007F to
+        /// U+009F).
+        case uriWithoutPrefix, uriNotUTF8, uriControlCharacter
         /// The prefix code of a URI record is one of 24 to FF, which are reserved. Strict only.
         case uriReservedPrefix
-        /// The URI is not well-formed UTF-8.
-        case uriNotUTF8
-        /// The URI has a control character (U+0000 to U+001F, U+007F to U+009F).
-        case uriControlCharacter
 
         // Smart Poster.
 
-        /// A Smart Poster has no URI record.
-        case smartPosterWithoutURI
-        /// A Smart Poster has a second URI record.
-        case smartPosterRepeatedURI
-        /// The action of a Smart Poster is not one byte.
-        case smartPosterActionLength
-        /// The size of a Smart Poster is not four bytes.
-        case smartPosterSizeLength
+        /// A Smart Poster has not one URI record, or a part of another length than the standard says.
+        case smartPosterWithoutURI, smartPosterRepeatedURI, smartPosterActionLength, smartPosterSizeLength
 
         // Connection handover. Found where a record is read, not where its message is.
 
-        /// A handover record has an empty payload, so no version.
-        case handoverWithoutVersion
-        /// A handover holds a record that holds a message itself.
-        case handoverNestedMessage
-        /// A handover has a second collision resolution or error. Strict only.
-        case handoverRepeatedRecord
-        /// The random number of a Handover Request is not two bytes.
-        case handoverCollisionLength
-        /// A Handover Request of version 1.2 or later has no random number. Strict only.
-        case handoverWithoutCollision
-        /// A Handover Request offers no carrier. Strict only.
-        case handoverWithoutCarrier
-        /// A field of a carrier is longer than what is left.
-        case handoverCarrierBeyondEnd
-        /// Bytes follow the last field of an alternative carrier. Strict only.
-        case handoverCarrierTrailingBytes
-        /// The type name format of a Handover Carrier is not one of 1 to 4.
-        case handoverCarrierFormat
-        /// The data of a handover's error does not have the length that its reason asks for.
-        case handoverErrorLength
+        /// A handover record has an empty payload, or holds a record that holds a message itself.
+        case handoverWithoutVersion, handoverNestedMessage
+        /// A handover says something twice, lacks what a request must have, or has bytes behind a carrier. Strict only.
+        case handoverRepeatedRecord, handoverWithoutCollision, handoverWithoutCarrier, handoverCarrierTrailingBytes
+        /// A field of a handover, a carrier or an error does not have the length or the value that the standard says.
+        case handoverCollisionLength, handoverCarrierBeyondEnd, handoverCarrierFormat, handoverErrorLength
 
         // Signature. Found where a record is read.
 
-        /// A Signature record has an empty payload, so no version.
-        case signatureWithoutVersion
-        /// A field of a Signature record is longer than what is left.
-        case signatureBeyondEnd
-        /// Bytes follow the last field of a Signature record.
-        case signatureTrailingBytes
-        /// A field of a Signature record is over 65 535 bytes, or there are over 15 certificates. Encoding only.
-        case signatureTooLong
+        /// A Signature record does not end with its last field.
+        case signatureWithoutVersion, signatureBeyondEnd, signatureTrailingBytes
 
         // Bluetooth. Found where a record is read.
 
-        /// A Bluetooth record ends before its address does.
-        case bluetoothTruncated
-        /// The length of a Bluetooth record is less than 8, its own and the address's.
-        case bluetoothLengthTooShort
-        /// The length of a Bluetooth record is longer than its payload.
-        case bluetoothLengthBeyondEnd
-        /// Bytes follow the end of a Bluetooth record's data. Strict only.
-        case bluetoothTrailingBytes
-        /// A structure of a Bluetooth record is longer than what is left.
-        case bluetoothStructureBeyondEnd
-        /// Bytes other than 0 follow the structure of length 0 that ends the data. Strict only.
-        case bluetoothDataAfterEnd
-        /// A Bluetooth address has another length than the standard says.
-        case bluetoothAddressLength
+        /// A Bluetooth record, its length, a structure or an address is longer or shorter than it can be.
+        case bluetoothTruncated, bluetoothLengthTooShort, bluetoothLengthBeyondEnd, bluetoothStructureBeyondEnd,
+            bluetoothAddressLength
+        /// Something follows the end of a Bluetooth record's data. Strict only.
+        case bluetoothTrailingBytes, bluetoothDataAfterEnd
 
         // Wi-Fi. Found where a record is read.
 
-        /// An attribute is longer than what is left.
-        case wifiAttributeBeyondEnd
-        /// An attribute of a credential has a length that the standard does not allow.
-        case wifiAttributeLength
+        /// An attribute does not have the length that it can have, or a credential has no name of its network.
+        case wifiAttributeBeyondEnd, wifiAttributeLength, wifiWithoutSSID
         /// A credential has an attribute twice. Strict only.
         case wifiRepeatedAttribute
-        /// A credential has no name of its network.
-        case wifiWithoutSSID
 
         // vCard. Found where a record is read.
 
-        /// The first line is not `BEGIN:VCARD`.
-        case vCardWithoutBegin
-        /// There is no line `END:VCARD`. Strict only.
-        case vCardWithoutEnd
-        /// There is no version, or another than 2.1, 3.0 and 4.0. Strict only.
-        case vCardWithoutVersion
-        /// A line is no property. Strict only.
-        case vCardLine
-        /// The text, or a value that was quoted-printable, is not UTF-8. Strict only.
-        case vCardNotText
-        /// A `=` is not followed by two hexadecimal digits. Strict only.
-        case vCardQuotedPrintable
-        /// There are more properties than ``VCard/mostProperties``.
-        case vCardTooManyProperties
-        /// A property has a name or a parameter that cannot be written. Encoding only.
-        case vCardUnwritable
+        /// The first line is not `BEGIN:VCARD`, or there are more properties than ``VCard/mostProperties``.
+        case vCardWithoutBegin, vCardTooManyProperties
+        /// The end or the version is missing, or a line or a value is malformed. Strict only.
+        case vCardWithoutEnd, vCardWithoutVersion, vCardLine, vCardNotText, vCardQuotedPrintable
 
         // Text given by a person.
 
@@ -330,7 +236,6 @@ extension NDEFError.Code {
         case .signatureWithoutVersion: "a Signature record has no version"
         case .signatureBeyondEnd: "a field of a Signature record is longer than what is left"
         case .signatureTrailingBytes: "bytes follow the last field of a Signature record"
-        case .signatureTooLong: "a field of a Signature record is over 65535 bytes, or there are over 15 certificates"
         case .bluetoothTruncated: "a Bluetooth record is cut off before its address ends"
         case .bluetoothLengthTooShort: "the length of a Bluetooth record does not even count its address"
         case .bluetoothLengthBeyondEnd: "the length of a Bluetooth record is longer than its payload"
@@ -349,7 +254,6 @@ extension NDEFError.Code {
         case .vCardNotText: "the vCard is not UTF-8"
         case .vCardQuotedPrintable: "a quoted-printable value of the vCard is broken"
         case .vCardTooManyProperties: "the number of properties of the vCard is over the limit"
-        case .vCardUnwritable: "a property of the vCard has a name or a parameter that cannot be written"
         case .notHexadecimal: "the text is not hexadecimal"
         }
     }

@@ -15,11 +15,7 @@ extension NDEFRecord {
     /// ``NDEFMode/lenient`` with the highest limits. `nil` for other records, and for a payload that breaks the rules of
     /// its type; ``decodedMedia(mode:limits:)`` reports which.
     public var media: NDEFMediaContent? {
-        do {
-            return try decodedMedia(mode: .lenient, limits: .maximum)
-        } catch {
-            return nil
-        }
+        try? decodedMedia(mode: .lenient, limits: .maximum)
     }
 
     /// What the record holds, if it is of one of the media types that ``NDEFMediaContent`` lists.
@@ -42,14 +38,6 @@ extension NDEFRecord {
         case .wifi: return .wifi(try NDEFWiFi(payload, mode: mode))
         case .vCard, .oldVCard: return .vCard(try VCard(decoding: payload, mode: mode))
         }
-    }
-
-    /// A record of a person: `text/vcard`, or `text/x-vcard` for version 2.1.
-    ///
-    /// - Throws: ``NDEFError/Code/vCardUnwritable`` for a property whose name or parameters cannot be written.
-    public static func vCard(_ card: VCard, id: [UInt8]? = nil) throws(NDEFError) -> NDEFRecord {
-        let type: NDEFMediaType = card.version == .v2_1 ? .oldVCard : .vCard
-        return .mime(type: type.rawValue, payload: try card.encoded(), id: id)
     }
 }
 

@@ -101,13 +101,6 @@ package struct NDEFReport: Sendable, Hashable, Encodable {
     private enum CodingKeys: String, CodingKey {
         case records, error
     }
-
-    /// The object described above.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encodeIfPresent(records, forKey: .records)
-        try container.encodeIfPresent(error, forKey: .error)
-    }
 }
 
 /// What an NDEF message may cost at most. No message makes the decoder allocate more than a small multiple of its own

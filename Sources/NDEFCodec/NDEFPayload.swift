@@ -2,38 +2,27 @@
 enum NDEFPayload {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// A broken rule, counted from the start of the field that it is in.
-    struct Fault {
-        var error: NDEFError
-        var isInType = false
-    }
-
-    /// Checks the payload (and for an absolute URI the type) of a record.
+    /// The rule that the payload of a record breaks, counted from the payload's start; for an absolute URI the one that
+    /// its type breaks, counted from the type's.
     ///
     /// - Parameter depth: How many messages the record lies in the payloads of.
     static func fault(
-        tnf: NDEFRecord.TNF,
-        type: Bytes,
-        payload: Bytes,
+        _ tnf: NDEFRecord.TNF,
+        _ type: Bytes,
+        _ payload: Bytes,
         isStrict: Bool,
         limits: NDEFLimits,
         depth: Int
-    ) -> Fault? {
-        switch tnf {
-        case .wellKnown:
-            if type.count == 1 {
-                if type[0] == 0x54 { return textFault(in: payload, isStrict: isStrict).map { Fault(error: $0) } }
-                if type[0] == 0x55 { return uriRecordFault(in: payload, isStrict: isStrict).map { Fault(error: $0) } }
-            } else if type.count == 2, type[0] == 0x53, type[1] == 0x70 {
-                return posterFault(in: payload, isStrict: isStrict, limits: limits, depth: depth)
-                    .map { Fault(error: $0) }
-            }
-            return nil
-        case .absoluteURI:
-            return uriFault(in: type).map { Fault(error: $0, isInType: true) }
-        default:
-            return nil
+    ) -> NDEFError? {
+        if tnf == .absoluteURI { return uriFault(in: type) }
+        guard tnf == .wellKnown else { return nil }
+        if type.count == 1 {
+            if type[0] == 0x54 { return textFault(in: payload, isStrict: isStrict) }
+            if type[0] == 0x55 { return uriRecordFault(in: payload, isStrict: isStrict) }
+        } else if type.count == 2, type[0] == 0x53, type[1] == 0x70 {
+            return posterFault(in: payload, isStrict: isStrict, limits: limits, depth: depth)
         }
+        return nil
     }
 
     /// The bytes from `start` on, which must not be over the count.
@@ -143,33 +132,16 @@ extension NDEFScanner {
     func payloadFault(of item: Item, depth: Int) -> NDEFError? {
         guard item.tnf == .wellKnown || item.tnf == .absoluteURI else { return nil }
         let type = part(item.typeStart, item.typeCount)
-        let found: NDEFPayload.Fault?
-        if item.isChunked {
-            found = joined.withUnsafeBufferPointer {
-                NDEFPayload.fault(
-                    tnf: item.tnf,
-                    type: type,
-                    payload: $0,
-                    isStrict: isStrict,
-                    limits: limits,
-                    depth: depth
-                )
-            }
-        } else {
-            let payload = part(item.payloadStart, item.payloadCount)
-            found = NDEFPayload.fault(
-                tnf: item.tnf,
-                type: type,
-                payload: payload,
-                isStrict: isStrict,
-                limits: limits,
-                depth: depth
-            )
+        func fault(_ payload: NDEFPayload.Bytes) -> NDEFError? {
+            NDEFPayload.fault(item.tnf, type, payload, isStrict: isStrict, limits: limits, depth: depth)
         }
-        guard let found else { return nil }
-        var error = found.error
+        let found =
+            item.isChunked
+            ? joined.withUnsafeBufferPointer(fault) : fault(part(item.payloadStart, item.payloadCount))
+        guard var error = found else { return nil }
         error.offset =
-            found.isInType ? item.typeStart + error.offset : offset(ofPayloadByte: error.offset, in: item)
+            item.tnf == .absoluteURI
+            ? item.typeStart + error.offset : offset(ofPayloadByte: error.offset, in: item)
         return error
     }
 }

@@ -133,49 +133,23 @@ extension NDEFRecord {
     /// - Throws: The rule that the URI, a title or another part breaks.
     public static func smartPoster(_ poster: NDEFSmartPoster, id: [UInt8]? = nil) throws(NDEFError) -> NDEFRecord {
         var records = [try NDEFRecord.uri(poster.uri)]
-        for title in poster.titles {
-            records.append(try .text(title))
-        }
-        if let action = poster.action {
-            records.append(NDEFRecord(tnf: .wellKnown, type: NDEFType.action, payload: [action.code]))
-        }
-        if let size = poster.size {
-            let payload = (0..<4).map { UInt8(truncatingIfNeeded: size >> (24 - 8 * $0)) }
-            records.append(NDEFRecord(tnf: .wellKnown, type: NDEFType.size, payload: payload))
-        }
-        if let mimeType = poster.mimeType {
-            records.append(NDEFRecord(tnf: .wellKnown, type: NDEFType.mediaType, payload: Array(mimeType.utf8)))
+        for title in poster.titles { records.append(try .text(title)) }
+        let advice = [
+            (NDEFType.action, poster.action.map { [$0.code] }), (NDEFType.size, poster.size?.bigEndianBytes),
+            (NDEFType.mediaType, poster.mimeType.map { Array($0.utf8) }),
+        ]
+        for case (let type, let payload?) in advice {
+            records.append(NDEFRecord(tnf: .wellKnown, type: type, payload: payload))
         }
         records += poster.icons
         records += poster.others
         let payload = try NDEFEncoder.encode(records, mode: .lenient, limits: .maximum)
         let record = NDEFRecord(tnf: .wellKnown, type: NDEFType.smartPoster, id: id, payload: payload)
-        if var fault = record.payloadFault(isStrict: false, limits: .maximum, depth: 0) {
-            fault.error.attempt = .encoding
-            throw fault.error
+        if var fault = record.payloadFault(isStrict: false, limits: .maximum) {
+            fault.attempt = .encoding
+            throw fault
         }
         return record
-    }
-
-    /// A Smart Poster record of a URI, a title and an action.
-    ///
-    /// - Throws: The rule that the URI or the title breaks.
-    public static func smartPoster(
-        uri: String,
-        title: String? = nil,
-        language: String = "en",
-        action: NDEFSmartPoster.Action? = nil,
-        id: [UInt8]? = nil
-    ) throws(NDEFError) -> NDEFRecord {
-        let titles = title.map { [NDEFText($0, language: language)] } ?? []
-        return try .smartPoster(NDEFSmartPoster(uri: uri, titles: titles, action: action), id: id)
-    }
-
-    /// A Signature record. The signature has to be made elsewhere.
-    ///
-    /// - Throws: ``NDEFError/Code/signatureTooLong``, or the rule that a URI breaks.
-    public static func signature(_ signature: NDEFSignature, id: [UInt8]? = nil) throws(NDEFError) -> NDEFRecord {
-        NDEFRecord(tnf: .wellKnown, type: NDEFType.signature, id: id, payload: try signature.payload())
     }
 
     /// A record of a media type, such as `text/vcard` or `text/plain; charset=utf-8`, which is kept as given.
@@ -319,14 +293,6 @@ extension NDEFRecord: Codable {
 extension NDEFRecord.TNF {
     /// The name in JSON.
     public var name: String {
-        switch self {
-        case .empty: "empty"
-        case .wellKnown: "well-known"
-        case .mime: "mime"
-        case .absoluteURI: "uri"
-        case .external: "external"
-        case .unknown: "unknown"
-        case .reserved: "reserved"
-        }
+        ["empty", "well-known", "mime", "uri", "external", "unknown", "unchanged", "reserved"][Int(rawValue)]
     }
 }

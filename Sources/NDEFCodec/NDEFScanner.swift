@@ -4,43 +4,31 @@
 /// Every read of `bytes` lies behind a comparison with `count`, the buffer's own length: the subscript of an unsafe
 /// buffer does not check in a release build.
 package struct NDEFScanner {
-    /// Where a record lies in the buffer. The payload of a chunked record is in ``NDEFScanner/joined`` instead.
+    /// Where a record or a chunk lies in the buffer. The payload of a chunked record is in ``NDEFScanner/joined`` instead.
     package struct Item {
-        package var tnf: NDEFRecord.TNF
+        package var tnf: NDEFRecord.TNF = .empty
         package var start: Int
+        fileprivate var flags: UInt8
         package var typeStart: Int
         package var typeCount: Int
         package var idCount: Int
-        package var hasID: Bool
         package var payloadStart: Int
         package var payloadCount: Int
-        package var isChunked = false
 
+        package var hasID: Bool { flags & Flag.idLength != 0 }
+        package var isChunked: Bool { flags & Flag.chunk != 0 }
         package var idStart: Int { typeStart + typeCount }
         var payloadLengthOffset: Int { start + 2 }
+        fileprivate var end: Int { payloadStart + payloadCount }
     }
 
-    private enum Flag {
+    fileprivate enum Flag {
         static let messageBegin: UInt8 = 0x80
         static let messageEnd: UInt8 = 0x40
         static let chunk: UInt8 = 0x20
         static let short: UInt8 = 0x10
         static let idLength: UInt8 = 0x08
         static let tnf: UInt8 = 0x07
-    }
-
-    /// A header whose fields are known to lie in the buffer.
-    private struct Header {
-        var start: Int
-        var flags: UInt8
-        var typeStart: Int
-        var typeCount: Int
-        var idCount: Int
-        var payloadStart: Int
-        var payloadCount: Int
-        var end: Int { payloadStart + payloadCount }
-        /// Where the length of the identifier stands, if there is one.
-        var idLengthOffset: Int { typeStart - 1 }
     }
 
     let bytes: UnsafeBufferPointer<UInt8>
@@ -71,33 +59,23 @@ package struct NDEFScanner {
     package mutating func next() -> Item? {
         if hasEnded || fault != nil { return nil }
         guard position < count else { return fail(.missingMessageEnd, at: count) }
-        guard let header = readHeader() else { return nil }
-        if header.flags & Flag.tnf == 6 { return fail(.chunkOutsideRun, at: header.start) }
-        guard let tnf = NDEFRecord.TNF(rawValue: header.flags & Flag.tnf) else {
-            return fail(.reservedTNF, at: header.start)
+        guard var item = readHeader() else { return nil }
+        if item.flags & Flag.tnf == 6 { return fail(.chunkOutsideRun, at: item.start) }
+        guard let tnf = NDEFRecord.TNF(rawValue: item.flags & Flag.tnf) else {
+            return fail(.reservedTNF, at: item.start)
         }
-        guard isInPlace(header) else { return nil }
-        guard records < limits.records else { return fail(.tooManyRecords, at: header.start, value: records + 1) }
-        guard header.payloadCount <= limits.payload else {
-            return fail(.payloadTooLong, at: header.start + 2, value: header.payloadCount)
+        guard isInPlace(item) else { return nil }
+        guard records < limits.records else { return fail(.tooManyRecords, at: item.start, value: records + 1) }
+        guard item.payloadCount <= limits.payload else {
+            return fail(.payloadTooLong, at: item.start + 2, value: item.payloadCount)
         }
-        var item = Item(
-            tnf: tnf,
-            start: header.start,
-            typeStart: header.typeStart,
-            typeCount: header.typeCount,
-            idCount: header.idCount,
-            hasID: header.flags & Flag.idLength != 0,
-            payloadStart: header.payloadStart,
-            payloadCount: header.payloadCount
-        )
-        position = header.end
-        if header.flags & Flag.chunk != 0 {
-            item.isChunked = true
-            guard joinChunks(after: header, isEmptyRecord: tnf == .empty) else { return nil }
+        item.tnf = tnf
+        position = item.end
+        if item.isChunked {
+            guard joinChunks(after: item, isEmptyRecord: tnf == .empty) else { return nil }
             item.payloadCount = joined.count
         } else {
-            finish(after: header)
+            finish(after: item)
         }
         records += 1
         return item
@@ -111,7 +89,7 @@ package struct NDEFScanner {
         walker.fault = nil
         var left = index
         while let header = walker.readHeader() {
-            let isLast = header.flags & Flag.chunk == 0
+            let isLast = !header.isChunked
             // The byte after the last one belongs to the last chunk.
             if left < header.payloadCount || isLast { return header.payloadStart + min(left, header.payloadCount) }
             left -= header.payloadCount
@@ -124,7 +102,7 @@ package struct NDEFScanner {
 
     /// Reads the header at `position` and checks its lengths and the record's own rules.
     @inline(__always)
-    private mutating func readHeader() -> Header? {
+    private mutating func readHeader() -> Item? {
         let start = position
         let left = count - start
         guard left >= 3 else { return fail(.truncatedHeader, at: count) }
@@ -152,7 +130,7 @@ package struct NDEFScanner {
         guard payloadCount <= count - cursor else {
             return fail(.payloadBeyondEnd, at: start + 2, value: payloadCount)
         }
-        let header = Header(
+        let header = Item(
             start: start,
             flags: flags,
             typeStart: typeStart,
@@ -165,12 +143,12 @@ package struct NDEFScanner {
     }
 
     @inline(__always)
-    private mutating func followsOwnRules(_ header: Header) -> Bool {
+    private mutating func followsOwnRules(_ header: Item) -> Bool {
         switch header.flags & Flag.tnf {
         case 0:
             if header.typeCount != 0 { return refuse(.emptyRecordWithContent, at: header.start + 1) }
             if header.payloadCount != 0 { return refuse(.emptyRecordWithContent, at: header.start + 2) }
-            if header.idCount != 0 { return refuse(.emptyRecordWithContent, at: header.idLengthOffset) }
+            if header.idCount != 0 { return refuse(.emptyRecordWithContent, at: header.typeStart - 1) }
         case 1...4:
             if header.typeCount == 0, isStrict { return refuse(.missingType, at: header.start + 1) }
         case 5:
@@ -179,7 +157,7 @@ package struct NDEFScanner {
             }
         case 6:
             if header.typeCount != 0 { return refuse(.chunkWithType, at: header.start + 1, value: header.typeCount) }
-            if header.flags & Flag.idLength != 0 { return refuse(.chunkWithID, at: header.start) }
+            if header.hasID { return refuse(.chunkWithID, at: header.start) }
         default:
             if isStrict { return refuse(.reservedTNF, at: header.start) }
         }
@@ -188,7 +166,7 @@ package struct NDEFScanner {
 
     /// Checks the marks of the message's begin and end.
     @inline(__always)
-    private mutating func isInPlace(_ header: Header) -> Bool {
+    private mutating func isInPlace(_ header: Item) -> Bool {
         if header.flags & (Flag.chunk | Flag.messageEnd) == Flag.chunk | Flag.messageEnd {
             return refuse(.chunkWithMessageEnd, at: header.start)
         }
@@ -202,7 +180,7 @@ package struct NDEFScanner {
 
     /// Notes the end of the message, and what follows it.
     @inline(__always)
-    private mutating func finish(after header: Header) {
+    private mutating func finish(after header: Item) {
         guard header.flags & Flag.messageEnd != 0 else { return }
         hasEnded = true
         // The record itself is good, so it is still delivered.
@@ -212,7 +190,7 @@ package struct NDEFScanner {
     // MARK: - Chunks
 
     /// Appends the payloads of all chunks of the record that begins with `first`.
-    private mutating func joinChunks(after first: Header, isEmptyRecord: Bool) -> Bool {
+    private mutating func joinChunks(after first: Item, isEmptyRecord: Bool) -> Bool {
         joined = Array(bytes[first.payloadStart..<first.end])
         while true {
             guard position < count else { return refuse(.chunkRunUnfinished, at: count) }
@@ -227,7 +205,7 @@ package struct NDEFScanner {
             }
             joined += bytes[header.payloadStart..<header.end]
             position = header.end
-            if header.flags & Flag.chunk == 0 {
+            if !header.isChunked {
                 finish(after: header)
                 return true
             }

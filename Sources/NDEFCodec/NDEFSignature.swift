@@ -1,31 +1,31 @@
 import CardCore
 
 /// The content of a Signature record (`Sig`, NFC Forum Signature RTD 2.0): a signature over the records before it, up to
-/// the Signature record before or the message's start.
-///
-/// It is read and shown, not verified. Every bit of the payload is in a field, so that writing it again gives the same
-/// bytes.
+/// the Signature record before or the message's start, read to be shown. It is not verified.
 public struct NDEFSignature: Sendable, Hashable {
     /// The minor number of the version, 0 to 15; the major number is 2.
-    public var minorVersion: UInt8
+    public var minorVersion: UInt8 = 0
 
-    /// How the signature was made. Only 7 bits are written.
+    /// How the signature was made.
     public var algorithm: Algorithm
 
     /// The hash of what is signed: 2 is SHA-256.
-    public var hash: UInt8
+    public var hash: UInt8 = 2
 
     /// The signature; empty for a marker, which begins the range of the next signature.
     public var signature: Data
 
     /// The form of the certificates, 0 to 7: 0 is X.509, 1 is M2M.
-    public var certificateFormat: UInt8
+    public var certificateFormat: UInt8 = 0
 
     /// The certificates, the signer's first; at most 15.
-    public var certificates: [[UInt8]]
+    public var certificates: [[UInt8]] = []
 
     /// Where the certificate that issued the last one is.
     public var certificateURI: String?
+
+    /// Whether the record signs nothing and only begins the range of the next signature.
+    public var isMarker: Bool { algorithm == .none && signature == .bytes([]) }
 
     /// A signature, or where it is.
     public enum Data: Sendable, Hashable {
@@ -59,28 +59,6 @@ public struct NDEFSignature: Sendable, Hashable {
                 ? Self.names[Int(rawValue)] : "0x" + CollectionOfOne(rawValue).hex
         }
     }
-
-    /// A signature.
-    public init(
-        algorithm: Algorithm,
-        hash: UInt8 = 2,
-        signature: Data,
-        certificateFormat: UInt8 = 0,
-        certificates: [[UInt8]] = [],
-        certificateURI: String? = nil,
-        minorVersion: UInt8 = 0
-    ) {
-        self.minorVersion = minorVersion & 0x0F
-        self.algorithm = algorithm
-        self.hash = hash
-        self.signature = signature
-        self.certificateFormat = certificateFormat & 0x07
-        self.certificates = certificates
-        self.certificateURI = certificateURI
-    }
-
-    /// Whether the record signs nothing and only begins the range of the next signature.
-    public var isMarker: Bool { algorithm == .none && signature == .bytes([]) }
 }
 
 extension NDEFSignature {
@@ -104,13 +82,13 @@ extension NDEFSignature {
             throw NDEFError(.signatureTrailingBytes, at: cursor.offset, value: cursor.left)
         }
         self.init(
+            minorVersion: version & 0x0F,
             algorithm: Algorithm(rawValue: kind),
             hash: hash,
             signature: signature,
-            certificateFormat: chain >> 4,
+            certificateFormat: chain >> 4 & 0x07,
             certificates: certificates,
-            certificateURI: certificateURI,
-            minorVersion: version
+            certificateURI: certificateURI
         )
     }
 
@@ -126,42 +104,6 @@ extension NDEFSignature {
             throw fault
         }
         return .uri(String(decoding: bytes, as: UTF8.self))
-    }
-
-    /// The payload.
-    ///
-    /// - Throws: ``NDEFError/Code/signatureTooLong`` for a field of over 65 535 bytes or over 15 certificates, and the
-    ///   rule that a URI breaks.
-    func payload() throws(NDEFError) -> [UInt8] {
-        var bytes = [0x20 | minorVersion & 0x0F, algorithm.rawValue, hash]
-        func append(_ field: [UInt8]) throws(NDEFError) {
-            guard let count = UInt16(exactly: field.count) else {
-                throw NDEFError(.signatureTooLong, at: bytes.count, value: field.count, attempting: .encoding)
-            }
-            bytes += [UInt8(count >> 8), UInt8(count & 0xFF)] + field
-        }
-        func append(uri: String) throws(NDEFError) {
-            let field = Array(uri.utf8)
-            if let fault = field.withUnsafeBufferPointer(NDEFPayload.uriFault) {
-                throw NDEFError(fault.code, at: bytes.count + 2 + fault.offset, attempting: .encoding)
-            }
-            try append(field)
-        }
-        switch signature {
-        case .bytes(let field): try append(field)
-        case .uri(let uri):
-            bytes[1] |= 0x80
-            try append(uri: uri)
-        }
-        guard certificates.count <= 15 else {
-            throw NDEFError(.signatureTooLong, at: bytes.count, value: certificates.count, attempting: .encoding)
-        }
-        var chain = (certificateFormat & 0x07) << 4 | UInt8(truncatingIfNeeded: certificates.count)
-        if certificateURI != nil { chain |= 0x80 }
-        bytes.append(chain)
-        for certificate in certificates { try append(certificate) }
-        if let certificateURI { try append(uri: certificateURI) }
-        return bytes
     }
 }
 

@@ -74,13 +74,4 @@ public struct NDEFSmartPoster: Sendable, Hashable {
 
     /// The first title.
     public var title: String? { titles.first?.text }
-
-    /// The title in a language, compared without regard to case: the exact tag before one with the same first part.
-    public func title(language: String) -> String? {
-        let wanted = language.lowercased()
-        let primary = wanted.prefix { $0 != "-" }
-        return
-            (titles.first { $0.language.lowercased() == wanted }
-            ?? titles.first { $0.language.lowercased().prefix { $0 != "-" } == primary })?.text
-    }
 }

@@ -5,7 +5,7 @@ import CardCore
 /// It describes itself without what it says of the person.
 public struct VCard: Sendable, Hashable {
     /// The version of the standard that the card follows.
-    public var version: Version
+    public var version = Version.v3_0
 
     /// The properties in the order in which they are written, without `BEGIN`, `VERSION` and `END`.
     public var properties: [Property]
@@ -39,22 +39,13 @@ public struct VCard: Sendable, Hashable {
             self.rawValue = VCardText.oneLine(rawValue)
         }
 
-        /// A property with a text as its value.
-        public init(_ name: String, text: String, parameters: [Parameter] = [], group: String? = nil) {
-            self.init(group: group, name: name, parameters: parameters, rawValue: VCardText.escape(text))
-        }
-
-        /// A property whose value has components, such as `N` and `ORG`.
-        public init(_ name: String, components: [String], parameters: [Parameter] = [], group: String? = nil) {
-            let value = components.map(VCardText.escape).joined(separator: ";")
-            self.init(group: group, name: name, parameters: parameters, rawValue: value)
-        }
-
         /// The value as one text.
         public var text: String { VCardText.unescape(rawValue) }
 
         /// The components of a value such as that of `N`, each as a text.
-        public var components: [String] { VCardText.split(rawValue).map(VCardText.unescape) }
+        public var components: [String] {
+            VCardText.split(rawValue) { $0 == "\\" && !$1 }.map(VCardText.unescape)
+        }
     }
 
     /// A parameter of a property.
@@ -64,17 +55,10 @@ public struct VCard: Sendable, Hashable {
         /// The value, without quotes, as it is written; several values are separated by commas.
         public var value: String
 
-        /// A parameter.
-        public init(_ name: String, _ value: String) {
+        init(_ name: String, _ value: String) {
             self.name = name.uppercased()
             self.value = value
         }
-    }
-
-    /// A card.
-    public init(version: Version = .v3_0, properties: [Property]) {
-        self.version = version
-        self.properties = properties
     }
 
     /// The most properties that a card may have.
@@ -90,45 +74,19 @@ public struct VCard: Sendable, Hashable {
 
     /// The first property of a name whose text is not empty, without white space round it.
     public func first(_ name: String) -> String? {
-        let name = name.uppercased()
-        for property in properties where property.name == name {
-            let text = property.text.trimmed
-            if !text.isEmpty { return text }
-        }
-        return nil
+        all(name).lazy.map(\.text.trimmed).first { !$0.isEmpty }
     }
-
-    /// The name as it is shown (`FN`).
-    public var formattedName: String? { first("FN") }
 
     /// The parts of the name (`N`): family name, given name, further names, titles before and after.
     public var nameComponents: [String] { all("N").first?.components ?? [] }
 
     /// The name: `FN`, or else title, given name, further names, family name and suffix of `N`.
     public var name: String? {
-        if let formattedName { return formattedName }
+        if let name = first("FN") { return name }
         let parts = nameComponents.map(\.trimmed)
         let order = [3, 1, 2, 0, 4].compactMap { parts.indices.contains($0) && !parts[$0].isEmpty ? parts[$0] : nil }
         return order.isEmpty ? nil : order.joined(separator: " ")
     }
-
-    /// The identifier of the person or card (`UID`).
-    public var uid: String? { first("UID") }
-
-    /// The organisation and its units (`ORG`).
-    public var organization: [String] { all("ORG").first?.components ?? [] }
-
-    /// The addresses of electronic mail (`EMAIL`).
-    public var emails: [String] { all("EMAIL").map(\.text.trimmed).filter { !$0.isEmpty } }
-
-    /// The telephone numbers (`TEL`), without the `tel:` that version 4.0 writes.
-    public var phones: [String] {
-        all("TEL").map(\.text.trimmed).filter { !$0.isEmpty }
-            .map { $0.lowercased().hasPrefix("tel:") ? String($0.dropFirst(4)) : $0 }
-    }
-
-    /// The remark (`NOTE`).
-    public var note: String? { first("NOTE") }
 
     /// The names under which clubs write a member's number; the first that the card has counts.
     public static let memberNumberNames = [
@@ -138,10 +96,7 @@ public struct VCard: Sendable, Hashable {
 
     /// The member's number, from the first of ``memberNumberNames`` that the card has.
     public var memberNumber: String? {
-        for name in Self.memberNumberNames {
-            if let number = first(name) { return number }
-        }
-        return nil
+        Self.memberNumberNames.lazy.compactMap(first).first
     }
 }
 
@@ -157,7 +112,6 @@ extension VCard.Property: Redacted {
 
 /// The escapes of a vCard's values.
 enum VCardText {
-    /// Whether a scalar ends a line where a value is written, so that it has to be escaped.
     private static func isLineBreak(_ scalar: Unicode.Scalar) -> Bool { scalar == "\n" || scalar == "\r" }
 
     /// A value in one line: every line break as `\n`.
@@ -186,15 +140,6 @@ enum VCardText {
         return String(result)
     }
 
-    static func escape(_ text: String) -> String {
-        var result = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            if scalar == "\\" || scalar == "," || scalar == ";" { result.append("\\") }
-            result.append(scalar)
-        }
-        return oneLine(String(result))
-    }
-
     /// The text that a value in one line stands for. A backslash before another character than those that are escaped
     /// stands for itself.
     static func unescape(_ value: String) -> String {
@@ -221,31 +166,27 @@ enum VCardText {
         return String(result)
     }
 
-    /// The components of a value, still escaped.
-    static func split(_ value: String) -> [String] {
-        var parts: [String] = []
-        var part = String.UnicodeScalarView()
-        var isEscaped = false
-        for scalar in value.unicodeScalars {
-            if scalar == ";", !isEscaped {
-                parts.append(String(part))
-                part = String.UnicodeScalarView()
-                continue
+    /// A text cut at its semicolons; never empty.
+    ///
+    /// - Parameter isProtected: whether the scalar behind one is protected, by a backslash or in quotes.
+    static func split(_ text: String, _ isProtected: (Unicode.Scalar, _ itself: Bool) -> Bool) -> [String] {
+        var parts = [String.UnicodeScalarView()]
+        var isInside = false
+        for scalar in text.unicodeScalars {
+            if scalar == ";", !isInside {
+                parts.append(String.UnicodeScalarView())
+            } else {
+                isInside = isProtected(scalar, isInside)
+                parts[parts.count - 1].append(scalar)
             }
-            isEscaped = scalar == "\\" && !isEscaped
-            part.append(scalar)
         }
-        parts.append(String(part))
-        return parts
+        return parts.map { String($0) }
     }
 
     /// Whether a text can be the name of a property, a group or a parameter: letters, digits and hyphens of ASCII.
     /// Underscores, which no standard allows, are found on cards.
     static func isName(_ text: some StringProtocol) -> Bool {
         !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-            }
+            && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_".utf8.contains($0) }
     }
 }

@@ -106,20 +106,7 @@ struct VCardLine {
 
     /// What stands before the colon, cut at the semicolons that are not in quotes; never empty.
     static func fields(_ text: String) -> [String] {
-        var fields: [String] = []
-        var field = String.UnicodeScalarView()
-        var isQuoted = false
-        for scalar in text.unicodeScalars {
-            if scalar == "\"" { isQuoted.toggle() }
-            if scalar == ";", !isQuoted {
-                fields.append(String(field))
-                field = String.UnicodeScalarView()
-            } else {
-                field.append(scalar)
-            }
-        }
-        fields.append(String(field))
-        return fields
+        VCardText.split(text) { $0 == "\"" ? !$1 : $1 }
     }
 }
 
@@ -135,18 +122,12 @@ struct VCardLines {
         // A byte order mark is no part of the text.
         position = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         var probe = position
-        var isOld = false
-        for _ in 0..<8 {
-            guard let range = Self.physicalLine(in: bytes, &probe) else { break }
+        let lines = (0..<8).compactMap { _ in Self.physicalLine(in: bytes, &probe) }
+        keepsFoldedSpace = lines.contains { range in
             // What continues a line is no line, whatever it looks like.
-            guard let first = bytes[range].first, first != 0x20, first != 0x09 else { continue }
-            let line = VCardLine(bytes: Array(bytes[range].prefix(64)), offset: 0, next: 0)
-            if line.isMark("VERSION:2.1") {
-                isOld = true
-                break
-            }
+            guard let first = bytes[range].first, first != 0x20, first != 0x09 else { return false }
+            return VCardLine(bytes: Array(bytes[range].prefix(64)), offset: 0, next: 0).isMark("VERSION:2.1")
         }
-        keepsFoldedSpace = isOld
     }
 
     private static func physicalLine(in bytes: [UInt8], _ position: inout Int) -> Range<Int>? {
@@ -237,13 +218,7 @@ extension VCard.Property {
         mode: NDEFMode
     ) throws(NDEFError) -> [UInt8] {
         func digit(_ index: Int) -> UInt8? {
-            guard index < bytes.count else { return nil }
-            switch bytes[index] {
-            case 0x30...0x39: return bytes[index] - 0x30
-            case 0x41...0x46: return bytes[index] - 0x37
-            case 0x61...0x66: return bytes[index] - 0x57
-            default: return nil
-            }
+            index < bytes.count ? Character(Unicode.Scalar(bytes[index])).hexDigitValue.map(UInt8.init) : nil
         }
         var result: [UInt8] = []
         var index = 0

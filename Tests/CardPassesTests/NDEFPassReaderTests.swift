@@ -93,7 +93,8 @@ import TestSupport
         #expect(Self.found([try .uri(uri)]) == expected)
         #expect(Self.found([.absoluteURI(uri)]) == expected)
         if !uri.isEmpty {
-            #expect(Self.found([try .smartPoster(uri: uri, title: "4|U9|x|Not this")]) == expected)
+            let poster = NDEFSmartPoster(uri: uri, titles: [NDEFText("4|U9|x|Not this")])
+            #expect(Self.found([try .smartPoster(poster)]) == expected)
         }
     }
 

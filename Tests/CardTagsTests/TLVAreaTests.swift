@@ -286,3 +286,10 @@ import TestSupport
         #expect(error == .tooLarge(length: 65_535, capacity: 65_534))
     }
 }
+
+extension TLVArea {
+    fileprivate func read(from memory: inout some TagMemory, limit: Int) throws(TagError) -> TagContent {
+        let place = TagArea(capacity: capacity, version: .init(major: 1, minor: 0))
+        return try read(from: &memory, into: place, limit: limit)
+    }
+}

@@ -120,7 +120,7 @@ import TestSupport
 
     /// A Smart Poster with a Smart Poster in it, and so on; 1 is one without.
     private func poster(levels: Int) throws -> NDEFRecord {
-        var record = try NDEFRecord.smartPoster(uri: "https://a.b")
+        var record = try NDEFRecord.smartPoster(NDEFSmartPoster(uri: "https://a.b"))
         for _ in 1..<max(levels, 1) {
             let inner = NDEFMessage([try .uri("https://a.b"), record])
             // The inner message is written by hand, since its own depth is what is tested.

@@ -82,9 +82,6 @@ struct ShownVector: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 }
 
-/// What only making a record meets.
-let encodingFaults: Set<NDEFError.Code> = [.signatureTooLong, .vCardUnwritable]
-
 private let ac = #"{"auxiliary":[],"power":"active","reference":"30"}"#
 private let classic = "application/vnd.bluetooth.ep.oob"
 private let lowEnergy = "application/vnd.bluetooth.le.oob"
@@ -225,12 +222,12 @@ let signatureVectors: [ContentVector] = [
         "21 8B 02 0009 68747470733A2F2F61 92 0002 AABB 0000 0003 783A79",
         .signature(
             NDEFSignature(
+                minorVersion: 1,
                 algorithm: .ecdsaP256,
                 signature: .uri("https://a"),
                 certificateFormat: 1,
                 certificates: [[0xAA, 0xBB], []],
-                certificateURI: "x:y",
-                minorVersion: 1
+                certificateURI: "x:y"
             )
         )
     ),
@@ -240,11 +237,11 @@ let signatureVectors: [ContentVector] = [
         "2F 7F FF 0001 00 70",
         .signature(
             NDEFSignature(
+                minorVersion: 15,
                 algorithm: .init(rawValue: 0x7F),
                 hash: 0xFF,
                 signature: .bytes([0]),
-                certificateFormat: 7,
-                minorVersion: 15
+                certificateFormat: 7
             )
         )
     ),

@@ -200,7 +200,7 @@ struct FileExplainer: ExchangeExplainer {
     }
 
     private static func access(_ byte: UInt8) -> String {
-        switch Type4Tag.access(byte) {
+        switch TagArea.Access(byte, never: 0xFF) {
         case .free: "free"
         case .never: "never"
         case .proprietary: "with a key, or as the maker decides"

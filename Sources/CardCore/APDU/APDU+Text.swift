@@ -17,7 +17,7 @@ extension CommandAPDU: CustomStringConvertible {
             if !data.isEmpty { text += " " + data.hex }
         } else {
             text = header
-            if !data.isEmpty { text += ", " + Self.counted(data) }
+            if !data.isEmpty { text += ", " + Self.counted(data.count, data) }
         }
         if let expectedLength { text += ", Le \(expectedLength)" }
         return text
@@ -63,9 +63,11 @@ extension CommandAPDU: CustomStringConvertible {
         }
     }
 
-    /// "3 bytes 010203".
-    static func counted(_ bytes: [UInt8]) -> String {
-        "\(bytes.count) \(bytes.count == 1 ? "byte" : "bytes") \(bytes.hex)"
+    /// "3 bytes 010203", or "3 bytes" where the bytes are not to be shown.
+    static func counted(_ count: Int, _ bytes: [UInt8]?) -> String {
+        let text = "\(count) \(count == 1 ? "byte" : "bytes")"
+        guard let bytes, !bytes.isEmpty else { return text }
+        return "\(text) \(bytes.hex)"
     }
 
     private static let instructionNames: [UInt8: String] = [
@@ -98,6 +100,6 @@ extension ResponseAPDU: CustomStringConvertible {
     ///
     /// All data bytes are shown; nothing is redacted.
     public var description: String {
-        data.isEmpty ? "\(statusWord)" : "\(CommandAPDU.counted(data)), \(statusWord)"
+        data.isEmpty ? "\(statusWord)" : "\(CommandAPDU.counted(data.count, data)), \(statusWord)"
     }
 }

@@ -83,8 +83,7 @@ private struct Fields {
     private var ends: [Field: Int] = [:]
 
     mutating func take(_ character: Character, at column: Int) throws(Failure) {
-        if character.isASCII, let digit = character.hexDigitValue {
-            let digit = UInt8(truncatingIfNeeded: digit)
+        if character.isASCII, let digit = character.hexDigitValue.map(UInt8.init) {
             if let first = high {
                 bytes[field, default: []].append(Byte(value: first.value << 4 | digit, column: first.column))
                 high = nil
@@ -100,21 +99,16 @@ private struct Fields {
         case "/": next = .length
         case "=": next = .status
         default:
-            throw Failure(
-                column: column,
-                message: character.isWhitespace
-                    ? "a byte is torn apart" : "'\(character)' is neither a hexadecimal digit nor one of ':', '/', '='"
-            )
+            let other = "'\(character)' is neither a hexadecimal digit nor one of ':', '/', '='"
+            throw Failure(column: column, message: character.isWhitespace ? "a byte is torn apart" : other)
         }
         try end(at: column)
         guard next.rawValue > field.rawValue else {
             throw Failure(column: column, message: "the order is header, ':' data, '/' length, '=' status word")
         }
         guard next == .status || !isWhole else {
-            throw Failure(
-                column: column,
-                message: "a header has at most 4 bytes, and after a whole APDU only '=' and a status word may follow"
-            )
+            let message = "a header has at most 4 bytes, and after a whole APDU only '=' and a status word may follow"
+            throw Failure(column: column, message: message)
         }
         field = next
         bytes[next] = []

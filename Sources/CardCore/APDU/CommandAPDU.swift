@@ -1,7 +1,19 @@
 /// A command to a card: a header of four bytes, data, and how many bytes of answer are expected.
 ///
 /// The value knows nothing of the form of its length fields; ``encoded()`` uses the shortest that carries it, and
-/// ``encoded(as:)`` the one that is asked for. ``APDUCase`` draws the seven encodings.
+/// ``encoded(as:)`` the one that is asked for. ISO/IEC 7816-3 (section 12.1) has seven encodings:
+///
+/// ```text
+/// 1                CLA INS P1 P2
+/// 2, short         CLA INS P1 P2                             Le
+/// 3, short         CLA INS P1 P2    Lc          data
+/// 4, short         CLA INS P1 P2    Lc          data         Le
+/// 2, extended      CLA INS P1 P2                             00 Le Le
+/// 3, extended      CLA INS P1 P2    00 Lc Lc    data
+/// 4, extended      CLA INS P1 P2    00 Lc Lc    data         Le Le
+/// ```
+///
+/// The greatest Le is written as zeros.
 public struct CommandAPDU: Sendable, Hashable {
     /// The class byte: `FF` for pseudo-APDUs that the reader itself answers.
     public var cla: UInt8
@@ -26,21 +38,8 @@ public struct CommandAPDU: Sendable, Hashable {
         case extended
     }
 
-    /// The most data bytes that a command carries.
-    public static let longestData = 65_535
-
-    /// The greatest expected length.
-    public static let greatestExpectedLength = 65_536
-
-    /// A command.
+    /// A command with 0...65 535 bytes of data and an expected length of 1...65 536, or `nil` for no Le.
     ///
-    /// - Parameters:
-    ///   - cla: the class byte.
-    ///   - ins: the instruction byte.
-    ///   - p1: the first parameter byte.
-    ///   - p2: the second parameter byte.
-    ///   - data: 0...65 535 bytes.
-    ///   - expectedLength: 1...65 536, or `nil` for no Le.
     /// - Throws: ``APDUError`` with `dataTooLong` or `expectedLengthOutOfRange`.
     public init(
         cla: UInt8,
@@ -50,18 +49,14 @@ public struct CommandAPDU: Sendable, Hashable {
         data: [UInt8] = [],
         expectedLength: Int? = nil
     ) throws(APDUError) {
-        guard data.count <= Self.longestData else {
-            throw APDUError(
-                .dataTooLong,
-                offset: 4,
-                message: "could not make a command of \(data.count) bytes of data: it carries at most 65535"
-            )
+        guard data.count <= 65_535 else {
+            throw Self.unfit("a command of \(data.count) bytes of data: it carries at most 65535", .dataTooLong)
         }
-        if let expectedLength, !(1...Self.greatestExpectedLength).contains(expectedLength) {
-            throw APDUError(
+        if let expectedLength, !(1...65_536).contains(expectedLength) {
+            throw Self.unfit(
+                "a command that expects \(expectedLength) bytes: the range is 1 to 65536",
                 .expectedLengthOutOfRange,
-                offset: 4 + (data.isEmpty ? 0 : data.count + (data.count > 255 ? 3 : 1)),
-                message: "could not make a command that expects \(expectedLength) bytes: the range is 1 to 65536"
+                offset: 4 + (data.isEmpty ? 0 : data.count + (data.count > 255 ? 3 : 1))
             )
         }
         self.init(trusted: cla, ins, p1, p2, data, expectedLength)
@@ -86,42 +81,17 @@ public struct CommandAPDU: Sendable, Hashable {
 
     /// Reads an encoded command in any of the seven cases.
     ///
-    /// The length must fit exactly. Use ``APDUCase/init(bytes:)`` to learn which case the bytes are.
+    /// The length must fit exactly.
     ///
     /// - Throws: ``APDUError`` with the offset at which the bytes stop being a command.
     public init(bytes: [UInt8]) throws(APDUError) {
         let layout = try APDULayout(bytes)
-        self.init(
-            trusted: bytes[0],
-            bytes[1],
-            bytes[2],
-            bytes[3],
-            Array(bytes[layout.data]),
-            layout.expectedLength
-        )
+        self.init(trusted: bytes[0], bytes[1], bytes[2], bytes[3], Array(bytes[layout.data]), layout.expectedLength)
     }
 
     /// The shortest form that carries the command: short up to 255 bytes of data and an expected length of 256.
     public var form: Form {
         data.count <= 255 && (expectedLength ?? 1) <= 256 ? .short : .extended
-    }
-
-    /// The case of the shortest encoding, the one of ``encoded()``.
-    public var `case`: APDUCase {
-        self.case(in: form)
-    }
-
-    /// The case in that form, whether the command fits into it or not. Without lengths it is case 1 in both forms.
-    public func `case`(in form: Form) -> APDUCase {
-        switch (data.isEmpty, expectedLength == nil, form) {
-        case (true, true, _): .case1
-        case (true, false, .short): .case2Short
-        case (true, false, .extended): .case2Extended
-        case (false, true, .short): .case3Short
-        case (false, true, .extended): .case3Extended
-        case (false, false, .short): .case4Short
-        case (false, false, .extended): .case4Extended
-        }
     }
 
     /// The bytes to send, in the shortest form that carries the command.
@@ -177,25 +147,13 @@ public struct CommandAPDU: Sendable, Hashable {
 
 // Commands of ISO/IEC 7816-4 that the card answers.
 extension CommandAPDU {
-    /// SELECT by application identifier: `00 A4 04 00 Lc AID 00`. The same as ``select(name:)``.
-    ///
-    /// - Parameter aid: 1...16 bytes (registered identifiers have at least 5).
-    /// - Throws: ``APDUError`` with `parameterOutOfRange`.
-    public static func select(aid: [UInt8]) throws(APDUError) -> CommandAPDU {
-        try select(name: aid)
-    }
-
     /// SELECT by DF name, asking for all of the file control information: `00 A4 04 00 Lc name 00`.
     ///
     /// - Parameter name: 1...16 bytes.
     /// - Throws: ``APDUError`` with `parameterOutOfRange`.
     public static func select(name: [UInt8]) throws(APDUError) -> CommandAPDU {
         guard (1...16).contains(name.count) else {
-            throw APDUError(
-                .parameterOutOfRange,
-                offset: 4,
-                message: "could not make SELECT by a name of \(name.count) bytes: it has 1 to 16"
-            )
+            throw unfit("SELECT by a name of \(name.count) bytes: it has 1 to 16")
         }
         return CommandAPDU(trusted: 0x00, Instruction.select, 0x04, 0x00, name, 256)
     }
@@ -206,24 +164,15 @@ extension CommandAPDU {
     }
 
     /// SELECT of the NDEF application of a Type 4 tag, mapping version 2 and 3: name `D2760000850101`.
-    public static let selectNDEFApplication = CommandAPDU(
-        trusted: 0x00,
-        Instruction.select,
-        0x04,
-        0x00,
-        [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01],
-        256
-    )
+    public static let selectNDEFApplication = selectNDEFApplication(version: 1)
 
     /// SELECT of the NDEF application of a Type 4 tag, mapping version 1: name `D2760000850100`.
-    public static let selectNDEFApplicationVersion1 = CommandAPDU(
-        trusted: 0x00,
-        Instruction.select,
-        0x04,
-        0x00,
-        [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00],
-        256
-    )
+    public static let selectNDEFApplicationVersion1 = selectNDEFApplication(version: 0)
+
+    private static func selectNDEFApplication(version: UInt8) -> CommandAPDU {
+        let name: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, version]
+        return CommandAPDU(trusted: 0x00, Instruction.select, 0x04, 0x00, name, 256)
+    }
 
     /// READ BINARY of the selected file: `00 B0 offset offset Le`.
     ///
@@ -246,27 +195,11 @@ extension CommandAPDU {
     /// - Throws: ``APDUError`` with `parameterOutOfRange` or `expectedLengthOutOfRange`.
     public static func readBinary(objectOffset offset: Int, length: Int) throws(APDUError) -> CommandAPDU {
         guard (0...0xFF_FFFF).contains(offset) else {
-            throw APDUError(
-                .parameterOutOfRange,
-                offset: 7,
-                message: "could not make READ BINARY at offset \(offset): the offset object ends at 16777215"
-            )
+            throw unfit("READ BINARY at offset \(offset): the offset object ends at 16777215", offset: 7)
         }
-        let object: [UInt8] = [
-            0x54,
-            0x03,
-            UInt8(truncatingIfNeeded: offset >> 16),
-            UInt8(truncatingIfNeeded: offset >> 8),
-            UInt8(truncatingIfNeeded: offset),
-        ]
-        return try CommandAPDU(
-            cla: 0x00,
-            ins: Instruction.withObjects(Instruction.readBinary),
-            p1: 0,
-            p2: 0,
-            data: object,
-            expectedLength: length
-        )
+        let object = [0x54, 0x03] + [16, 8, 0].map { UInt8(truncatingIfNeeded: offset >> $0) }
+        let instruction = Instruction.withObjects(Instruction.readBinary)
+        return try CommandAPDU(cla: 0x00, ins: instruction, p1: 0, p2: 0, data: object, expectedLength: length)
     }
 
     /// UPDATE BINARY of the selected file: `00 D6 offset offset Lc data`.
@@ -279,21 +212,6 @@ extension CommandAPDU {
         let (p1, p2) = try binaryOffset(offset, "UPDATE BINARY")
         try requireData(data, "UPDATE BINARY")
         return try CommandAPDU(cla: 0x00, ins: Instruction.updateBinary, p1: p1, p2: p2, data: data)
-    }
-
-    /// GET RESPONSE, which fetches data that a status word `61xx` announced: `00 C0 00 00 Le`.
-    ///
-    /// - Parameter length: 1...256.
-    /// - Throws: ``APDUError`` with `expectedLengthOutOfRange`.
-    public static func getResponse(length: Int) throws(APDUError) -> CommandAPDU {
-        guard (1...256).contains(length) else {
-            throw APDUError(
-                .expectedLengthOutOfRange,
-                offset: 4,
-                message: "could not make GET RESPONSE for \(length) bytes: it fetches 1 to 256"
-            )
-        }
-        return CommandAPDU(trusted: 0x00, Instruction.getResponse, 0x00, 0x00, [], length)
     }
 
     /// GET RESPONSE for what a status word `61xx` announces, or `nil` for any other status word.
@@ -328,11 +246,8 @@ extension CommandAPDU {
     /// - Throws: ``APDUError`` with `expectedLengthOutOfRange`.
     public static func readBlock(_ block: UInt16, length: Int) throws(APDUError) -> CommandAPDU {
         guard (1...256).contains(length) else {
-            throw APDUError(
-                .expectedLengthOutOfRange,
-                offset: 4,
-                message: "could not make READ BINARY of \(length) bytes from the reader: it reads 1 to 256"
-            )
+            let message = "READ BINARY of \(length) bytes from the reader: it reads 1 to 256"
+            throw unfit(message, .expectedLengthOutOfRange)
         }
         let parameters = bytes(block)
         return CommandAPDU(trusted: 0xFF, Instruction.readBinary, parameters[0], parameters[1], [], length)
@@ -347,11 +262,8 @@ extension CommandAPDU {
     public static func updateBlock(_ block: UInt16, data: [UInt8]) throws(APDUError) -> CommandAPDU {
         try requireData(data, "UPDATE BINARY")
         guard data.count <= 255 else {
-            throw APDUError(
-                .dataTooLong,
-                offset: 4,
-                message: "could not make UPDATE BINARY of \(data.count) bytes to a storage card: it writes at most 255"
-            )
+            let message = "UPDATE BINARY of \(data.count) bytes to a storage card: it writes at most 255"
+            throw unfit(message, .dataTooLong)
         }
         let parameters = bytes(block)
         return CommandAPDU(trusted: 0xFF, Instruction.updateBinary, parameters[0], parameters[1], data)
@@ -363,19 +275,21 @@ extension CommandAPDU {
 
     private static func binaryOffset(_ offset: Int, _ command: String) throws(APDUError) -> (UInt8, UInt8) {
         guard (0...0x7FFF).contains(offset) else {
-            throw APDUError(
-                .parameterOutOfRange,
-                offset: 2,
-                message: "could not make \(command) at offset \(offset): the range is 0 to 32767"
-            )
+            throw unfit("\(command) at offset \(offset): the range is 0 to 32767", offset: 2)
         }
         return (UInt8(truncatingIfNeeded: offset >> 8), UInt8(truncatingIfNeeded: offset))
     }
 
     private static func requireData(_ data: [UInt8], _ command: String) throws(APDUError) {
-        guard !data.isEmpty else {
-            throw APDUError(.parameterOutOfRange, offset: 4, message: "could not make \(command) without data")
-        }
+        guard !data.isEmpty else { throw unfit("\(command) without data") }
+    }
+
+    private static func unfit(
+        _ message: String,
+        _ code: APDUErrorCode = .parameterOutOfRange,
+        offset: Int = 4
+    ) -> APDUError {
+        APDUError(code, offset: offset, message: "could not make " + message)
     }
 }
 

@@ -18,30 +18,20 @@ public struct ResponseAPDU: Sendable, Hashable {
     /// - Throws: ``APDUError`` with `tooShort` or `tooLong`.
     public init(bytes: [UInt8]) throws(APDUError) {
         guard bytes.count >= 2 else {
-            throw APDUError(
-                .tooShort,
-                offset: bytes.count,
-                message: "could not read an answer of \(bytes.count) bytes: its status word has 2"
-            )
+            let message = "could not read an answer of \(bytes.count) bytes: its status word has 2"
+            throw APDUError(.tooShort, offset: bytes.count, message: message)
         }
         guard bytes.count <= ReaderLimits.responseLength else {
-            throw APDUError(
-                .tooLong,
-                offset: ReaderLimits.responseLength,
-                message: "could not read an answer of \(bytes.count) bytes: at most \(ReaderLimits.responseLength)"
-            )
+            let message = "could not read an answer of \(bytes.count) bytes: at most \(ReaderLimits.responseLength)"
+            throw APDUError(.tooLong, offset: ReaderLimits.responseLength, message: message)
         }
         data = Array(bytes.dropLast(2))
         statusWord = StatusWord(sw1: bytes[bytes.count - 2], sw2: bytes[bytes.count - 1])
     }
 
     /// The bytes: the data, then the status word.
-    public var encoded: [UInt8] {
-        data + [statusWord.sw1, statusWord.sw2]
-    }
+    public var encoded: [UInt8] { data + [statusWord.sw1, statusWord.sw2] }
 
     /// Whether the status word is `9000`.
-    public var isSuccess: Bool {
-        statusWord.isSuccess
-    }
+    public var isSuccess: Bool { statusWord.isSuccess }
 }

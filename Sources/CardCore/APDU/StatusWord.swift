@@ -88,32 +88,18 @@ extension StatusWord: CustomStringConvertible {
 extension StatusWord {
     /// `9000`: done.
     public static let success = StatusWord(0x9000)
-    /// `6281`: part of the returned data may be corrupted.
-    public static let dataMayBeCorrupted = StatusWord(0x6281)
     /// `6282`: the end of the file or record was reached before all expected bytes were read.
     public static let endReached = StatusWord(0x6282)
-    /// `6283`: the selected file is deactivated.
-    public static let fileDeactivated = StatusWord(0x6283)
     /// `6287`: a referenced record is deactivated (Apple VAS: unlock the phone first).
     public static let recordDeactivated = StatusWord(0x6287)
     /// `6300`: the state of the card's memory has changed; a reader says "operation failed" with it.
     public static let memoryChanged = StatusWord(0x6300)
     /// `6400`: the command could not be carried out; memory is unchanged.
     public static let executionError = StatusWord(0x6400)
-    /// `6581`: memory failure.
-    public static let memoryFailure = StatusWord(0x6581)
     /// `6700`: wrong length.
     public static let wrongLength = StatusWord(0x6700)
-    /// `6881`: the logical channel is not supported.
-    public static let logicalChannelNotSupported = StatusWord(0x6881)
-    /// `6882`: secure messaging is not supported.
-    public static let secureMessagingNotSupported = StatusWord(0x6882)
-    /// `6981`: the command does not fit the structure of the file (a reader: wrong kind of card).
-    public static let incompatibleWithFileStructure = StatusWord(0x6981)
     /// `6982`: the security status is not satisfied: authentication is needed.
     public static let securityStatusNotSatisfied = StatusWord(0x6982)
-    /// `6983`: the authentication method is blocked.
-    public static let authenticationBlocked = StatusWord(0x6983)
     /// `6984`: the reference data are not usable (Apple VAS: the person must choose or confirm).
     public static let referenceDataNotUsable = StatusWord(0x6984)
     /// `6985`: the conditions of use are not satisfied.
@@ -128,30 +114,12 @@ extension StatusWord {
     public static let fileNotFound = StatusWord(0x6A82)
     /// `6A83`: the record was not found (Apple VAS: no pass for this merchant).
     public static let recordNotFound = StatusWord(0x6A83)
-    /// `6A84`: not enough memory in the file.
-    public static let notEnoughMemory = StatusWord(0x6A84)
-    /// `6A86`: wrong P1 or P2.
-    public static let incorrectP1P2 = StatusWord(0x6A86)
-    /// `6A88`: the referenced data were not found.
-    public static let referencedDataNotFound = StatusWord(0x6A88)
     /// `6B00`: P1 and P2 are outside the file.
     public static let wrongP1P2 = StatusWord(0x6B00)
     /// `6D00`: the instruction is not supported.
     public static let instructionNotSupported = StatusWord(0x6D00)
     /// `6E00`: the class is not supported.
     public static let classNotSupported = StatusWord(0x6E00)
-    /// `6F00`: no precise diagnosis.
-    public static let noPreciseDiagnosis = StatusWord(0x6F00)
-
-    /// `61xx`: that many bytes more, 1...256, can be fetched. `nil` outside that range.
-    public static func moreData(_ count: Int) -> StatusWord? {
-        (1...256).contains(count) ? StatusWord(sw1: 0x61, sw2: UInt8(truncatingIfNeeded: count)) : nil
-    }
-
-    /// `6Cxx`: the expected length should be that, 1...256. `nil` outside that range.
-    public static func wrongExpectedLength(correct count: Int) -> StatusWord? {
-        (1...256).contains(count) ? StatusWord(sw1: 0x6C, sw2: UInt8(truncatingIfNeeded: count)) : nil
-    }
 }
 
 extension StatusWord {
@@ -180,7 +148,7 @@ extension StatusWord {
             if let status = readerStatus {
                 return "reader or radio error: \(Self.readerStatusName(status)) (\(Hex.encode([status])))"
             }
-            return Self.checkingNames[sw1] ?? "checking error"
+            return Self.standardNames[rawValue & 0xFF00] ?? "checking error"
         case .proprietary:
             if let status = readerStatus {
                 return "reader status: \(Self.readerStatusName(status)) (\(Hex.encode([status])))"
@@ -226,10 +194,8 @@ extension StatusWord {
 
     /// The name of a SpringCore reader's status (STA), 00 being "OK".
     public static func readerStatusName(_ status: UInt8) -> String {
-        switch status {
-        case 0x21...0x24: "card command failed"
-        default: readerStatusNames[status] ?? "unknown status"
-        }
+        if (0x21...0x24).contains(status) { return "card command failed" }
+        return status < readerStatusNames.count ? readerStatusNames[Int(status)] : "unknown status"
     }
 
     /// `xx` of `62xx` and `64xx` between 02 and 80 announces a query by the card.
@@ -288,16 +254,6 @@ extension StatusWord {
         0x6F00: "no precise diagnosis",
     ]
 
-    private static let checkingNames: [UInt8: String] = [
-        0x67: "wrong length",
-        0x68: "function in CLA not supported",
-        0x69: "command not allowed",
-        0x6A: "wrong parameters P1-P2",
-        0x6B: "wrong parameters P1-P2",
-        0x6D: "instruction not supported",
-        0x6E: "class not supported",
-    ]
-
     private static let standardMeanings: [UInt16: String] = [
         0x6281: "Data came, but part of it may be corrupted.",
         0x6282: "Fewer bytes came than were expected, because the file or record ends there.",
@@ -336,40 +292,12 @@ extension StatusWord {
         0x6E00: "The reader does not know this class, or its interpreter is off (register 02BF).",
     ]
 
-    private static let readerStatusNames: [UInt8: String] = [
-        0x00: "OK",
-        0x01: "no card, or it is mute",
-        0x02: "CRC",
-        0x03: "empty",
-        0x04: "authentication",
-        0x05: "parity",
-        0x06: "code",
-        0x07: "cascade",
-        0x08: "serial",
-        0x09: "locked",
-        0x0A: "not authenticated",
-        0x0B: "bit count",
-        0x0C: "byte count",
-        0x0D: "value",
-        0x0E: "transceive",
-        0x0F: "write",
-        0x10: "increment",
-        0x11: "decrement",
-        0x12: "read",
-        0x13: "overflow",
-        0x14: "polling",
-        0x15: "framing",
-        0x16: "access denied",
-        0x17: "unknown command",
-        0x18: "collision",
-        0x19: "command failed",
-        0x1A: "interface",
-        0x1B: "time-out",
-        0x1C: "no anticollision",
-        0x1D: "external field",
-        0x1E: "quit",
-        0x1F: "coding",
-        0x20: "custom",
+    /// By their numbers, from 00 on.
+    private static let readerStatusNames = [
+        "OK", "no card, or it is mute", "CRC", "empty", "authentication", "parity", "code", "cascade", "serial",
+        "locked", "not authenticated", "bit count", "byte count", "value", "transceive", "write", "increment",
+        "decrement", "read", "overflow", "polling", "framing", "access denied", "unknown command", "collision",
+        "command failed", "interface", "time-out", "no anticollision", "external field", "quit", "coding", "custom",
     ]
 
     private static let desfireNames: [UInt8: String] = [

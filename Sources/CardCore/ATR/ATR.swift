@@ -11,9 +11,6 @@ public struct ATR: Sendable, Hashable {
     /// The bytes that belong to the ATR, 2...33.
     public let bytes: [UInt8]
 
-    /// The bytes as they were given, with padding and whatever else followed.
-    public let rawBytes: [UInt8]
-
     /// The interface bytes, one group for T0 and one for each TD, in order.
     public let interfaceBytes: [InterfaceGroup]
 
@@ -44,14 +41,6 @@ public struct ATR: Sendable, Hashable {
         public var tc: UInt8?
         /// TD of the group, which announces the next, if there is one.
         public var td: UInt8?
-
-        /// A group.
-        public init(ta: UInt8? = nil, tb: UInt8? = nil, tc: UInt8? = nil, td: UInt8? = nil) {
-            self.ta = ta
-            self.tb = tb
-            self.tc = tc
-            self.td = td
-        }
     }
 
     /// Something unusual. Real readers and cards do all of it, and pcscd does not check it either.
@@ -71,11 +60,8 @@ public struct ATR: Sendable, Hashable {
         var reader = Reader(bytes: rawBytes)
         let ts = try reader.next("TS")
         guard ts == 0x3B || ts == 0x3F else {
-            throw ATRError(
-                .invalidTS,
-                offset: 0,
-                message: "could not read the ATR: it begins with \(Hex.encode([ts])), not with 3B or 3F"
-            )
+            let message = "could not read the ATR: it begins with \(Hex.encode([ts])), not with 3B or 3F"
+            throw ATRError(.invalidTS, offset: 0, message: message)
         }
         let t0 = try reader.next("T0")
         var groups: [InterfaceGroup] = []
@@ -95,9 +81,7 @@ public struct ATR: Sendable, Hashable {
         }
         var historical: [UInt8] = []
         let count = Int(t0 & 0x0F)
-        for index in 0..<count {
-            historical.append(try reader.next("historical byte \(index + 1) of \(count)"))
-        }
+        for index in 0..<count { historical.append(try reader.next("historical byte \(index + 1) of \(count)")) }
         var warnings: [Warning] = []
         if named.contains(where: { $0 != 0 }) {
             let expected = rawBytes[1..<reader.offset].reduce(0, ^)
@@ -114,7 +98,6 @@ public struct ATR: Sendable, Hashable {
             let zeros = rest.allSatisfy { $0 == 0 }
             warnings.append(zeros ? .zeroPadding(count: rest.count) : .trailingBytes(count: rest.count))
         }
-        self.rawBytes = rawBytes
         self.warnings = warnings
         bytes = Array(rawBytes[..<reader.offset])
         interfaceBytes = groups
@@ -131,18 +114,12 @@ public struct ATR: Sendable, Hashable {
 
         mutating func next(_ name: String) throws(ATRError) -> UInt8 {
             guard offset < ReaderLimits.atrLength else {
-                throw ATRError(
-                    .tooLong,
-                    offset: offset,
-                    message: "could not read the ATR: with \(name) it has more than \(ReaderLimits.atrLength) bytes"
-                )
+                let message = "could not read the ATR: with \(name) it has more than \(ReaderLimits.atrLength) bytes"
+                throw ATRError(.tooLong, offset: offset, message: message)
             }
             guard offset < bytes.count else {
-                throw ATRError(
-                    offset == 0 ? .empty : .truncated,
-                    offset: offset,
-                    message: "could not read the ATR: it ends after \(offset) bytes, before \(name)"
-                )
+                let message = "could not read the ATR: it ends after \(offset) bytes, before \(name)"
+                throw ATRError(offset == 0 ? .empty : .truncated, offset: offset, message: message)
             }
             defer { offset += 1 }
             return bytes[offset]
@@ -181,14 +158,6 @@ extension ATR {
         isContactless ? StorageCard(historicalBytes: historicalBytes) : nil
     }
 
-    /// How sure ``technology`` is.
-    public enum Confidence: String, Sendable, Hashable, CaseIterable {
-        /// The ATR says it in so many words, or its form allows nothing else.
-        case certain
-        /// The bytes have the shape of one technology and could by chance be another's.
-        case likely
-    }
-
     /// The radio technology, or `nil` for a contact card and where the ATR does not tell.
     ///
     /// A storage card's ATR names its standard. The ATR of an ISO 14443-4 card does not, but type B always has eight
@@ -204,12 +173,6 @@ extension ATR {
         guard isContactless else { return nil }
         if let storageCard { return storageCard.technology }
         return historicalBytesLookLikeTypeB ? .iso14443b : .iso14443a
-    }
-
-    /// How sure ``technology`` is, or `nil` if absent.
-    public var technologyConfidence: Confidence? {
-        guard technology != nil else { return nil }
-        return storageCard != nil || historicalBytes.count != 8 ? .certain : .likely
     }
 
     /// The name of the card, as far as its ATR tells.

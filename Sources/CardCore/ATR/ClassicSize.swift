@@ -1,33 +1,19 @@
-/// The sizes of MIFARE Classic cards, and where their sectors lie.
-public enum ClassicSize: Sendable, Hashable, CaseIterable {
+/// The sizes of MIFARE Classic cards, by the number of their sectors, and where these lie.
+public enum ClassicSize: Int, Sendable, Hashable, CaseIterable {
     /// MIFARE Mini: 5 sectors, 320 bytes.
-    case mini
+    case mini = 5
     /// MIFARE Classic 1K: 16 sectors, 1024 bytes.
-    case oneK
+    case oneK = 16
     /// MIFARE Plus with 2 KiB in security level 1: 32 sectors of 4 blocks.
-    case twoK
+    case twoK = 32
     /// MIFARE Classic 4K: 32 sectors of 4 blocks and 8 of 16, 4096 bytes.
-    case fourK
+    case fourK = 40
 
     /// How many sectors there are.
-    public var sectors: Int {
-        switch self {
-        case .mini: 5
-        case .oneK: 16
-        case .twoK: 32
-        case .fourK: 40
-        }
-    }
+    public var sectors: Int { rawValue }
 
     /// How many blocks of 16 bytes there are.
-    public var blocks: Int {
-        switch self {
-        case .mini: 20
-        case .oneK: 64
-        case .twoK: 128
-        case .fourK: 256
-        }
-    }
+    public var blocks: Int { Self.blocks(ofSector: sectors - 1).upperBound }
 
     /// The blocks of a sector, its trailer last. A sector that no card has, has no blocks.
     public static func blocks(ofSector sector: Int) -> Range<Int> {
@@ -94,15 +80,12 @@ public enum ClassicSize: Sendable, Hashable, CaseIterable {
     /// The size that a reader tells: by the name in the ATR, or by the answer to SELECT. `nil` if it tells none.
     public init?(facts: CardFacts) {
         if let bytes = facts.atr, let card = (try? ATR(bytes))?.storageCard {
-            switch card.nameCode {
-            case 0x0001: self = .oneK
-            case 0x0002, 0x0037: self = .fourK
-            case 0x0026: self = .mini
-            case 0x0036: self = .twoK
-            default:
-                guard let sak = card.sak else { return nil }
-                self.init(sak: sak)
-            }
+            // A MIFARE Plus of 4 KiB in security level 1 has a name of its own.
+            let code = card.nameCode == 0x0037 ? 0x0002 : card.nameCode
+            guard
+                let size = Self.allCases.first(where: { $0.standing.code == code }) ?? card.sak.flatMap(Self.init(sak:))
+            else { return nil }
+            self = size
             return
         }
         guard let sak = facts["sak"]?.first else { return nil }

@@ -10,45 +10,15 @@ public struct StorageCard: Sendable, Hashable {
 
     /// The number of the card's name, bytes NN.
     public var nameCode: UInt16
+}
 
-    /// The four bytes after the name, reserved and 0.
-    public var reserved: [UInt8]
-
-    /// A storage card.
-    public init(standard: UInt8, nameCode: UInt16, reserved: [UInt8] = [0, 0, 0, 0]) {
-        self.standard = standard
-        self.nameCode = nameCode
-        self.reserved = reserved
-    }
-
+extension StorageCard {
     /// Reads the historical bytes of an ATR; `nil` if they are not a storage card's.
     public init?(historicalBytes bytes: [UInt8]) {
         // Category indicator, the tag and length of an application identifier, the PC/SC workgroup.
         let start: [UInt8] = [0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06]
         guard bytes.count == 15, bytes.starts(with: start) else { return nil }
-        self.init(
-            standard: bytes[8],
-            nameCode: UInt16(bytes[9]) << 8 | UInt16(bytes[10]),
-            reserved: Array(bytes[11...])
-        )
-    }
-
-    /// The name of the standard, or `nil` for an unassigned number.
-    public var standardName: String? {
-        switch standard {
-        case 0x00: "no information"
-        case 0x01...0x03: "ISO 14443 A, part \(standard)"
-        case 0x05...0x07: "ISO 14443 B, part \(standard - 4)"
-        case 0x09...0x0C: "ISO 15693, part \(standard - 8)"
-        case 0x0D: "ISO 7816-10 I2C"
-        case 0x0E: "ISO 7816-10 extended I2C"
-        case 0x0F: "ISO 7816-10 2WBP"
-        case 0x10: "ISO 7816-10 3WBP"
-        case 0x11: "FeliCa"
-        case 0x40: "low frequency, below 135 kHz"
-        case 0xF0: "EPC (SpringCard)"
-        default: nil
-        }
+        self.init(standard: bytes[8], nameCode: UInt16(bytes[9]) << 8 | UInt16(bytes[10]))
     }
 
     /// The radio technology, or `nil` for a standard that has none or none of ours.

@@ -66,11 +66,8 @@ package enum RadioChecksum: Sendable {
     /// The two bytes that follow the frame.
     package func bytes(of frame: some Sequence<UInt8>) -> [UInt8] {
         switch self {
-        case .typeA:
-            let sum = RadioChecksum.reflected(frame, from: 0x6363)
-            return [UInt8(truncatingIfNeeded: sum), UInt8(truncatingIfNeeded: sum >> 8)]
-        case .typeB:
-            let sum = ~RadioChecksum.reflected(frame, from: 0xFFFF)
+        case .typeA, .typeB:
+            let sum = self == .typeA ? Self.reflected(frame, from: 0x6363) : ~Self.reflected(frame, from: 0xFFFF)
             return [UInt8(truncatingIfNeeded: sum), UInt8(truncatingIfNeeded: sum >> 8)]
         case .feliCa:
             let sum = frame.reduce(UInt16(0)) { sum, byte in

@@ -25,9 +25,7 @@ struct SmartReaderJSON {
     }
 
     private mutating func take(_ character: Unicode.Scalar) throws(SmartReaderLineError) {
-        skipSpaces()
-        guard current == UInt8(ascii: character) else { throw fault() }
-        position += 1
+        guard takes(character) else { throw fault() }
     }
 
     /// Whether the next is that character, which is then taken.
@@ -73,14 +71,7 @@ struct SmartReaderJSON {
             try array(depth: depth + 1)
             return nil
         default:
-            let word = bytes[position...].prefix { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-                    UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "E"):
-                    true
-                default: false
-                }
-            }
+            let word = bytes[position...].prefix { "abcdefghijklmnopqrstuvwxyz0123456789-+.E".utf8.contains($0) }
             let text = String(decoding: word, as: UTF8.self)
             let isName = ["true", "false", "null"].contains(text)
             guard isName || Double(text)?.isFinite == true && hasDigitFirst(word) else { throw fault() }

@@ -29,7 +29,8 @@ public enum SmartReaderLine: Sendable, Hashable {
             if let known = try Self.json(line) {
                 self = known
             } else {
-                self = try Self.notATag(line, allowsPlain: format == nil)
+                guard format == nil else { throw SmartReaderLineError(.noIdentifier, at: line.endIndex) }
+                self = .tag(SmartReaderTag(id: try Self.plain(line)))
             }
         case .mk1: self = try Self.mk1(line)
         case .plain: self = .tag(SmartReaderTag(id: try Self.plain(line)))
@@ -52,14 +53,6 @@ public enum SmartReaderLine: Sendable, Hashable {
         case UInt8(ascii: "+"), UInt8(ascii: "#"): .mk1
         default: .plain
         }
-    }
-
-    private static func notATag(
-        _ line: ArraySlice<UInt8>,
-        allowsPlain: Bool
-    ) throws(SmartReaderLineError) -> SmartReaderLine {
-        guard allowsPlain else { throw SmartReaderLineError(.noIdentifier, at: line.endIndex) }
-        return .tag(SmartReaderTag(id: try plain(line)))
     }
 
     private static func mk1(_ line: ArraySlice<UInt8>) throws(SmartReaderLineError) -> SmartReaderLine {
@@ -188,20 +181,24 @@ extension SmartReaderLine {
             }
             return nil
         }
-        let move = try move(values["move"] ?? values["state"])
         let tag = SmartReaderTag(
             interface: text("interface"),
             radioProtocol: text("protocol"),
             template: try number(values["template"], UInt8.self),
             rssi: try number(values["rssi"], Int.self),
             id: text("tagid") ?? "",
-            move: move,
+            move: try move(values["move"] ?? values["state"]),
             data: text("tagdata"),
             details: text("tagdetails"),
             uptime: text("uptime")
         )
-        guard !tag.id.isEmpty || tag.data != nil || move == .remove else {
-            throw SmartReaderLineError(.noIdentifier, at: values["tagid"]?.place ?? line.endIndex)
+        return try named(tag, at: values["tagid"]?.place ?? line.endIndex)
+    }
+
+    /// A line of a tag says which, unless the tag went.
+    private static func named(_ tag: SmartReaderTag, at place: Int) throws(SmartReaderLineError) -> SmartReaderLine {
+        guard !tag.id.isEmpty || tag.data != nil || tag.move == .remove else {
+            throw SmartReaderLineError(.noIdentifier, at: place)
         }
         return .tag(tag)
     }
@@ -259,21 +256,17 @@ extension SmartReaderLine {
         guard parts.count == fields + 1, parts[0].isEmpty else {
             throw SmartReaderLineError(.fieldCount, at: parts[0].isEmpty ? star : body.startIndex)
         }
-        let move = try move(parts[6])
         let tag = SmartReaderTag(
             interface: try number(parts[1]),
             radioProtocol: try number(parts[2]),
             template: try number(parts[3]).flatMap { UInt8($0, radix: 16) },
             rssi: try rssi(parts[4]),
             id: String(decoding: parts[5], as: UTF8.self).trimmed,
-            move: move,
+            move: try move(parts[6]),
             data: text(parts[7]),
             details: text(parts[8])
         )
-        guard !tag.id.isEmpty || tag.data != nil || move == .remove else {
-            throw SmartReaderLineError(.noIdentifier, at: parts[5].startIndex)
-        }
-        return .tag(tag)
+        return try named(tag, at: parts[5].startIndex)
     }
 
     static func hexDigit(_ byte: UInt8) -> Int? { Character(Unicode.Scalar(byte)).hexDigitValue }
@@ -328,15 +321,10 @@ public enum SmartReaderLimits {
 
 /// The check byte of a `$SCRDR` line: the exclusive or of the characters between `$` and `*`.
 package enum SmartReaderChecksum {
-    /// The check byte of what stands before the `*`, the `$` included.
+    /// The check byte of what stands before the `*`, the `$` included, as two upper-case digits.
     ///
     /// - Parameter skipsMark: whether the `$` is left out, as it should be.
-    static func of(_ line: ArraySlice<UInt8>, skipsMark: Bool = true) -> UInt8 {
-        (skipsMark ? line.dropFirst() : line).reduce(0, ^)
-    }
-
-    /// The same as two upper-case digits.
     package static func text(_ line: ArraySlice<UInt8>, skipsMark: Bool = true) -> [UInt8] {
-        Array(Hex.encode([of(line, skipsMark: skipsMark)]).utf8)
+        Array(Hex.encode([(skipsMark ? line.dropFirst() : line).reduce(0, ^)]).utf8)
     }
 }

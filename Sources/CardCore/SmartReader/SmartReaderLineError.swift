@@ -19,16 +19,11 @@ public struct SmartReaderLineError: Error, Sendable, Hashable {
         case notPrintable
         /// A `$` line that is none of a tag, or a line that does not begin as its format says.
         case wrongBeginning
-        /// A `$SCRDR` line with more or fewer fields than nine.
-        case fieldCount
-        /// The `*` with two hexadecimal digits is missing.
-        case noCheckByte
-        /// The check byte is another than that of the characters between `$` and `*`.
-        case wrongCheckByte
-        /// A field or value is not what its place asks for.
-        case invalidField
-        /// The JSON is malformed.
-        case invalidJSON
+        /// A `$SCRDR` line with more or fewer fields than nine, without `*` and two hexadecimal digits, or with others than
+        /// those of the characters between `$` and `*`.
+        case fieldCount, noCheckByte, wrongCheckByte
+        /// A field or value is not what its place asks for, or the JSON is malformed.
+        case invalidField, invalidJSON
         /// There is neither an identifier nor data.
         case noIdentifier
         /// The format cannot hold that character; only when a line is made.

@@ -129,13 +129,7 @@ package struct SmartReaderRules: Sendable, Hashable {
     /// Whether it is one word with a digit, as the numbers of members are.
     private static func isCode(_ bytes: ArraySlice<UInt8>) -> Bool {
         bytes.count >= 4 && bytes.contains { (0x30...0x39).contains($0) }
-            && bytes.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            }
+            && bytes.allSatisfy { $0.isASCIIAlphanumeric || "-_.".utf8.contains($0) }
     }
 
     private func plain(_ bytes: ArraySlice<UInt8>) -> Found? {
@@ -179,13 +173,7 @@ package struct SmartReaderRules: Sendable, Hashable {
         let scheme = text[..<colon]
         // Hexadecimal with colons between the bytes has no letter beyond F.
         return scheme.utf8.count >= 2 && scheme.first?.isLetter == true
-            && scheme.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            }
+            && scheme.utf8.allSatisfy { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
             && !isIdentifier(Array(text.utf8)[...])
     }
 }

@@ -63,6 +63,11 @@ extension Sequence<UInt8> {
     package var hex: String { Hex.encode(self) }
 }
 
+extension UInt8 {
+    /// Whether it is a digit or a letter of ASCII.
+    package var isASCIIAlphanumeric: Bool { (0x30...0x39).contains(self) || (0x41...0x5A).contains(self & 0xDF) }
+}
+
 extension UInt32 {
     /// Its four bytes, the most significant first.
     package var bigEndianBytes: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: self >> $0) } }

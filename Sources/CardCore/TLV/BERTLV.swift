@@ -48,9 +48,8 @@ public struct BERTLV: Sendable, Hashable {
     ///
     /// - Throws: ``BERTLVError`` with the offset at which the bytes stop being objects.
     public static func decode(_ bytes: [UInt8]) throws(BERTLVError) -> [BERTLV] {
-        var decoder = BERTLVDecoder(bytes: bytes)
-        let objects = decoder.decode()
-        if let error = decoder.error { throw error }
+        let (objects, error) = decodePrefix(bytes)
+        if let error { throw error }
         return objects
     }
 
@@ -58,9 +57,15 @@ public struct BERTLV: Sendable, Hashable {
     ///
     /// - Returns: the whole objects of the outermost level, and the fault if there is one.
     public static func decodePrefix(_ bytes: [UInt8]) -> (objects: [BERTLV], error: BERTLVError?) {
-        var decoder = BERTLVDecoder(bytes: bytes)
-        let objects = decoder.decode()
-        return (objects, decoder.error)
+        let decoder = BERTLVDecoder(bytes: bytes)
+        var objects: [BERTLV] = []
+        var offset = 0
+        do throws(BERTLVError) {
+            while let object = try decoder.next(&offset, end: bytes.count, depth: 1) { objects.append(object) }
+        } catch {
+            return (objects, error)
+        }
+        return (objects, nil)
     }
 
     /// The first object at the end of a path: each tag is looked for among the objects of the one before.
@@ -70,14 +75,8 @@ public struct BERTLV: Sendable, Hashable {
         find(path[...])
     }
 
-    /// The first object at the end of that path.
-    func find(_ path: ArraySlice<BERTag>) -> BERTLV? {
-        guard let first = path.first else { return self }
-        // Only the next tag decides, so of several objects with it the first that leads to the end is taken.
-        for object in objects where object.tag == first {
-            if let found = object.find(path.dropFirst()) { return found }
-        }
-        return nil
+    fileprivate func find(_ path: ArraySlice<BERTag>) -> BERTLV? {
+        path.isEmpty ? self : objects.find(path)
     }
 
     /// The bytes of the object, with the shortest length field.
@@ -85,7 +84,7 @@ public struct BERTLV: Sendable, Hashable {
     /// - Throws: ``BERTLVError`` with `invalidTag`, `primitiveWithChildren`, `constructedWithValue`, `valueTooLong` or
     ///   `tooDeep`.
     public func encoded() throws(BERTLVError) -> [UInt8] {
-        try BERTLVEncoder.encode([self])
+        try [self].encoded()
     }
 }
 
@@ -94,18 +93,19 @@ extension Sequence<BERTLV> {
     ///
     /// - Parameter path: tags from the outside in, such as `0x6F, 0xA5, 0xBF0C`.
     public func find(_ path: BERTag...) -> BERTLV? {
-        guard let tag = path.first else { return nil }
-        for object in self where object.tag == tag {
-            if let found = object.find(path.dropFirst()) { return found }
-        }
-        return nil
+        find(path[...])
+    }
+
+    /// Of several objects with the next tag, the first that leads to the end is taken.
+    fileprivate func find(_ path: ArraySlice<BERTag>) -> BERTLV? {
+        lazy.filter { $0.tag == path.first }.compactMap { $0.find(path.dropFirst()) }.first { _ in true }
     }
 
     /// The bytes of the objects, one after the other.
-    ///
-    /// - Throws: ``BERTLVError``.
     public func encoded() throws(BERTLVError) -> [UInt8] {
-        try BERTLVEncoder.encode(self)
+        var output: [UInt8] = []
+        for object in self { try BERTLVEncoder.append(object, to: &output, at: 0, depth: 1) }
+        return output
     }
 }
 
@@ -127,8 +127,8 @@ public struct BERTag: RawRepresentable, Sendable, Hashable, ExpressibleByInteger
 
     /// The bytes, 1 to 4.
     public var bytes: [UInt8] {
-        let all = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: rawValue >> $0) }
-        return Array(all.drop { $0 == 0 }.isEmpty ? all.suffix(1) : all.drop { $0 == 0 })
+        let all = rawValue.bigEndianBytes
+        return Array(all.dropLast().drop { $0 == 0 }) + all.suffix(1)
     }
 
     /// Whether the object's value is made of objects (bit 6 of the first byte).
@@ -155,25 +155,10 @@ extension BERTag: CustomStringConvertible {
 /// Reads objects without trusting any length in them: the work and the memory are bounded by the bytes that are there.
 package struct BERTLVDecoder {
     let bytes: [UInt8]
-    private(set) var error: BERTLVError?
 
-    package init(bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    package init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The whole objects of the outermost level before the first fault, which is left in ``error``.
-    mutating func decode() -> [BERTLV] {
-        var objects: [BERTLV] = []
-        var offset = 0
-        do throws(BERTLVError) {
-            while let object = try next(&offset, end: bytes.count, depth: 1) { objects.append(object) }
-        } catch {
-            self.error = error
-        }
-        return objects
-    }
-
-    private func next(_ offset: inout Int, end: Int, depth: Int) throws(BERTLVError) -> BERTLV? {
+    func next(_ offset: inout Int, end: Int, depth: Int) throws(BERTLVError) -> BERTLV? {
         while offset < end, bytes[offset] == 0 { offset += 1 }
         guard offset < end else { return nil }
         guard depth <= ReaderLimits.tlvDepth else { throw BERTLVError(.tooDeep, at: offset) }
@@ -232,15 +217,9 @@ package struct BERTLVDecoder {
     }
 }
 
-enum BERTLVEncoder {
-    static func encode(_ objects: some Sequence<BERTLV>) throws(BERTLVError) -> [UInt8] {
-        var output: [UInt8] = []
-        for object in objects { try append(object, to: &output, at: 0, depth: 1) }
-        return output
-    }
-
+private enum BERTLVEncoder {
     /// Appends an object to bytes that will stand at `start` of the whole output.
-    private static func append(
+    static func append(
         _ object: BERTLV,
         to output: inout [UInt8],
         at start: Int,
@@ -250,19 +229,18 @@ enum BERTLVEncoder {
         guard depth <= ReaderLimits.tlvDepth else { throw BERTLVError(.tooDeep, at: offset) }
         guard object.tag.isValid else { throw BERTLVError(.invalidTag, at: offset) }
         output += object.tag.bytes
+        var value: [UInt8] = []
         switch object.content {
-        case .value(let value):
+        case .value(let bytes):
             guard !object.tag.isConstructed else { throw BERTLVError(.constructedWithValue, at: offset) }
-            try appendLength(value.count, to: &output, at: offset)
-            output += value
+            value = bytes
         case .objects(let objects):
             guard object.tag.isConstructed else { throw BERTLVError(.primitiveWithChildren, at: offset) }
-            var value: [UInt8] = []
             // The length field's size is not known before the value is, and is left out of the place.
             for child in objects { try append(child, to: &value, at: start + output.count, depth: depth + 1) }
-            try appendLength(value.count, to: &output, at: offset)
-            output += value
         }
+        try appendLength(value.count, to: &output, at: offset)
+        output += value
     }
 
     private static func appendLength(_ length: Int, to output: inout [UInt8], at offset: Int) throws(BERTLVError) {
@@ -297,18 +275,14 @@ public struct BERTLVError: Error, Sendable, Hashable {
         case invalidTag
         /// The bytes end where a length should be, or in the middle of it.
         case lengthTruncated
-        /// The indefinite form (80), which cards do not use.
-        case indefiniteLength
-        /// A length of more than four bytes.
-        case lengthTooLong
+        /// The indefinite form (80), which cards do not use, or a length of more than four bytes.
+        case indefiniteLength, lengthTooLong
         /// The length reaches beyond the object around it, or beyond the end.
         case valueTruncated
         /// More levels than ``ReaderLimits/tlvDepth``.
         case tooDeep
-        /// Children in an object whose tag states that it has none.
-        case primitiveWithChildren
-        /// A value in place of children, in an object whose tag states that it has children.
-        case constructedWithValue
+        /// Children in an object whose tag states that it has none, or a value in one that has children.
+        case primitiveWithChildren, constructedWithValue
         /// A value of 16 MiB or more, which no card carries.
         case valueTooLong
     }

@@ -36,8 +36,8 @@ public struct CardUID: Sendable, Hashable {
         }
     }
 
-    /// The most bytes that ``init(text:technology:)`` takes. The longest identifier of a standard has 10.
-    public static let longestText = 16
+    /// The longest identifier of a standard has 10.
+    private static let longestText = 16
 
     /// Reads hexadecimal text of 1...16 bytes, of either case, with `:`, `-` or spaces between bytes or without, and
     /// with or without `0x` before it.
@@ -46,24 +46,17 @@ public struct CardUID: Sendable, Hashable {
     public init(text: some StringProtocol, technology: Technology? = nil) throws(UIDError) {
         let prefix = text.hasPrefix("0x") || text.hasPrefix("0X") ? 2 : 0
         let bytes: [UInt8]
+        func fault(_ code: UIDErrorCode, _ offset: Int, _ message: String) -> UIDError {
+            UIDError(code, offset: offset, message: "could not read the identifier: " + message)
+        }
         do {
             bytes = try Hex.decode(text.dropFirst(prefix))
         } catch {
-            throw UIDError(
-                .notHexadecimal,
-                offset: prefix + error.offset,
-                message: "could not read the identifier: \(error)"
-            )
+            throw fault(.notHexadecimal, prefix + error.offset, "\(error)")
         }
-        guard !bytes.isEmpty else {
-            throw UIDError(.empty, offset: text.utf8.count, message: "could not read the identifier: it has no bytes")
-        }
+        guard !bytes.isEmpty else { throw fault(.empty, text.utf8.count, "it has no bytes") }
         guard bytes.count <= Self.longestText else {
-            throw UIDError(
-                .tooLong,
-                offset: text.utf8.count,
-                message: "could not read the identifier: it has \(bytes.count) bytes, more than \(Self.longestText)"
-            )
+            throw fault(.tooLong, text.utf8.count, "it has \(bytes.count) bytes, more than \(Self.longestText)")
         }
         self.init(bytes, technology: technology)
     }
@@ -87,22 +80,13 @@ extension CardUID {
         self.init(readerBytes: bytes, facts: facts)
     }
 
-    private init(readerBytes: [UInt8], facts: CardFacts) {
+    fileprivate init(readerBytes: [UInt8], facts: CardFacts) {
         let technology = facts.technology ?? facts.effectiveATR.flatMap { try? ATR($0) }?.technology
         self.init(readerBytes: readerBytes, technology: technology)
     }
 
     /// The lengths that identifiers have: ISO 14443 A 4, 7 and 10 bytes, B 4 or 8, FeliCa and ISO 15693 8.
     package static let lengths = [4, 7, 8, 10]
-
-    /// An identifier as the reader answered it to GET DATA `FF CA 00 00 00`; `nil` if the answer holds none.
-    ///
-    /// PC/SC part 3 (section 3.2.2.1.3): status `6282` means that the end was reached before the length asked for, and the
-    /// data are whole. With any other warning they are not to be relied on.
-    fileprivate init?(answer: ResponseAPDU, facts: CardFacts) {
-        guard answer.isSuccess || answer.statusWord == .endReached else { return nil }
-        self.init(readerBytes: answer.data, facts: facts)
-    }
 }
 
 extension CardChannel {
@@ -124,7 +108,11 @@ extension CardChannel {
             return (facts["uid"] ?? facts["idm"] ?? facts["pupi"]).map { CardUID($0, technology: facts.technology) }
         }
         do throws(ReaderError) {
-            return CardUID(answer: try send(.getUID), facts: facts)
+            let answer = try send(.getUID)
+            // PC/SC part 3 (section 3.2.2.1.3): status 6282 means that the end was reached before the length asked for, and
+            // the data are whole. With any other warning they are not to be relied on.
+            guard answer.isSuccess || answer.statusWord == .endReached else { return nil }
+            return CardUID(readerBytes: answer.data, facts: facts)
         } catch {
             // A way to cards without a reader that answers this.
             if error.kind == .unsupported { return nil }
@@ -161,48 +149,6 @@ extension CardUID {
         }
         levels.append(Array(rest))
         return levels.map { $0 + [Self.checkByte(of: $0)] }
-    }
-
-    /// Puts a type A identifier together from its cascade levels, each of four bytes and the check byte.
-    ///
-    /// - Throws: ``UIDError`` with `wrongCascade` or `wrongCheckByte`; its offset counts the bytes of all levels.
-    public init(cascadeLevels levels: [[UInt8]]) throws(UIDError) {
-        guard (1...3).contains(levels.count) else {
-            throw UIDError(
-                .wrongCascade,
-                offset: 0,
-                message: "could not put an identifier together from \(levels.count) cascade levels: there are 1 to 3"
-            )
-        }
-        var bytes: [UInt8] = []
-        for (index, level) in levels.enumerated() {
-            guard level.count == 5 else {
-                throw UIDError(
-                    .wrongCascade,
-                    offset: 5 * index,
-                    message: "could not read cascade level \(index + 1): it has \(level.count) bytes, not 5"
-                )
-            }
-            guard Self.checkByte(of: level) == 0 else {
-                throw UIDError(
-                    .wrongCheckByte,
-                    offset: 5 * index + 4,
-                    message: "could not read cascade level \(index + 1): its check byte is wrong"
-                )
-            }
-            let isLast = index == levels.count - 1
-            guard (level[0] == Self.cascadeTag) != isLast else {
-                throw UIDError(
-                    .wrongCascade,
-                    offset: 5 * index,
-                    message: isLast
-                        ? "could not put the identifier together: its last level announces another"
-                        : "could not put the identifier together: level \(index + 1) ends it, and more levels follow"
-                )
-            }
-            bytes += level[(isLast ? 0 : 1)..<4]
-        }
-        self.init(bytes, technology: .iso14443a)
     }
 }
 
@@ -303,7 +249,7 @@ public enum ICManufacturer {
     ]
 }
 
-/// A text or a sequence of bytes is not a card's identifier.
+/// A text is not a card's identifier.
 public typealias UIDError = InputError<UIDErrorCode>
 
 /// What can be wrong with an identifier.
@@ -314,10 +260,6 @@ public enum UIDErrorCode: String, InputErrorCode {
     case empty
     /// More bytes than any identifier has.
     case tooLong
-    /// The check byte (BCC) of a cascade level is wrong.
-    case wrongCheckByte
-    /// The cascade levels are not one to three of five bytes, each but the last beginning with the cascade tag 88.
-    case wrongCascade
 
     /// What a person can do about it.
     public var hint: String {
@@ -325,8 +267,6 @@ public enum UIDErrorCode: String, InputErrorCode {
         case .notHexadecimal: "Write two digits 0-9 or A-F for each byte, as 04A1B2C3 or 04:A1:B2:C3."
         case .empty: "Write at least one byte, as 04A1B2C3."
         case .tooLong: "An identifier has 4, 7, 8 or 10 bytes; check that nothing else was copied with it."
-        case .wrongCheckByte: "Read the card again; the check byte is the exclusive or of the four before it."
-        case .wrongCascade: "Give each level as four bytes and their check byte."
         }
     }
 }

@@ -63,21 +63,6 @@ public struct Wiegand: Sendable, Hashable {
         self.number = number
     }
 
-    /// A facility code and a card number in a format; `nil` if either is out of the format's range.
-    public init?(_ format: Format, facilityCode: Int, cardNumber: Int) {
-        guard let facility = UInt64(exactly: facilityCode), let card = UInt64(exactly: cardNumber),
-            facility >> format.facilityBits == 0, card >> format.cardBits == 0
-        else { return nil }
-        self.init(format, number: facility << format.cardBits | card)
-    }
-
-    /// Reads what the line carried; `nil` if it has more bits than the format or a parity bit is wrong.
-    public init?(_ format: Format, frame: UInt64) {
-        let number = frame >> 1 & (1 << format.dataBits - 1)
-        guard let value = Wiegand(format, number: number), value.frame == frame else { return nil }
-        self = value
-    }
-
     /// The facility code, 0 if the format has none.
     public var facilityCode: Int {
         Int(truncatingIfNeeded: number >> format.cardBits)
@@ -104,11 +89,5 @@ public struct Wiegand: Sendable, Hashable {
         let digits = String(frame, radix: 16, uppercase: true)
         let width = format.totalBits == 34 ? 8 : (format.totalBits + 3) / 4
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
-
-    /// The frame as `0` and `1`, first bit first.
-    public var bits: String {
-        let digits = String(frame, radix: 2)
-        return String(repeating: "0", count: max(0, format.totalBits - digits.count)) + digits
     }
 }

@@ -31,12 +31,13 @@ public struct AccessConditions: Sendable, Hashable {
         func bits(_ group: UInt8) -> UInt8 {
             (c1 >> group & 1) << 2 | (c2 >> group & 1) << 1 | c3 >> group & 1
         }
-        self.init(
-            DataAccess(bits: bits(0)),
-            DataAccess(bits: bits(1)),
-            DataAccess(bits: bits(2)),
-            trailer: TrailerAccess(bits: bits(3))
-        )
+        data = (0..<3).map { DataAccess(bits: bits($0)) }
+        trailer = TrailerAccess(bits: bits(3))
+    }
+
+    private init(data: UInt8, trailer: UInt8) {
+        self.data = Array(repeating: DataAccess(bits: data), count: 3)
+        self.trailer = TrailerAccess(bits: trailer)
     }
 
     /// The three access bytes.
@@ -50,26 +51,16 @@ public struct AccessConditions: Sendable, Hashable {
     }
 
     /// As cards leave the factory, `FF0780`: key A does everything, and key B is readable data.
-    public static let transport = AccessConditions(.open, .open, .open, trailer: TrailerAccess(bits: 0b001))
+    public static let transport = AccessConditions(data: 0, trailer: 0b001)
 
     /// Of a sector with an NDEF message, `7F0788`: either key reads and writes, key B changes the trailer.
-    public static let ndef = AccessConditions(.open, .open, .open, trailer: TrailerAccess(bits: 0b011))
+    public static let ndef = AccessConditions(data: 0, trailer: 0b011)
 
     /// Of a directory, `787788`: either key reads, key B writes and changes the trailer.
-    public static let directory = AccessConditions(
-        DataAccess(bits: 0b100),
-        DataAccess(bits: 0b100),
-        DataAccess(bits: 0b100),
-        trailer: TrailerAccess(bits: 0b011)
-    )
+    public static let directory = AccessConditions(data: 0b100, trailer: 0b011)
 
     /// Of a locked sector, `078F0F`: either key reads, nobody ever writes or changes the trailer.
-    public static let locked = AccessConditions(
-        DataAccess(bits: 0b010),
-        DataAccess(bits: 0b010),
-        DataAccess(bits: 0b010),
-        trailer: TrailerAccess(bits: 0b110)
-    )
+    public static let locked = AccessConditions(data: 0b010, trailer: 0b110)
 
     /// Whether key B may be used for authentication. It may not where it can be read.
     public var keyBAuthenticates: Bool { trailer.keyBRead.isEmpty }
@@ -115,40 +106,22 @@ extension AccessConditions {
         /// Everything with either key: `000`.
         public static let open = DataAccess(bits: 0)
 
+        private static let rights: [(read: Keys, write: Keys, increment: Keys, decrement: Keys)] = [
+            (.either, .either, .either, .either), (.either, [], [], .either), (.either, [], [], []), (.b, .b, [], []),
+            (.either, .b, [], []), (.b, [], [], []), (.either, .b, .b, .either), ([], [], [], []),
+        ]
+
         /// Who may read the block.
-        public var read: Keys {
-            switch bits {
-            case 0b011, 0b101: .b
-            case 0b111: []
-            default: .either
-            }
-        }
+        public var read: Keys { Self.rights[Int(bits)].read }
 
         /// Who may write the block.
-        public var write: Keys {
-            switch bits {
-            case 0b000: .either
-            case 0b100, 0b110, 0b011: .b
-            default: []
-            }
-        }
+        public var write: Keys { Self.rights[Int(bits)].write }
 
         /// Who may increment the value in the block.
-        public var increment: Keys {
-            switch bits {
-            case 0b000: .either
-            case 0b110: .b
-            default: []
-            }
-        }
+        public var increment: Keys { Self.rights[Int(bits)].increment }
 
         /// Who may decrement, transfer and restore the value in the block.
-        public var decrement: Keys {
-            switch bits {
-            case 0b000, 0b110, 0b001: .either
-            default: []
-            }
-        }
+        public var decrement: Keys { Self.rights[Int(bits)].decrement }
     }
 
     /// What each key may do with the trailer. Key A can never be read.
@@ -159,45 +132,28 @@ extension AccessConditions {
         /// The conditions with those three bits; higher ones are ignored.
         public init(bits: UInt8) { self.bits = bits & 7 }
 
+        private static let rights: [(keys: Keys, accessRead: Keys, accessWrite: Keys, keyBRead: Keys)] = [
+            (.a, .a, [], .a), (.a, .a, .a, .a), ([], .a, [], .a), (.b, .either, .b, []),
+            (.b, .either, [], []), ([], .either, .b, []), ([], .either, [], []), ([], .either, [], []),
+        ]
+
         /// Who may change key A.
-        public var keyAWrite: Keys {
-            switch bits {
-            case 0b000, 0b001: .a
-            case 0b100, 0b011: .b
-            default: []
-            }
-        }
+        public var keyAWrite: Keys { Self.rights[Int(bits)].keys }
 
         /// Who may read the access bits.
-        public var accessRead: Keys {
-            switch bits {
-            case 0b000, 0b010, 0b001: .a
-            default: .either
-            }
-        }
+        public var accessRead: Keys { Self.rights[Int(bits)].accessRead }
 
         /// Who may change the access bits.
-        public var accessWrite: Keys {
-            switch bits {
-            case 0b001: .a
-            case 0b011, 0b101: .b
-            default: []
-            }
-        }
+        public var accessWrite: Keys { Self.rights[Int(bits)].accessWrite }
 
         /// Who may read key B, which then is data and no key.
-        public var keyBRead: Keys {
-            switch bits {
-            case 0b000, 0b010, 0b001: .a
-            default: []
-            }
-        }
+        public var keyBRead: Keys { Self.rights[Int(bits)].keyBRead }
 
         /// Who may change key B.
-        public var keyBWrite: Keys { bits == 0b010 ? [] : keyAWrite }
+        public var keyBWrite: Keys { keyAWrite }
 
         /// Who may change the whole trailer.
-        public var write: Keys { keyAWrite.intersection(accessWrite).intersection(keyBWrite) }
+        public var write: Keys { keyAWrite.intersection(accessWrite) }
     }
 }
 

@@ -73,33 +73,14 @@ struct ClassicLink {
     private mutating func authenticateThroughReader(_ block: UInt8, _ wanted: Session) throws(TagError) -> Bool {
         let attempt = "authenticate to sector \(wanted.sector)"
         if loadedKey != wanted.key {
-            guard
-                let load = try? CommandAPDU(
-                    cla: 0xFF,
-                    ins: Instruction.loadKey,
-                    p1: 0x00,
-                    p2: 0x00,
-                    data: wanted.key.bytes
-                )
-            else { return false }
-            let answer = try link.send(load)
+            let answer = try link.send(CommandAPDU(trusted: 0xFF, Instruction.loadKey, 0x00, 0x00, wanted.key.bytes))
             guard answer.isSuccess else {
                 throw .unsupported(.mifareClassic, attempt: "load a key into the reader (\(answer.statusWord))")
             }
             loadedKey = wanted.key
         }
         let data: [UInt8] = [0x01, 0x00, block, wanted.side.rawValue, 0x00]
-        guard
-            let command = try? CommandAPDU(
-                cla: 0xFF,
-                ins: Instruction.generalAuthenticate,
-                p1: 0x00,
-                p2: 0x00,
-                data: data
-            )
-        else {
-            return false
-        }
+        let command = CommandAPDU(trusted: 0xFF, Instruction.generalAuthenticate, 0x00, 0x00, data)
         var status = try link.send(command).statusWord
         if StorageLink.isOfTheLink(status), ![0x6F04, 0x6F0A].contains(status.rawValue) {
             // A weak field must not make a card one without a message, so it gets another chance.

@@ -54,11 +54,7 @@ struct ClassicSector: Hashable {
     /// Who may write the message.
     var writeAccess: TagArea.Access {
         if access.data.contains(where: { $0.write.isEmpty }) { return .never }
-        switch purpose & 0x03 {
-        case 0: return .free
-        case 3: return .never
-        default: return .proprietary(purpose & 0x03)
-        }
+        return .init(purpose & 0x03, never: 0x03)
     }
 
     /// The keys that may write every data block.

@@ -8,16 +8,13 @@ public struct MAD: Sendable, Hashable {
     /// The sector of the card's publisher, 0 for none. Only the lower six bits count.
     public var publisherSector: UInt8
 
-    /// The applications of sectors 1 to 15, in order.
-    private var first: [MADApplication]
+    /// The applications of ``sectors`` in order: the first 15, or all 38 with the second half.
+    private var applications: [MADApplication]
 
-    /// The publisher of the second half, and the applications of sectors 17 to 39; `nil` without it.
-    private var second: Half?
+    /// The publisher's byte of the second half; `nil` without it.
+    private var secondInfo: UInt8?
 
-    private struct Half: Hashable {
-        var info: UInt8
-        var applications: [MADApplication]
-    }
+    private static let firstCount = 15
 
     /// The sectors of which a directory tells.
     public static let sectors: [Int] = Array(1...15) + Array(17...39)
@@ -29,8 +26,8 @@ public struct MAD: Sendable, Hashable {
     ///   - publisherSector: the sector of the card's publisher, 0 for none.
     public init(hasSecondHalf: Bool = false, publisherSector: UInt8 = 0) {
         self.publisherSector = publisherSector & 0x3F
-        first = Array(repeating: .free, count: 15)
-        second = hasSecondHalf ? Half(info: 0, applications: Array(repeating: .free, count: 23)) : nil
+        secondInfo = hasSecondHalf ? 0 : nil
+        applications = Array(repeating: .free, count: hasSecondHalf ? Self.sectors.count : Self.firstCount)
     }
 
     /// Reads a directory.
@@ -40,11 +37,11 @@ public struct MAD: Sendable, Hashable {
     ///   - second: blocks 64 to 66, 48 bytes; `nil` for a card without a second half (MAD1).
     /// - Throws: ``ClassicFormatError`` if a length or a checksum is wrong.
     public init(first: [UInt8], second: [UInt8]? = nil) throws(ClassicFormatError) {
-        self.first = try MAD.read(first, count: 32)
+        applications = try MAD.read(first, count: 32)
         publisherSector = first[1] & 0x3F
-        if let second {
-            self.second = Half(info: second.count > 1 ? second[1] : 0, applications: try MAD.read(second, count: 48))
-        }
+        guard let second else { return }
+        applications += try MAD.read(second, count: 48)
+        secondInfo = second[1]
     }
 
     package static func read(_ bytes: [UInt8], count: Int) throws(ClassicFormatError) -> [MADApplication] {
@@ -57,7 +54,7 @@ public struct MAD: Sendable, Hashable {
     }
 
     /// Whether there is a second half in sector 16 (MAD2).
-    public var hasSecondHalf: Bool { second != nil }
+    public var hasSecondHalf: Bool { secondInfo != nil }
 
     /// The version as the general purpose byte of sector 0 tells it: 1 or 2.
     public var version: Int { hasSecondHalf ? 2 : 1 }
@@ -65,27 +62,13 @@ public struct MAD: Sendable, Hashable {
     /// The application of a sector; `nil` for a sector of which the directory does not tell. Setting such a one does
     /// nothing.
     public subscript(sector: Int) -> MADApplication? {
-        get {
-            switch sector {
-            case 1...15: first[sector - 1]
-            case 17...39: second?.applications[sector - 17]
-            default: nil
-            }
-        }
+        get { index(of: sector).map { applications[$0] } }
         set {
-            guard let newValue else { return }
-            switch sector {
-            case 1...15: first[sector - 1] = newValue
-            case 17...39: second?.applications[sector - 17] = newValue
-            default: return
-            }
+            if let newValue, let index = index(of: sector) { applications[index] = newValue }
         }
     }
 
-    /// All sectors of an application, in order.
-    public func sectors(of application: MADApplication) -> [Int] {
-        MAD.sectors.filter { self[$0] == application }
-    }
+    private func index(of sector: Int) -> Int? { MAD.sectors.prefix(applications.count).firstIndex(of: sector) }
 
     /// The first run of neighbouring sectors of an application. Sector 16, which the directory has for itself, does not
     /// end a run.
@@ -95,12 +78,12 @@ public struct MAD: Sendable, Hashable {
     }
 
     /// Blocks 1 and 2 of the card, 32 bytes.
-    public var firstBytes: [UInt8] { MAD.bytes(info: publisherSector, first) }
+    public var firstBytes: [UInt8] { MAD.bytes(info: publisherSector, applications.prefix(Self.firstCount)) }
 
     /// Blocks 64 to 66 of the card, 48 bytes; `nil` without a second half.
-    public var secondBytes: [UInt8]? { second.map { MAD.bytes(info: $0.info, $0.applications) } }
+    public var secondBytes: [UInt8]? { secondInfo.map { MAD.bytes(info: $0, applications.dropFirst(Self.firstCount)) } }
 
-    private static func bytes(info: UInt8, _ applications: [MADApplication]) -> [UInt8] {
+    private static func bytes(info: UInt8, _ applications: ArraySlice<MADApplication>) -> [UInt8] {
         let bytes = [info] + applications.flatMap { [UInt8($0.rawValue >> 8), UInt8($0.rawValue & 0xFF)] }
         return [checksum(bytes)] + bytes
     }
@@ -127,29 +110,16 @@ public struct MADApplication: RawRepresentable, Sendable, Hashable {
 
     /// The sector is free: `0000`.
     public static let free = MADApplication(rawValue: 0x0000)
-    /// The sector is defective or its keys are lost: `0001`.
-    public static let defective = MADApplication(rawValue: 0x0001)
-    /// The sector is reserved: `0002`.
-    public static let reserved = MADApplication(rawValue: 0x0002)
-    /// The sector holds more of the directory: `0003`.
-    public static let directoryInfo = MADApplication(rawValue: 0x0003)
-    /// The sector tells of the card's holder: `0004`.
-    public static let holder = MADApplication(rawValue: 0x0004)
     /// The sector holds a part of an NDEF message: `03E1`.
     public static let ndef = MADApplication(rawValue: 0x03E1)
 
     /// What the number stands for, or `nil` if it is not one of the reserved ones.
-    public var name: String? {
-        switch self {
-        case .free: "free"
-        case .defective: "defective"
-        case .reserved: "reserved"
-        case .directoryInfo: "directory"
-        case .holder: "card holder"
-        case .ndef: "NDEF"
-        default: nil
-        }
-    }
+    public var name: String? { Self.names[rawValue] }
+
+    private static let names: [UInt16: String] = [
+        0x0000: "free", 0x0001: "defective", 0x0002: "reserved", 0x0003: "directory", 0x0004: "card holder",
+        0x03E1: "NDEF",
+    ]
 }
 
 extension MADApplication: CustomStringConvertible {

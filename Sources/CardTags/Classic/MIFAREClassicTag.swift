@@ -65,13 +65,12 @@ public struct MIFAREClassicTag: NDEFTag {
     }
 
     /// Where the message is; `nil` for a card that has no place for one.
-    mutating func openArea() throws(TagError) -> (sectors: [Int], area: TLVArea, first: ClassicSector)? {
-        try openArea(in: try messageSectors())
-    }
-
-    private mutating func openArea(
-        in sectors: [Int]
+    ///
+    /// - Parameter sectors: the sectors of the message, where they are known.
+    mutating func openArea(
+        in sectors: [Int]? = nil
     ) throws(TagError) -> (sectors: [Int], area: TLVArea, first: ClassicSector)? {
+        let sectors = if let sectors { sectors } else { try messageSectors() }
         guard let number = sectors.first else { return nil }
         memory.cover(sectors)
         let first = try memory.sector(number)
@@ -110,8 +109,6 @@ public struct MIFAREClassicTag: NDEFTag {
     ///
     /// A card without a directory, or whose directory the known keys do not open, has no place for a message. Nor has one
     /// whose directory is damaged or cannot be read, for whatever reason: ``readDirectory()`` tells it.
-    ///
-    /// - Throws: ``TagError``.
     public mutating func readNDEF() throws(TagError) -> TagContent {
         let sectors = try sectorsToRead()
         guard let (_, area, first) = try openArea(in: sectors) else {
@@ -119,18 +116,13 @@ public struct MIFAREClassicTag: NDEFTag {
             if memory.link.wasRefused { try memory.link.confirmPresence() }
             return .absent(.mifareClassic)
         }
-        let content = try area.read(from: &memory, limit: messageLength)
-        return TagContent(
-            type: .mifareClassic,
-            ndef: content.ndef,
-            area: TagArea(
-                capacity: content.capacity,
-                version: first.mappingVersion,
-                readAccess: first.readAccess,
-                writeAccess: first.writeAccess
-            ),
-            isInterrupted: content.isInterrupted
+        let place = TagArea(
+            capacity: area.capacity,
+            version: first.mappingVersion,
+            readAccess: first.readAccess,
+            writeAccess: first.writeAccess
         )
+        return try area.read(from: &memory, into: place, limit: messageLength)
     }
 
     /// Writes a message in place of the one that is there.
@@ -144,8 +136,6 @@ public struct MIFAREClassicTag: NDEFTag {
     }
 
     /// Makes a card whose writing was interrupted a clean empty one.
-    ///
-    /// - Throws: ``TagError``.
     public mutating func repairNDEF() throws(TagError) -> TagRepair {
         guard let (_, area, _) = try openArea() else { throw .notFormatted(.mifareClassic) }
         return try area.repair(&memory)
@@ -266,7 +256,7 @@ extension MIFAREClassicTag {
     private mutating func survey(_ sector: Int, _ target: FormatTarget) throws(TagError) -> ClassicLink.Session {
         var isOpen = false
         for side in ClassicKey.Side.allCases {
-            for key in surveyKeys(sector, side, target) {
+            for key in surveyKeys(sector, side) {
                 let session = ClassicLink.Session(sector: sector, side: side, key: key)
                 guard try memory.link.authenticate(session) else { continue }
                 isOpen = true
@@ -280,15 +270,10 @@ extension MIFAREClassicTag {
         )
     }
 
-    /// The key of a formatted sector comes before the factory's, and no key twice.
-    private func surveyKeys(_ sector: Int, _ side: ClassicKey.Side, _ target: FormatTarget) -> [ClassicKey] {
-        var candidates = keys.candidates(sector, side)
-        if side == .a {
-            // Most sectors are as the factory made them.
-            candidates.removeAll { $0 == .factory }
-            candidates.insert(.factory, at: 0)
-        }
-        return candidates
+    /// No key twice, and of keys A the factory's first: most sectors are as it made them.
+    private func surveyKeys(_ sector: Int, _ side: ClassicKey.Side) -> [ClassicKey] {
+        let candidates = keys.candidates(sector, side)
+        return side == .a ? [.factory] + candidates.filter { $0 != .factory } : candidates
     }
 
     private mutating func mayFormat(
@@ -375,8 +360,6 @@ extension MIFAREClassicTag {
     ///
     /// It takes the key B of each sector: the one given for it, ``ClassicKeys/newKeyB`` or the factory's. All of them are
     /// tried before anything is written. A card that was taken away meanwhile can be locked again.
-    ///
-    /// - Throws: ``TagError``.
     public mutating func lock(_ confirmation: PermanentLock) throws(TagError) {
         try confirmation.check(over: memory.link.link.channel, type: type)
         guard let (sectors, area, _) = try openArea() else { throw .notFormatted(.mifareClassic) }

@@ -32,14 +32,7 @@ package enum AES128 {
         _ key: SecretKey,
         vector: [UInt8] = zeroBlock
     ) throws(CryptoFailure) -> [UInt8] {
-        guard bytes.count % blockLength == 0, vector.count == blockLength else { throw .wrongLength }
-        if bytes.isEmpty { return [] }
-        do {
-            let vector = try AES._CBC.IV(ivBytes: vector)
-            return try Array(AES._CBC.encrypt(bytes, using: key.symmetric, iv: vector, noPadding: true))
-        } catch {
-            throw .wrongLength
-        }
+        try chained(bytes, vector) { try AES._CBC.encrypt(bytes, using: key.symmetric, iv: $0, noPadding: true) }
     }
 
     /// Decrypts whole blocks in cipher block chaining (SP 800-38A), without padding.
@@ -51,11 +44,18 @@ package enum AES128 {
         _ key: SecretKey,
         vector: [UInt8] = zeroBlock
     ) throws(CryptoFailure) -> [UInt8] {
+        try chained(bytes, vector) { try AES._CBC.decrypt(bytes, using: key.symmetric, iv: $0, noPadding: true) }
+    }
+
+    private static func chained<Output: Sequence<UInt8>>(
+        _ bytes: [UInt8],
+        _ vector: [UInt8],
+        _ transform: (AES._CBC.IV) throws -> Output
+    ) throws(CryptoFailure) -> [UInt8] {
         guard bytes.count % blockLength == 0, vector.count == blockLength else { throw .wrongLength }
         if bytes.isEmpty { return [] }
         do {
-            let vector = try AES._CBC.IV(ivBytes: vector)
-            return try Array(AES._CBC.decrypt(bytes, using: key.symmetric, iv: vector, noPadding: true))
+            return try Array(transform(AES._CBC.IV(ivBytes: vector)))
         } catch {
             throw .wrongLength
         }
@@ -85,15 +85,26 @@ package enum AES128 {
         vector: [UInt8]
     ) throws(CryptoFailure) -> [UInt8] {
         guard vector.count == blockLength else { throw .wrongLength }
-        var subkey = doubled(try encrypt(block: zeroBlock, key))
-        var padded = message
-        if message.isEmpty || message.count % blockLength != 0 {
+        let masked = masked(message, try encrypt(block: zeroBlock, key))
+        return Array(try encrypt(masked, key, vector: vector).suffix(blockLength))
+    }
+
+    /// The whole blocks that CMAC encrypts, of which the last is mixed with a subkey.
+    ///
+    /// - Parameters:
+    ///   - message: filled up where it is no whole number of blocks, or shorter than `length`.
+    ///   - zero: a block of zeros, encrypted, of which the subkeys are made.
+    ///   - length: the least length, a whole number of blocks.
+    static func masked(_ message: [UInt8], _ zero: [UInt8], length: Int = blockLength) -> [UInt8] {
+        var (padded, subkey) = (message, doubled(zero))
+        if message.count < length || message.count % blockLength != 0 {
             subkey = doubled(subkey)
             padded = padding(message)
+            padded += [UInt8](repeating: 0, count: max(0, length - padded.count))
         }
         let last = padded.count - blockLength
         for index in 0..<blockLength { padded[last + index] ^= subkey[index] }
-        return Array(try encrypt(padded, key, vector: vector).suffix(blockLength))
+        return padded
     }
 
     /// The bytes, then `80`, then zeros up to a whole block (ISO/IEC 9797-1, method 2). There is always an `80`.

@@ -61,14 +61,8 @@ public struct KeyDiversification: Sendable, Hashable {
     private static func code(_ message: [UInt8], _ key: SecretKey) throws(CryptoFailure) -> [UInt8] {
         let length = 2 * AES128.blockLength
         guard message.count <= length else { throw .wrongLength }
-        var subkey = AES128.doubled(try AES128.encrypt(block: AES128.zeroBlock, key))
-        var padded = message
-        if message.count < length {
-            subkey = AES128.doubled(subkey)
-            padded += [0x80] + [UInt8](repeating: 0, count: length - 1 - message.count)
-        }
-        for index in 0..<AES128.blockLength { padded[AES128.blockLength + index] ^= subkey[index] }
-        return Array(try AES128.encrypt(padded, key).suffix(AES128.blockLength))
+        let masked = AES128.masked(message, try AES128.encrypt(block: AES128.zeroBlock, key), length: length)
+        return Array(try AES128.encrypt(masked, key).suffix(AES128.blockLength))
     }
 }
 
@@ -88,11 +82,7 @@ extension KeyDiversification: Codable {
         func bytes(_ key: CodingKeys, _ read: (String) -> [UInt8]?) throws -> [UInt8] {
             guard let text = try container.decodeIfPresent(String.self, forKey: key) else { return [] }
             guard let bytes = read(text) else {
-                throw DecodingError.dataCorruptedError(
-                    forKey: key,
-                    in: container,
-                    debugDescription: "not hexadecimal"
-                )
+                throw DecodingError.dataCorruptedError(forKey: key, in: container, debugDescription: "not hexadecimal")
             }
             return bytes
         }

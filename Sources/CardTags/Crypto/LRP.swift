@@ -51,14 +51,7 @@ package struct LRP: Sendable {
 
     /// The message authentication code CMAC with this primitive in place of AES (CMAC_LRP), 16 bytes.
     package func cmac(_ message: [UInt8]) throws(CryptoFailure) -> [UInt8] {
-        var subkey = AES128.doubled(try evaluate(AES128.zeroBlock))
-        var padded = message
-        if message.isEmpty || message.count % AES128.blockLength != 0 {
-            subkey = AES128.doubled(subkey)
-            padded = AES128.padding(message)
-        }
-        let last = padded.count - AES128.blockLength
-        for index in 0..<AES128.blockLength { padded[last + index] ^= subkey[index] }
+        let padded = AES128.masked(message, try evaluate(AES128.zeroBlock))
         var state = AES128.zeroBlock
         for start in stride(from: 0, to: padded.count, by: AES128.blockLength) {
             state = try evaluate(zip(state, padded[start...]).map { $0 ^ $1 })

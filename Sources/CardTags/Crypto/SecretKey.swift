@@ -30,9 +30,6 @@ public struct SecretKey: Sendable {
         guard let bytes = try? Hex.decode(text) else { return nil }
         self.init(bytes)
     }
-
-    /// Whether it is the key of zeros, with which cards leave the factory.
-    public var isFactory: Bool { self == .factory }
 }
 
 extension SecretKey: Equatable {

@@ -1,5 +1,6 @@
 import CardCore
 
+// Files have numbers from 0 to 31, offsets and lengths go to FFFFFF.
 extension DESFireCard {
     /// The greatest file number.
     static let lastFile: UInt8 = 0x1F
@@ -8,16 +9,11 @@ extension DESFireCard {
     private var chunk: Int { commandSet == .light ? 224 : 1024 }
 
     /// The files of the selected application (GET FILE IDS, `6F`).
-    ///
-    /// - Throws: ``DESFireError``.
     public mutating func fileIDs() throws(DESFireError) -> [UInt8] {
         try execute(0x6F, attempt: "list the files of the application")
     }
 
     /// What the card says of a file (GET FILE SETTINGS, `F5`).
-    ///
-    /// - Parameter file: 0...31.
-    /// - Throws: ``DESFireError``.
     public mutating func fileSettings(_ file: UInt8) throws(DESFireError) -> DESFireFileSettings {
         let attempt = "read the settings of file \(file)"
         try check(file, attempt)
@@ -37,7 +33,6 @@ extension DESFireCard {
     ///     ``ReaderLimits/responseLength`` bytes are taken.
     ///   - communication: how the file's content travels; see ``DESFireFileSettings/readingCommunication(keyNumber:)``.
     ///     Without a session it does not matter.
-    /// - Throws: ``DESFireError``.
     public mutating func readData(
         file: UInt8,
         offset: Int = 0,
@@ -63,7 +58,6 @@ extension DESFireCard {
 
     /// Reads the whole of a standard or backup data file, in parts, as its settings say.
     ///
-    /// - Parameter file: 0...31.
     /// - Throws: ``DESFireError``; a file of more than ``ReaderLimits/responseLength`` bytes is
     ///   ``DESFireError/limitExceeded(attempt:detail:)``.
     public mutating func readFile(_ file: UInt8) throws(DESFireError) -> [UInt8] {
@@ -95,7 +89,6 @@ extension DESFireCard {
     ///   - count: 1...FFFFFF, or 0 for all that are older.
     ///   - size: the size of a record, in bytes, 1...FFFFFF.
     ///   - communication: how the file's content travels.
-    /// - Throws: ``DESFireError``.
     public mutating func readRecords(
         file: UInt8,
         offset: Int = 0,
@@ -126,7 +119,6 @@ extension DESFireCard {
 
     /// Reads all the records of a record file, the oldest first, in parts, as its settings say.
     ///
-    /// - Parameter file: 0...31.
     /// - Throws: ``DESFireError``; more than ``ReaderLimits/responseLength`` bytes of records are
     ///   ``DESFireError/limitExceeded(attempt:detail:)``.
     public mutating func readRecords(_ file: UInt8) throws(DESFireError) -> [[UInt8]] {
@@ -161,11 +153,6 @@ extension DESFireCard {
     }
 
     /// Reads the number in a value file (GET VALUE, `6C`).
-    ///
-    /// - Parameters:
-    ///   - file: 0...31.
-    ///   - communication: how the file's content travels.
-    /// - Throws: ``DESFireError``.
     public mutating func value(
         file: UInt8,
         communication: DESFireCommunication = .plain

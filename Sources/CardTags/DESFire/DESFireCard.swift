@@ -71,8 +71,6 @@ public struct DESFireCard {
     // MARK: The card
 
     /// What the card says of itself (GET VERSION, `60`). Sets ``commandSet``.
-    ///
-    /// - Throws: ``DESFireError``.
     public mutating func version() throws(DESFireError) -> DESFireVersion {
         let attempt = "read the card's version"
         let answer = try execute(0x60, attempt: attempt)
@@ -82,8 +80,6 @@ public struct DESFireCard {
     }
 
     /// The card's fixed identifier, which a card with random identifiers tells only in a session (GET CARD UID, `51`).
-    ///
-    /// - Throws: ``DESFireError``.
     public mutating func cardUID() throws(DESFireError) -> CardUID {
         let attempt = "read the card's fixed identifier"
         let uid = try execute(0x51, protection: .encrypted, answer: .encrypted, length: 7, attempt: attempt)
@@ -92,8 +88,6 @@ public struct DESFireCard {
     }
 
     /// How many bytes of memory are free (GET FREE MEMORY, `6E`).
-    ///
-    /// - Throws: ``DESFireError``.
     public mutating func freeMemory() throws(DESFireError) -> Int {
         let attempt = "read how much memory is free"
         let answer = try execute(0x6E, attempt: attempt)
@@ -102,8 +96,6 @@ public struct DESFireCard {
     }
 
     /// The settings of the selected application's or the card's master key (GET KEY SETTINGS, `45`).
-    ///
-    /// - Throws: ``DESFireError``.
     public mutating func keySettings() throws(DESFireError) -> DESFireKeySettings {
         let attempt = "read the key settings"
         let answer = try execute(0x45, attempt: attempt)
@@ -114,7 +106,6 @@ public struct DESFireCard {
     /// The version number that was given to a key when it was set (GET KEY VERSION, `64`).
     ///
     /// - Parameter number: 0...13.
-    /// - Throws: ``DESFireError``.
     public mutating func keyVersion(_ number: UInt8) throws(DESFireError) -> UInt8 {
         let attempt = "read the version of key \(number)"
         let answer = try execute(0x64, header: [number], attempt: attempt)
@@ -125,8 +116,6 @@ public struct DESFireCard {
     // MARK: Applications
 
     /// The applications on the card (GET APPLICATION IDS, `6A`); the card itself must be selected.
-    ///
-    /// - Throws: ``DESFireError``.
     public mutating func applicationIDs() throws(DESFireError) -> [DESFireApplicationID] {
         let attempt = "list the card's applications"
         let answer = try execute(0x6A, attempt: attempt)
@@ -135,8 +124,6 @@ public struct DESFireCard {
     }
 
     /// Selects an application, or the card itself (SELECT APPLICATION, `5A`). A session ends with it.
-    ///
-    /// - Throws: ``DESFireError``.
     public mutating func select(_ application: DESFireApplicationID) throws(DESFireError) {
         session = nil
         selected = nil
@@ -148,7 +135,6 @@ public struct DESFireCard {
     /// ends with it.
     ///
     /// - Parameter name: 1...16 bytes.
-    /// - Throws: ``DESFireError``.
     public mutating func select(name: [UInt8]) throws(DESFireError) {
         let attempt = "select the application named \(name.hex)"
         guard let command = try? CommandAPDU.select(name: name) else {
@@ -190,14 +176,14 @@ extension DESFireCard {
         let attempt = "authenticate with key \(number)"
         session = nil
         let ours = try makeChallenge(attempt)
-        let first = try firstAnswer(0xAA, [number], attempt)
+        let first = try answer(0xAA, [number], .additionalFrame, length: AES128.blockLength, attempt)
         let (cards, sent, vector) = try Self.mapping(attempt) { () throws(CryptoFailure) in
             let cards = try AES128.decrypt(first, key)
             // The vector goes on from block to block, in both directions.
             let sent = try AES128.encrypt(ours + Self.rotated(cards), key, vector: first)
             return (cards, sent, Array(sent.suffix(AES128.blockLength)))
         }
-        let second = try secondAnswer(sent, length: 16, attempt)
+        let second = try answer(0xAF, sent, .done, length: 16, attempt)
         let proof = try Self.mapping(attempt) { () throws(CryptoFailure) in
             try AES128.decrypt(second, key, vector: vector)
         }
@@ -210,25 +196,19 @@ extension DESFireCard {
     /// Shows the card an AES key and lets it show that it knows the key too, as DESFire EV2 and later and NTAG 424 do
     /// (AUTHENTICATE EV2 FIRST, `71`).
     ///
-    /// The key is tried once.
-    ///
-    /// - Parameters:
-    ///   - key: the key.
-    ///   - number: its number in the selected application, 0...13; 0 is the master key.
-    /// - Throws: ``DESFireError``; ``DESFireError/wrongKey(attempt:)`` if the card does not take it, and
-    ///   ``DESFireError/forged(attempt:)`` if the card does not know it.
+    /// The key is tried once; number and errors are those of ``authenticateAES(key:number:)``.
     public mutating func authenticateEV2First(key: SecretKey, number: UInt8) throws(DESFireError) {
         let attempt = "authenticate with key \(number)"
         session = nil
         let ours = try makeChallenge(attempt)
         // Behind the key's number: no capabilities of ours.
-        let first = try firstAnswer(0x71, [number, 0x00], attempt)
+        let first = try answer(0x71, [number, 0x00], .additionalFrame, length: AES128.blockLength, attempt)
         let (cards, sent) = try Self.mapping(attempt) { () throws(CryptoFailure) in
             let cards = try AES128.decrypt(first, key)
             return (cards, try AES128.encrypt(ours + Self.rotated(cards), key))
         }
         // Transaction identifier 4, our challenge rotated 16, the card's capabilities 6, ours 6.
-        let second = try secondAnswer(sent, length: 32, attempt)
+        let second = try answer(0xAF, sent, .done, length: 32, attempt)
         let messaging = try Self.mapping(attempt) { () throws(CryptoFailure) in
             let clear = try AES128.decrypt(second, key)
             guard ConstantTime.areEqual(clear[4..<20], Self.rotated(ours)) else { throw .forged }
@@ -239,30 +219,23 @@ extension DESFireCard {
         session = DESFireSession(keyNumber: number, messaging)
     }
 
-    /// The card's challenge, still encrypted.
-    private func firstAnswer(
+    /// The card's challenge, behind which it expects an answer, or its proof at the end; both still encrypted.
+    private func answer(
         _ instruction: UInt8,
         _ payload: [UInt8],
+        _ expected: DESFireStatus,
+        length: Int,
         _ attempt: String
     ) throws(DESFireError) -> [UInt8] {
         let (data, status) = try frame(instruction, payload, attempt)
-        guard status == .additionalFrame else {
-            throw status == .done
-                ? .invalidAnswer(attempt: attempt, detail: "the card asks for no proof")
-                : .refused(attempt: attempt, status: StatusWord(sw1: 0x91, sw2: status.rawValue))
-        }
-        guard data.count == AES128.blockLength else { throw wrongLength(data, attempt) }
-        return data
-    }
-
-    /// The card's proof, still encrypted.
-    private func secondAnswer(_ sent: [UInt8], length: Int, _ attempt: String) throws(DESFireError) -> [UInt8] {
-        let (data, status) = try frame(0xAF, sent, attempt)
-        guard status != .authenticationError else { throw .wrongKey(attempt: attempt) }
-        guard status == .done else {
-            throw status == .additionalFrame
-                ? .invalidAnswer(attempt: attempt, detail: "the card asks for more")
-                : .refused(attempt: attempt, status: StatusWord(sw1: 0x91, sw2: status.rawValue))
+        guard status == expected else {
+            let isEnd = expected == .done
+            if isEnd, status == .authenticationError { throw .wrongKey(attempt: attempt) }
+            guard status == .done || status == .additionalFrame else { throw status.refusal(attempt) }
+            throw .invalidAnswer(
+                attempt: attempt,
+                detail: isEnd ? "the card asks for more" : "the card asks for no proof"
+            )
         }
         guard data.count == length else { throw wrongLength(data, attempt) }
         return data
@@ -302,11 +275,11 @@ extension DESFireCard {
         // Whatever goes wrong from here on, the two sides no longer agree.
         self.session = nil
         let sent = try Self.mapping(attempt) { () throws(CryptoFailure) in
-            try session.wrap(instruction, header, data, protection)
+            try session.messaging.wrap(instruction, header, data, protection)
         }
         let received = try exchange(instruction, sent, attempt)
         let clear = try Self.mapping(attempt) { () throws(CryptoFailure) in
-            try session.unwrap(received, status: 0x00, answer, length: length)
+            try session.messaging.unwrap(received, status: 0x00, answer, length: length)
         }
         self.session = session
         return clear
@@ -320,7 +293,7 @@ extension DESFireCard {
             guard status == .additionalFrame, data.isEmpty else {
                 throw status == .done || status == .additionalFrame
                     ? .invalidAnswer(attempt: attempt, detail: "the card ended the command before it had all of it")
-                    : .refused(attempt: attempt, status: StatusWord(sw1: 0x91, sw2: status.rawValue))
+                    : status.refusal(attempt)
             }
             (data, status) = try frame(0xAF, takeFrame(&rest, 0xAF), attempt)
         }
@@ -333,16 +306,11 @@ extension DESFireCard {
             let next: [UInt8]
             (next, status) = try frame(0xAF, [], attempt)
             guard data.count + next.count <= ReaderLimits.responseLength - 2 else {
-                throw .limitExceeded(
-                    attempt: attempt,
-                    detail: "more than \(ReaderLimits.responseLength - 2) bytes"
-                )
+                throw .limitExceeded(attempt: attempt, detail: "more than \(ReaderLimits.responseLength - 2) bytes")
             }
             data += next
         }
-        guard status == .done else {
-            throw .refused(attempt: attempt, status: StatusWord(sw1: 0x91, sw2: status.rawValue))
-        }
+        guard status == .done else { throw status.refusal(attempt) }
         return data
     }
 
@@ -352,21 +320,12 @@ extension DESFireCard {
         _ payload: [UInt8],
         _ attempt: String
     ) throws(DESFireError) -> (data: [UInt8], status: DESFireStatus) {
-        guard payload.count <= 255,
-            let command = try? CommandAPDU(
-                cla: 0x90,
-                ins: instruction,
-                p1: 0,
-                p2: 0,
-                data: payload,
-                expectedLength: 256
-            )
-        else {
+        guard payload.count <= 255 else {
             throw .invalidRequest(attempt: attempt, detail: "the command has \(payload.count) bytes, more than 255")
         }
         let answer: ResponseAPDU
         do {
-            answer = try channel.exchange(command)
+            answer = try channel.exchange(CommandAPDU(trusted: 0x90, instruction, 0, 0, payload, 256))
         } catch {
             throw .link(error)
         }

@@ -54,11 +54,7 @@ extension DESFireError {
         switch self {
         case .link(let error): error.kind.meaning
         case .refused(_, let status):
-            if let native = DESFireStatus(status) {
-                "the card refused it (\([status.sw1, status.sw2].hex) \(native.name))"
-            } else {
-                "the card refused it (\(status))"
-            }
+            "the card refused it (\(DESFireStatus(status).map { "91\($0)" } ?? "\(status)"))"
         case .wrongKey: "the card does not take this key (91AE authentication error)"
         case .forged: "the card's answer does not prove that it knows the key"
         case .invalidAnswer(_, let detail): "the answer breaks the protocol, \(detail)"
@@ -140,24 +136,14 @@ public struct DESFireStatus: RawRepresentable, Sendable, Hashable {
 
     /// `00`: done.
     public static let done = DESFireStatus(rawValue: 0x00)
-    /// `0C`: there was nothing to change.
-    public static let noChanges = DESFireStatus(rawValue: 0x0C)
     /// `0E`: the card's memory is full.
     public static let outOfMemory = DESFireStatus(rawValue: 0x0E)
     /// `1C`: the card does not know the command.
     public static let illegalCommand = DESFireStatus(rawValue: 0x1C)
-    /// `1E`: checksum, code or padding do not fit.
-    public static let integrityError = DESFireStatus(rawValue: 0x1E)
     /// `40`: there is no key of that number.
     public static let noSuchKey = DESFireStatus(rawValue: 0x40)
-    /// `7E`: the command has a wrong length.
-    public static let lengthError = DESFireStatus(rawValue: 0x7E)
-    /// `97`: the card's cryptographic unit failed.
-    public static let cryptoError = DESFireStatus(rawValue: 0x97)
     /// `9D`: not allowed as things stand.
     public static let permissionDenied = DESFireStatus(rawValue: 0x9D)
-    /// `9E`: a parameter has a value that is not allowed.
-    public static let parameterError = DESFireStatus(rawValue: 0x9E)
     /// `A0`: there is no application of that number.
     public static let applicationNotFound = DESFireStatus(rawValue: 0xA0)
     /// `A1`: the application is damaged and shut off.
@@ -168,24 +154,21 @@ public struct DESFireStatus: RawRepresentable, Sendable, Hashable {
     public static let authenticationError = DESFireStatus(rawValue: 0xAE)
     /// `AF`: there is more to come, or more is expected.
     public static let additionalFrame = DESFireStatus(rawValue: 0xAF)
-    /// `BE`: beyond the end of the file.
-    public static let boundaryError = DESFireStatus(rawValue: 0xBE)
     /// `C1`: the card is damaged and shut off.
     public static let cardIntegrityError = DESFireStatus(rawValue: 0xC1)
-    /// `CA`: the command before was not finished.
-    public static let commandAborted = DESFireStatus(rawValue: 0xCA)
     /// `CD`: the card is shut off.
     public static let cardDisabled = DESFireStatus(rawValue: 0xCD)
     /// `CE`: there is no room for another application.
     public static let countError = DESFireStatus(rawValue: 0xCE)
-    /// `DE`: there is one of that number already.
-    public static let duplicate = DESFireStatus(rawValue: 0xDE)
-    /// `EE`: writing to the card's memory failed.
-    public static let memoryError = DESFireStatus(rawValue: 0xEE)
     /// `F0`: there is no file of that number.
     public static let fileNotFound = DESFireStatus(rawValue: 0xF0)
     /// `F1`: the file is damaged and shut off.
     public static let fileIntegrityError = DESFireStatus(rawValue: 0xF1)
+
+    /// The error of a command that the card refused so.
+    func refusal(_ attempt: String) -> DESFireError {
+        .refused(attempt: attempt, status: StatusWord(sw1: 0x91, sw2: rawValue))
+    }
 
     /// The name, in words.
     public var name: String { Self.names[rawValue] ?? "unknown status" }

@@ -17,9 +17,6 @@ public struct DESFireFileSettings: Sendable, Hashable {
     /// The settings of secure dynamic messaging, if it is switched on.
     public var sdm: DESFireSDMSettings?
 
-    /// What follows, on cards newer than this code. Empty on all that are known.
-    public var trailing: [UInt8]
-
     /// What a file holds.
     public enum Content: Sendable, Hashable {
         /// Bytes, written through at once. `size` in bytes.
@@ -84,13 +81,8 @@ public struct DESFireFileSettings: Sendable, Hashable {
             }
         }
         if options & 0x40 != 0 {
-            guard let tail = rest.take(rest.left), let (settings, count) = DESFireSDMSettings.decode(tail) else {
-                return nil
-            }
+            guard let settings = DESFireSDMSettings(rest.take(rest.left) ?? []) else { return nil }
             sdm = settings
-            trailing = Array(tail.dropFirst(count))
-        } else {
-            trailing = rest.take(rest.left) ?? []
         }
     }
 
@@ -130,14 +122,8 @@ extension DESFireFileSettings.Content {
             guard let lower = rest.signed(), let upper = rest.signed(), let credit = rest.signed(),
                 let options = rest.number(1)
             else { return nil }
-            self = .value(
-                .init(
-                    lower: lower,
-                    upper: upper,
-                    limitedCredit: credit,
-                    options: UInt8(truncatingIfNeeded: options)
-                )
-            )
+            let flags = UInt8(truncatingIfNeeded: options)
+            self = .value(.init(lower: lower, upper: upper, limitedCredit: credit, options: flags))
         case 0x03, 0x04:
             guard let size = rest.number(3), let capacity = rest.number(3), let count = rest.number(3) else {
                 return nil
@@ -146,10 +132,8 @@ extension DESFireFileSettings.Content {
             self = kind == 3 ? .linearRecords(records) : .cyclicRecords(records)
         case 0x05:
             guard let options = rest.number(1), let version = rest.number(1) else { return nil }
-            self = .transactionMAC(
-                keyOptions: UInt8(truncatingIfNeeded: options),
-                keyVersion: UInt8(truncatingIfNeeded: version)
-            )
+            let bytes = [options, version].map { UInt8(truncatingIfNeeded: $0) }
+            self = .transactionMAC(keyOptions: bytes[0], keyVersion: bytes[1])
         default: return nil
         }
     }
@@ -274,11 +258,7 @@ public enum DESFireCommunication: String, Sendable, Hashable, Codable, CaseItera
 
     /// The mode in the lowest two bits of a file's options: `x0` plain, `01` authenticated, `11` encrypted.
     init(fileOption: UInt8) {
-        switch fileOption & 0x03 {
-        case 0x01: self = .authenticated
-        case 0x03: self = .encrypted
-        default: self = .plain
-        }
+        self = Self.allCases.first { $0.fileOption == fileOption & 0x03 } ?? .plain
     }
 
     /// The mode as the lowest two bits of a file's options.
@@ -327,37 +307,29 @@ public struct DESFireSDMSettings: Sendable, Hashable {
     /// Whether the tap counter is mirrored.
     public var mirrorsCounter: Bool { options & 0x40 != 0 }
 
-    /// Reads the settings; `nil` if they are cut off. `count` describes how many bytes they took.
-    static func decode(_ bytes: some Collection<UInt8>) -> (settings: DESFireSDMSettings, count: Int)? {
+    /// Reads the settings at the start of the bytes; `nil` if they are cut off.
+    init?(_ bytes: [UInt8]) {
         var rest = ByteReader(bytes)
         guard let options = rest.number(1), let rights = rest.number(2) else { return nil }
         // Two bytes, the low one first: F and who may read the counter, then meta read and file read.
-        var settings = DESFireSDMSettings(
-            options: UInt8(truncatingIfNeeded: options),
-            counterAccess: .init(nibble: UInt8(truncatingIfNeeded: rights)),
-            metaRead: .init(nibble: UInt8(truncatingIfNeeded: rights >> 12)),
-            fileRead: .init(nibble: UInt8(truncatingIfNeeded: rights >> 8))
-        )
-        func read(_ target: WritableKeyPath<DESFireSDMSettings, Int?>, if wanted: Bool) -> Bool {
-            guard wanted else { return true }
-            guard let number = rest.number(3) else { return false }
-            settings[keyPath: target] = number
-            return true
-        }
-        let clear = settings.metaRead == .free
-        let signs = settings.fileRead != .never
+        self.options = UInt8(truncatingIfNeeded: options)
+        counterAccess = .init(nibble: UInt8(truncatingIfNeeded: rights))
+        metaRead = .init(nibble: UInt8(truncatingIfNeeded: rights >> 12))
+        fileRead = .init(nibble: UInt8(truncatingIfNeeded: rights >> 8))
+        let clear = metaRead == .free
+        let signs = fileRead != .never
         let encrypts = signs && options & 0x10 != 0
-        guard read(\.uidOffset, if: clear && settings.mirrorsUID),
-            read(\.counterOffset, if: clear && settings.mirrorsCounter),
-            read(\.encryptedTagOffset, if: settings.metaRead.keyNumber != nil),
-            read(\.macInputOffset, if: signs),
-            read(\.encryptedOffset, if: encrypts),
-            read(\.encryptedLength, if: encrypts),
-            read(\.macOffset, if: signs),
-            read(\.counterLimit, if: options & 0x20 != 0)
-        else { return nil }
-        settings.encoded = Array(bytes.prefix(rest.offset))
-        return (settings, rest.offset)
+        let numbers: [(WritableKeyPath<DESFireSDMSettings, Int?>, Bool)] = [
+            (\.uidOffset, clear && mirrorsUID), (\.counterOffset, clear && mirrorsCounter),
+            (\.encryptedTagOffset, metaRead.keyNumber != nil), (\.macInputOffset, signs),
+            (\.encryptedOffset, encrypts), (\.encryptedLength, encrypts), (\.macOffset, signs),
+            (\.counterLimit, options & 0x20 != 0),
+        ]
+        for (target, isThere) in numbers where isThere {
+            guard let number = rest.number(3) else { return nil }
+            self[keyPath: target] = number
+        }
+        encoded = Array(bytes.prefix(rest.offset))
     }
 }
 

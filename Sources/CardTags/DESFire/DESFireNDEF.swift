@@ -14,6 +14,8 @@ public enum DESFireNDEF {
     /// them from the factory, and applications made by the maker's recommendation too.
     static let containerFile: UInt8 = 1
     static let messageFile: UInt8 = 2
+    /// The identifier of that file for a Type 4 tag's commands.
+    static let messageElementaryFile: UInt16 = 0xE104
     /// Where in the capability container it reports who may write the message.
     static let writeAccessOffset = 14
     /// Listing is free, making files takes the master key; master key and settings can be changed.
@@ -42,11 +44,7 @@ public enum DESFireNDEF {
             throw .cannotFormat(.type4, reason: "there cannot be room for \(capacity) bytes")
         }
         var maker = DESFireNDEFMaker(card: DESFireCard(channel), size: capacity + 2)
-        do {
-            try maker.make(masterKey: masterKey, applicationKey: applicationKey)
-        } catch {
-            throw error.tagError
-        }
+        try maker.make(masterKey: masterKey, applicationKey: applicationKey)
     }
 
     /// Locks the message of a DESFire or NTAG 424 for ever: nobody may write the message or change who may.
@@ -66,24 +64,37 @@ public enum DESFireNDEF {
         over channel: any CardChannel,
         key: SecretKey? = nil
     ) throws(TagError) {
+        try lock(confirmation.uid, over: channel, key: key)
+    }
+
+    /// - Parameter uid: the card that may be locked, or `nil` if that was compared already.
+    static func lock(_ uid: CardUID?, over channel: any CardChannel, key: SecretKey?) throws(TagError) {
         var locker = DESFireNDEFLocker(card: DESFireCard(channel), channel: channel)
+        try locker.lock(uid, key: key)
+    }
+
+    /// Whether the card is one of the family.
+    static func isOfThisKind(_ channel: any CardChannel) throws(TagError) -> Bool {
+        var card = DESFireCard(channel)
         do {
-            try locker.lock(confirmation.uid, key: key)
+            return try card.version().product != nil
+        } catch .link(let error) {
+            throw .link(error)
         } catch {
-            throw error.tagError
+            return false
         }
     }
 }
 
-/// Why making or locking failed: an error of the card's conversation, or one of the tag.
-enum DESFireNDEFFailure: Error {
-    case card(DESFireError)
-    case tag(TagError)
-
-    var tagError: TagError {
-        switch self {
-        case .card(let error): error.tagError
-        case .tag(let error): error
+extension DESFireCard {
+    /// Runs a step of making or locking; what fails in it is an error of the tag.
+    mutating func step<Value>(
+        _ body: (inout DESFireCard) throws(DESFireError) -> Value
+    ) throws(TagError) -> Value {
+        do {
+            return try body(&self)
+        } catch {
+            throw error.tagError
         }
     }
 }

@@ -7,15 +7,14 @@ struct DESFireNDEFLocker {
 
     private static let attempt = "lock the tag"
 
-    /// - Parameter uid: the card that may be locked, or `nil` if that was compared already.
-    mutating func lock(_ uid: CardUID?, key: SecretKey?) throws(DESFireNDEFFailure) {
-        let isNamed = try uid.map { (uid) throws(DESFireNDEFFailure) in try readerShows(uid) } ?? true
-        try step { (card) throws(DESFireError) in _ = try card.version() }
+    mutating func lock(_ uid: CardUID?, key: SecretKey?) throws(TagError) {
+        let isNamed = try uid.map { (uid) throws(TagError) in try readerShows(uid) } ?? true
+        try card.step { (card) throws(DESFireError) in _ = try card.version() }
         do {
             try card.select(name: DESFireNDEF.name)
         } catch {
-            guard case .refused(_, .fileNotFound) = error else { throw .card(error) }
-            throw .tag(.notFormatted(.type4))
+            guard case .refused(_, .fileNotFound) = error else { throw error.tagError }
+            throw .notFormatted(.type4)
         }
         let container = try settings(of: DESFireNDEF.containerFile)
         let message = try settings(of: DESFireNDEF.messageFile)
@@ -36,7 +35,7 @@ struct DESFireNDEFLocker {
         let communication = container.writingCommunication(keyNumber: number)
         let last = DESFireNDEF.writeAccessOffset
         if !saysSo {
-            try step { (card) throws(DESFireError) in
+            try card.step { (card) throws(DESFireError) in
                 try card.writeData(
                     [0xFF],
                     file: DESFireNDEF.containerFile,
@@ -53,58 +52,43 @@ struct DESFireNDEFLocker {
                 readWrite: .never,
                 change: .never
             )
-            try step { (card) throws(DESFireError) in try card.changeRights(rights, of: file, with: settings) }
+            try card.step { (card) throws(DESFireError) in try card.changeRights(rights, of: file, with: settings) }
         }
         card.endSession()
     }
 
-    private func guarded(_ reason: String) -> DESFireNDEFFailure {
-        .tag(.guarded(attempt: Self.attempt, reason: reason))
-    }
-
-    private mutating func step<Value>(
-        _ body: (inout DESFireCard) throws(DESFireError) -> Value
-    ) throws(DESFireNDEFFailure) -> Value {
-        do {
-            return try body(&card)
-        } catch {
-            throw .card(error)
-        }
+    private func guarded(_ reason: String) -> TagError {
+        .guarded(attempt: Self.attempt, reason: reason)
     }
 
     // MARK: Which card
 
     /// Whether the card shows that identifier in anticollision; another may be a random one.
-    private func readerShows(_ uid: CardUID) throws(DESFireNDEFFailure) -> Bool {
-        let shown: CardUID?
-        do {
-            shown = try channel.identifier()
-        } catch {
-            throw .card(.link(error))
-        }
+    private func readerShows(_ uid: CardUID) throws(TagError) -> Bool {
+        let shown = try PermanentLock.identifier(over: channel)
         if shown?.bytes == uid.bytes { return true }
         // Only a random identifier leaves open which card it is; the card itself then tells, to who knows the key.
-        guard shown?.kind == .random else { throw .tag(.wrongCard(expected: uid)) }
+        guard shown?.kind == .random else { throw .wrongCard(expected: uid) }
         return false
     }
 
-    private mutating func checkFixedIdentifier(_ uid: CardUID) throws(DESFireNDEFFailure) {
-        guard card.session != nil else { throw .tag(.wrongCard(expected: uid)) }
-        let fixed = try step { (card) throws(DESFireError) in try card.cardUID() }
-        guard fixed.bytes == uid.bytes else { throw .tag(.wrongCard(expected: uid)) }
+    private mutating func checkFixedIdentifier(_ uid: CardUID) throws(TagError) {
+        guard card.session != nil else { throw .wrongCard(expected: uid) }
+        let fixed = try card.step { (card) throws(DESFireError) in try card.cardUID() }
+        guard fixed.bytes == uid.bytes else { throw .wrongCard(expected: uid) }
     }
 
     // MARK: What may be locked
 
-    private mutating func settings(of file: UInt8) throws(DESFireNDEFFailure) -> DESFireFileSettings {
-        try step { (card) throws(DESFireError) in try card.fileSettings(file) }
+    private mutating func settings(of file: UInt8) throws(TagError) -> DESFireFileSettings {
+        try card.step { (card) throws(DESFireError) in try card.fileSettings(file) }
     }
 
     /// The container must describe the very file that is to be locked. Reports whether it says so already that nobody
     /// may write.
-    private mutating func checkLayout(_ message: DESFireFileSettings) throws(DESFireNDEFFailure) -> Bool {
+    private mutating func checkLayout(_ message: DESFireFileSettings) throws(TagError) -> Bool {
         let unknown = guarded("its files are not laid out as this library knows it")
-        let container = try step { (card) throws(DESFireError) in
+        let container = try card.step { (card) throws(DESFireError) in
             try card.readData(file: DESFireNDEF.containerFile, length: 15)
         }
         guard container.count == 15, container[7] == 0x04, container[8] == 0x06,
@@ -116,10 +100,10 @@ struct DESFireNDEFLocker {
 
     /// An empty message whose writing was interrupted must not stay so for ever. A file that is read with another key
     /// than the one for locking cannot be looked into, and is its owner's to look after.
-    private mutating func checkWhole(_ message: DESFireFileSettings, _ number: UInt8?) throws(DESFireNDEFFailure) {
+    private mutating func checkWhole(_ message: DESFireFileSettings, _ number: UInt8?) throws(TagError) {
         let isReadable = number.map { message.accessRights.readingKeys.contains($0) } ?? false
         guard message.isFreeToRead || isReadable else { return }
-        let start = try step { (card) throws(DESFireError) in
+        let start = try card.step { (card) throws(DESFireError) in
             try card.readData(
                 file: DESFireNDEF.messageFile,
                 length: 3,
@@ -145,7 +129,7 @@ struct DESFireNDEFLocker {
     private func keyNumber(
         _ container: DESFireFileSettings,
         _ message: DESFireFileSettings
-    ) throws(DESFireNDEFFailure) -> UInt8? {
+    ) throws(TagError) -> UInt8? {
         var numbers: Set<UInt8> = []
         for settings in [container, message] where !isLocked(settings) {
             guard settings.additionalRights.isEmpty else { throw guarded("its files have further access rights") }
@@ -163,8 +147,8 @@ struct DESFireNDEFLocker {
         return numbers.first
     }
 
-    private mutating func authenticate(_ key: SecretKey, _ number: UInt8) throws(DESFireNDEFFailure) {
-        try step { (card) throws(DESFireError) in
+    private mutating func authenticate(_ key: SecretKey, _ number: UInt8) throws(TagError) {
+        try card.step { (card) throws(DESFireError) in
             switch card.commandSet {
             case .desfire: try card.authenticateAES(key: key, number: number)
             case .light: try card.authenticateEV2First(key: key, number: number)

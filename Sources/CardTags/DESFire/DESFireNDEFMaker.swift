@@ -6,13 +6,11 @@ struct DESFireNDEFMaker {
     /// The size of the message's file, with its length field.
     let size: Int
 
-    private static let elementaryFiles: (application: UInt16, container: UInt16, message: UInt16) =
-        (0xE110, 0xE103, 0xE104)
-    private static let containerLength = 15
+    private static let applicationElementaryFile: UInt16 = 0xE110
     /// What an application and its two files take beside their content, generously.
     private static let overhead = 256
 
-    mutating func make(masterKey: SecretKey?, applicationKey: SecretKey) throws(DESFireNDEFFailure) {
+    mutating func make(masterKey: SecretKey?, applicationKey: SecretKey) throws(TagError) {
         try checkProduct()
         let key: SecretKey
         var files: Set<UInt8> = []
@@ -23,30 +21,20 @@ struct DESFireNDEFMaker {
             try makeApplication(masterKey: masterKey)
             key = .factory
         }
-        try step { (card) throws(DESFireError) in try card.authenticateAES(key: key, number: 0) }
+        try card.step { (card) throws(DESFireError) in try card.authenticateAES(key: key, number: 0) }
         try makeFiles(besides: files)
     }
 
-    private func refuse(_ reason: String) -> DESFireNDEFFailure {
-        .tag(.cannotFormat(.type4, reason: reason))
+    private func refuse(_ reason: String) -> TagError {
+        .cannotFormat(.type4, reason: reason)
     }
 
-    private mutating func step<Value>(
-        _ body: (inout DESFireCard) throws(DESFireError) -> Value
-    ) throws(DESFireNDEFFailure) -> Value {
-        do {
-            return try body(&card)
-        } catch {
-            throw .card(error)
-        }
-    }
-
-    private mutating func checkProduct() throws(DESFireNDEFFailure) {
+    private mutating func checkProduct() throws(TagError) {
         let version: DESFireVersion
         do {
             version = try card.version()
         } catch {
-            guard case .refused = error else { throw .card(error) }
+            guard case .refused = error else { throw error.tagError }
             throw refuse("it is no DESFire card, and others are formatted by their makers")
         }
         switch version.product {
@@ -57,33 +45,35 @@ struct DESFireNDEFMaker {
     }
 
     /// Selects the NDEF application; `false` if there is none.
-    private mutating func selectExisting() throws(DESFireNDEFFailure) -> Bool {
+    private mutating func selectExisting() throws(TagError) -> Bool {
         do {
             try card.select(name: DESFireNDEF.name)
             return true
         } catch {
-            guard case .refused(_, let status) = error else { throw .card(error) }
-            guard status == .fileNotFound || status == StatusWord(0x91A0) else { throw .card(error) }
+            guard case .refused(_, let status) = error else { throw error.tagError }
+            guard status == .fileNotFound || status == StatusWord(0x91A0) else { throw error.tagError }
             return false
         }
     }
 
     /// The files that an unfinished NDEF application has. Anything but one that this code began is refused.
-    private mutating func checkUnfinished() throws(DESFireNDEFFailure) -> Set<UInt8> {
+    private mutating func checkUnfinished() throws(TagError) -> Set<UInt8> {
         let foreign = refuse("it has an NDEF application already")
-        let settings = try step { (card) throws(DESFireError) in try card.keySettings() }
+        let settings = try card.step { (card) throws(DESFireError) in try card.keySettings() }
         guard settings.options == DESFireNDEF.keyOptions, settings.keyType == .aes, settings.keyCount == 1 else {
             throw foreign
         }
-        let files = Set(try step { (card) throws(DESFireError) in try card.fileIDs() })
+        let files = Set(try card.step { (card) throws(DESFireError) in try card.fileIDs() })
         guard files.isSubset(of: [DESFireNDEF.containerFile, DESFireNDEF.messageFile]) else { throw foreign }
         if files.contains(DESFireNDEF.containerFile) {
-            let container = try step { (card) throws(DESFireError) in try card.readFile(DESFireNDEF.containerFile) }
+            let container = try card.step { (card) throws(DESFireError) in try card.readFile(DESFireNDEF.containerFile)
+            }
             guard container.allSatisfy({ $0 == 0 }) else { throw foreign }
         }
         if files.contains(DESFireNDEF.messageFile) {
             // Anything but the beginnings of an empty file is somebody's.
-            let settings = try step { (card) throws(DESFireError) in try card.fileSettings(DESFireNDEF.messageFile) }
+            let settings = try card.step { (card) throws(DESFireError) in try card.fileSettings(DESFireNDEF.messageFile)
+            }
             guard settings.content == .standard(size: size) else {
                 throw refuse("an interrupted formatting made room for another size")
             }
@@ -91,26 +81,26 @@ struct DESFireNDEFMaker {
         return files
     }
 
-    private mutating func makeApplication(masterKey: SecretKey?) throws(DESFireNDEFFailure) {
-        try step { (card) throws(DESFireError) in try card.select(.card) }
+    private mutating func makeApplication(masterKey: SecretKey?) throws(TagError) {
+        try card.step { (card) throws(DESFireError) in try card.select(.card) }
         if let masterKey {
-            try step { (card) throws(DESFireError) in try card.authenticateAES(key: masterKey, number: 0) }
+            try card.step { (card) throws(DESFireError) in try card.authenticateAES(key: masterKey, number: 0) }
         } else {
             try checkFreedom()
         }
-        let taken = Set(try step { (card) throws(DESFireError) in try card.applicationIDs() })
+        let taken = Set(try card.step { (card) throws(DESFireError) in try card.applicationIDs() })
         let free = (UInt32(1)...UInt32(0xFF)).lazy.compactMap { DESFireApplicationID($0) }.first { !taken.contains($0) }
         guard let application = free else { throw refuse("it has no room for another application") }
-        let room = try step { (card) throws(DESFireError) in try card.freeMemory() }
+        let room = try card.step { (card) throws(DESFireError) in try card.freeMemory() }
         guard room >= size + Self.overhead else {
             throw refuse("\(room) bytes are free on it, \(size + Self.overhead) are needed")
         }
-        try step { (card) throws(DESFireError) in
+        try card.step { (card) throws(DESFireError) in
             try card.createApplication(
                 application,
                 options: DESFireNDEF.keyOptions,
                 keyCount: 1,
-                isoFile: Self.elementaryFiles.application,
+                isoFile: Self.applicationElementaryFile,
                 name: DESFireNDEF.name
             )
             try card.select(application)
@@ -118,14 +108,14 @@ struct DESFireNDEFMaker {
     }
 
     /// Whether applications are listed and made without a key.
-    private mutating func checkFreedom() throws(DESFireNDEFFailure) {
+    private mutating func checkFreedom() throws(TagError) {
         let locked = refuse("making an application on it takes the card's master key")
         let settings: DESFireKeySettings
         do {
             settings = try card.keySettings()
         } catch {
             guard error.status == .authenticationError || error.status == .permissionDenied else {
-                throw .card(error)
+                throw error.tagError
             }
             throw locked
         }
@@ -133,13 +123,13 @@ struct DESFireNDEFMaker {
     }
 
     /// The message's file and its length first: until the container is written, the card is no tag.
-    private mutating func makeFiles(besides files: Set<UInt8>) throws(DESFireNDEFFailure) {
+    private mutating func makeFiles(besides files: Set<UInt8>) throws(TagError) {
         let size = self.size
-        try step { (card) throws(DESFireError) in
+        try card.step { (card) throws(DESFireError) in
             if !files.contains(DESFireNDEF.messageFile) {
                 try card.createStandardFile(
                     DESFireNDEF.messageFile,
-                    isoFile: Self.elementaryFiles.message,
+                    isoFile: DESFireNDEF.messageElementaryFile,
                     communication: .plain,
                     rights: DESFireAccessRights(read: .free, write: .free, readWrite: .free, change: .key(0)),
                     size: size
@@ -150,10 +140,10 @@ struct DESFireNDEFMaker {
             if !files.contains(DESFireNDEF.containerFile) {
                 try card.createStandardFile(
                     DESFireNDEF.containerFile,
-                    isoFile: Self.elementaryFiles.container,
+                    isoFile: Type4Tag.containerFile,
                     communication: .plain,
                     rights: DESFireAccessRights(read: .free, write: .key(0), readWrite: .key(0), change: .key(0)),
-                    size: Self.containerLength
+                    size: Type4Tag.containerLength
                 )
             }
             try card.writeData(Self.container(size: size), file: DESFireNDEF.containerFile)
@@ -163,7 +153,7 @@ struct DESFireNDEFMaker {
 
     /// The capability container: mapping 2.0, answers of 59 and commands of 52 bytes, the file, free for all.
     static func container(size: Int) -> [UInt8] {
-        let file = elementaryFiles.message
+        let file = DESFireNDEF.messageElementaryFile
         let place = [UInt8(file >> 8), UInt8(file & 0xFF), UInt8(truncatingIfNeeded: size >> 8)]
         return [0x00, 0x0F, 0x20, 0x00, 0x3B, 0x00, 0x34, 0x04, 0x06] + place
             + [UInt8(truncatingIfNeeded: size), 0x00, 0x00]

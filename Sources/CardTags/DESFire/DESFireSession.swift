@@ -7,7 +7,7 @@ public struct DESFireSession: Sendable {
     public let keyNumber: UInt8
 
     /// How commands and answers are protected.
-    public let generation: Generation
+    public var generation: Generation { messaging is EV1Messaging ? .ev1 : .ev2 }
 
     /// The generations of secure messaging.
     public enum Generation: String, Sendable, Hashable {
@@ -17,60 +17,37 @@ public struct DESFireSession: Sendable {
         case ev2
     }
 
-    private var messaging: Messaging
+    var messaging: any SecureMessaging
 
-    private enum Messaging {
-        case ev1(EV1Messaging)
-        case ev2(EV2Messaging)
-    }
-
-    init(keyNumber: UInt8, _ messaging: EV1Messaging) {
+    init(keyNumber: UInt8, _ messaging: any SecureMessaging) {
         self.keyNumber = keyNumber
-        generation = .ev1
-        self.messaging = .ev1(messaging)
+        self.messaging = messaging
     }
+}
 
-    init(keyNumber: UInt8, _ messaging: EV2Messaging) {
-        self.keyNumber = keyNumber
-        generation = .ev2
-        self.messaging = .ev2(messaging)
-    }
-
+/// How the commands and answers of a session are protected.
+protocol SecureMessaging: Sendable {
     /// What to send behind the instruction byte.
     mutating func wrap(
         _ instruction: UInt8,
         _ header: [UInt8],
         _ data: [UInt8],
         _ mode: DESFireCommunication
-    ) throws(CryptoFailure) -> [UInt8] {
-        switch messaging {
-        case .ev1(var inner):
-            let bytes = try inner.wrap(instruction, header, data, mode)
-            messaging = .ev1(inner)
-            return bytes
-        case .ev2(let inner):
-            return try inner.wrap(instruction, header, data, mode)
-        }
-    }
+    ) throws(CryptoFailure) -> [UInt8]
 
-    /// The data of an answer, after it was verified.
+    /// The data of an answer, after its code or checksum was verified.
+    ///
+    /// - Parameters:
+    ///   - answer: the bytes before the status.
+    ///   - status: the status byte, which is protected too.
+    ///   - mode: how the answer travels.
+    ///   - length: how many bytes were asked for; `nil` for all, which EV1 pads in another way.
     mutating func unwrap(
         _ answer: [UInt8],
         status: UInt8,
         _ mode: DESFireCommunication,
         length: Int?
-    ) throws(CryptoFailure) -> [UInt8] {
-        switch messaging {
-        case .ev1(var inner):
-            let data = try inner.unwrap(answer, status: status, mode, length: length)
-            messaging = .ev1(inner)
-            return data
-        case .ev2(var inner):
-            let data = try inner.unwrap(answer, status: status, mode)
-            messaging = .ev2(inner)
-            return data
-        }
-    }
+    ) throws(CryptoFailure) -> [UInt8]
 }
 
 extension DESFireSession: Secret {

@@ -32,16 +32,10 @@ public struct DESFireVersion: Sendable, Hashable {
         public var major: UInt8
         /// The minor version.
         public var minor: UInt8
-        /// The size of the memory, as the card writes it; see ``storageBytes``.
+        /// The size of the memory as the card writes it: above bit 0 the power of two, bit 0 for a size above that.
         public var storage: UInt8
         /// The protocol: `05` is ISO/IEC 14443-3 and 14443-4.
         public var protocolType: UInt8
-
-        /// The size of the memory in bytes. Where the bounds are two numbers, it lies between them.
-        public var storageBytes: ClosedRange<Int> {
-            let exponent = min(Int(storage >> 1), 29)
-            return 1 << exponent...1 << (exponent + Int(storage & 1))
-        }
 
         /// Seven bytes, in the order of the properties.
         init?(_ bytes: some Collection<UInt8>) {

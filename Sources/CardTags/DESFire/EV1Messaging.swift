@@ -1,6 +1,6 @@
 /// The secure messaging of DESFire EV1 with AES: one initialisation vector that goes on through all the commands and
 /// answers of a session, so that none can be left out, repeated or put in another place.
-struct EV1Messaging: Sendable {
+struct EV1Messaging: SecureMessaging {
     /// How many bytes of a code are sent.
     static let codeLength = 8
 
@@ -18,7 +18,6 @@ struct EV1Messaging: Sendable {
         return SecretKey(Array(parts.joined()))
     }
 
-    /// What to send behind the instruction byte.
     mutating func wrap(
         _ instruction: UInt8,
         _ header: [UInt8],
@@ -38,13 +37,6 @@ struct EV1Messaging: Sendable {
         return header + sent
     }
 
-    /// The data of an answer, after its code or checksum was verified.
-    ///
-    /// - Parameters:
-    ///   - answer: the bytes before the status.
-    ///   - status: the status byte, which is protected too.
-    ///   - mode: ``DESFireCommunication/encrypted`` if the data is; any other answer carries a code.
-    ///   - length: how many bytes were asked for; `nil` for all, which are padded in another way.
     mutating func unwrap(
         _ answer: [UInt8],
         status: UInt8,

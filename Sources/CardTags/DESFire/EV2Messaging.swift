@@ -1,6 +1,6 @@
 /// The secure messaging of DESFire EV2 and later and of NTAG 424: a transaction identifier and a command counter stand
 /// in every code, so that no command or answer can be left out, repeated or taken from another session.
-struct EV2Messaging: Sendable {
+struct EV2Messaging: SecureMessaging {
     /// How many bytes of a code are sent.
     static let codeLength = 8
     /// The length of a transaction identifier.
@@ -42,7 +42,6 @@ struct EV2Messaging: Sendable {
         code.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
     }
 
-    /// What to send behind the instruction byte.
     func wrap(
         _ instruction: UInt8,
         _ header: [UInt8],
@@ -60,11 +59,12 @@ struct EV2Messaging: Sendable {
         return header + sent + code
     }
 
-    /// The data of an answer, after its code was verified. Counts the command.
+    /// Counts the command.
     mutating func unwrap(
         _ answer: [UInt8],
         status: UInt8,
-        _ mode: DESFireCommunication
+        _ mode: DESFireCommunication,
+        length: Int? = nil
     ) throws(CryptoFailure) -> [UInt8] {
         guard counter < .max else { throw .exhausted }
         counter += 1

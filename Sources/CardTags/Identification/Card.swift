@@ -12,10 +12,10 @@ public struct Card: Sendable, Hashable, Encodable {
     public var certainty: Certainty
 
     /// What was found and what it says, in the order in which it was found.
-    public var evidence: [Evidence]
+    public var evidence: [Evidence] = []
 
     /// Whether its NDEF and memory are anybody's business.
-    public var use: Use
+    public var use = Use.general
 
     /// The kind of NFC Forum tag, or `nil` where it is none or not known.
     public var tagType: TagType?
@@ -60,12 +60,6 @@ public struct Card: Sendable, Hashable, Encodable {
 
         /// What it says, for people; never an identifier.
         public var finding: String
-
-        /// Something found.
-        public init(_ source: Source, _ finding: String) {
-            self.source = source
-            self.finding = finding
-        }
     }
 
     /// Where something that was found comes from. The raw values are what JSON shows.
@@ -92,23 +86,6 @@ public struct Card: Sendable, Hashable, Encodable {
         case pmm
         /// ISO 15693: the answer to GET SYSTEM INFORMATION.
         case systemInformation
-    }
-
-    /// A card.
-    public init(
-        product: CardProduct,
-        certainty: Certainty,
-        evidence: [Evidence] = [],
-        use: Use = .general,
-        tagType: TagType? = nil,
-        technology: Technology? = nil
-    ) {
-        self.product = product
-        self.certainty = certainty
-        self.evidence = evidence
-        self.use = use
-        self.tagType = tagType
-        self.technology = technology
     }
 }
 

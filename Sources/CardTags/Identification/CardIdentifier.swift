@@ -27,7 +27,7 @@ public enum CardIdentifier {
     static func dossier(facts: CardFacts, uid: CardUID?) -> CardDossier {
         let atr = facts.atr.flatMap { try? ATR($0) }
         var dossier = CardDossier(technology: facts.technology ?? atr?.technology ?? uid?.technology)
-        dossier.tag(TagReader.type(of: facts))
+        dossier.card.tagType = TagReader.type(of: facts)
         if let atr {
             guard atr.isContactless else {
                 dossier.suppose(CardProduct(.contact, "contact card"), .certain, .atr)
@@ -91,7 +91,7 @@ public enum CardIdentifier {
             guard dossier.card.tagType == .type4, historicalBytes?.isEmpty != false else { return }
             // Payment cards and passports can look just like it.
             dossier.suppose(CardProduct(.phone, "phone or watch"), .possible, .uid, "usual for phones")
-            if dossier.card.product.family == .phone { dossier.use(.phone) }
+            if dossier.card.product.family == .phone { dossier.card.use = .phone }
         case .iso14443a where uid.bytes.count == 7:
             dossier.note(.uid, "7 bytes, maker \(uid.manufacturer ?? "unknown")")
         case .iso14443a, .iso14443b, .felica, nil: break
@@ -101,19 +101,15 @@ public enum CardIdentifier {
 
 /// Gathers what is found of a card: the surest product is kept, and everything that was found.
 struct CardDossier {
-    private(set) var card: Card
+    var card: Card
 
     init(technology: Technology?) {
-        card = Card(
-            product: CardProduct(.unknown, "unknown card"),
-            certainty: .possible,
-            technology: technology
-        )
+        card = Card(product: CardProduct(.unknown, "unknown card"), certainty: .possible, technology: technology)
     }
 
     /// Something that states nothing of the product.
     mutating func note(_ source: Card.Source, _ finding: String) {
-        card.evidence.append(Card.Evidence(source, finding))
+        card.evidence.append(Card.Evidence(source: source, finding: finding))
     }
 
     /// A product that something speaks for. What is at least as sure as before takes its place, for it was asked later.
@@ -134,13 +130,4 @@ struct CardDossier {
         note(source, finding)
         card.certainty = min(card.certainty, .likely)
     }
-
-    /// What the card is for.
-    mutating func use(_ use: Card.Use) { card.use = use }
-
-    /// Which kind of tag it is.
-    mutating func tag(_ type: TagType?) { card.tagType = type }
-
-    /// The size that was measured takes the place of the one in the tables.
-    mutating func measure(_ memory: Int) { card.product.memory = memory }
 }

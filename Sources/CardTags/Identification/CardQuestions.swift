@@ -145,7 +145,8 @@ package struct CardQuestions {
         let blocks = Int(bytes[offset]) + 1
         let size = Int(bytes[offset + 1] & 0x1F) + 1
         dossier.note(.systemInformation, "\(blocks) blocks of \(size) bytes")
-        dossier.measure(blocks * size)
+        // It takes the place of the one in the tables.
+        dossier.card.product.memory = blocks * size
     }
 
     // MARK: - Smart cards
@@ -168,12 +169,14 @@ package struct CardQuestions {
         if try answers(Application.payment) {
             let product = CardProduct(.payment, looksLikePhone ? "payment card, or phone with one" : "payment card")
             dossier.suppose(product, .certain, .application, "the payment environment answers")
-            return dossier.use(.payment)
+            dossier.card.use = .payment
+            return
         }
         if try answers(Application.travelDocument) {
             let product = CardProduct(.identityDocument, "passport or identity card")
             dossier.suppose(product, .certain, .application, "the application of travel documents answers")
-            return dossier.use(.identityDocument)
+            dossier.card.use = .identityDocument
+            return
         }
         if !hasAskedVersion, try askVersion() { return }
         guard dossier.card.product.family == .phone else { return }
@@ -197,7 +200,7 @@ package struct CardQuestions {
             return false
         }
         dossier.suppose(product, .certain, .version)
-        dossier.use(.general)
+        dossier.card.use = .general
         return true
     }
 
@@ -211,7 +214,7 @@ package struct CardQuestions {
         default: return false
         }
         dossier.suppose(CardProduct(.phone, name), .certain, .application, "its wallet for passes answers")
-        dossier.use(.phone)
+        dossier.card.use = .phone
         return true
     }
 

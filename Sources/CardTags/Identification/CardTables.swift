@@ -8,49 +8,33 @@ package enum CardTables {
     /// subtype (mostly the capacitance of the antenna), 4 and 5 the version, 6 the size.
     package static func type2(version: [UInt8]) -> CardProduct? {
         guard version.count == 8, version[0] == 0x00, version[1] == 0x04 else { return nil }
-        let row = type2Versions.first { row in
+        return type2Versions.first { row in
             row.type == version[2] && row.major == version[4] && row.size == version[6]
                 && (row.subtypes.isEmpty || row.subtypes.contains(version[3]))
-        }
-        return row?.product
+        }?.product
     }
 
-    private struct Type2Version {
-        var type: UInt8
-        /// Empty for all.
-        var subtypes: [UInt8]
-        var major: UInt8
-        var size: UInt8
-        var product: CardProduct
-
-        init(_ type: UInt8, _ subtypes: [UInt8], _ major: UInt8, _ size: UInt8, _ product: CardProduct) {
-            self.type = type
-            self.subtypes = subtypes
-            self.major = major
-            self.size = size
-            self.product = product
-        }
-    }
-
-    private static let type2Versions: [Type2Version] = [
-        Type2Version(0x03, [], 0x01, 0x0B, CardProduct(.ultralight, "MIFARE Ultralight EV1 (MF0UL11)", memory: 48)),
-        Type2Version(0x03, [], 0x01, 0x0E, CardProduct(.ultralight, "MIFARE Ultralight EV1 (MF0UL21)", memory: 128)),
-        Type2Version(0x03, [], 0x02, 0x0B, CardProduct(.ultralight, "MIFARE Ultralight Nano", memory: 40)),
-        Type2Version(0x03, [], 0x04, 0x0F, CardProduct(.ultralight, "MIFARE Ultralight AES", memory: 144)),
-        Type2Version(0x04, [], 0x01, 0x0B, CardProduct(.ntag2, "NTAG210", memory: 48)),
-        Type2Version(0x04, [], 0x02, 0x0B, CardProduct(.ntag2, "NTAG210 micro", memory: 48)),
-        Type2Version(0x04, [], 0x01, 0x0E, CardProduct(.ntag2, "NTAG212", memory: 128)),
-        Type2Version(0x04, [0x01, 0x02, 0x03], 0x01, 0x0F, CardProduct(.ntag2, "NTAG213", memory: 144)),
-        Type2Version(0x04, [0x04], 0x01, 0x0F, CardProduct(.ntag2, "NTAG213F", memory: 144)),
-        Type2Version(0x04, [], 0x03, 0x0F, CardProduct(.ntag2, "NTAG213 TT", memory: 144)),
-        Type2Version(0x04, [0x01, 0x02, 0x03], 0x01, 0x11, CardProduct(.ntag2, "NTAG215", memory: 504)),
-        Type2Version(0x04, [0x01, 0x02, 0x03], 0x01, 0x13, CardProduct(.ntag2, "NTAG216", memory: 888)),
-        Type2Version(0x04, [0x04], 0x01, 0x13, CardProduct(.ntag2, "NTAG216F", memory: 888)),
-        Type2Version(0x04, [0x05], 0x02, 0x13, CardProduct(.ntag2, "NTAG I2C 1K", memory: 888)),
-        Type2Version(0x04, [0x05], 0x02, 0x15, CardProduct(.ntag2, "NTAG I2C 2K", memory: 1904)),
-        Type2Version(0x04, [], 0x04, 0x0F, CardProduct(.ntag2, "NTAG 223 DNA", memory: 144)),
-        Type2Version(0x04, [], 0x04, 0x10, CardProduct(.ntag2, "NTAG 224 DNA", memory: 208)),
-    ]
+    /// Without subtypes: any.
+    private static let type2Versions:
+        [(type: UInt8, subtypes: [UInt8], major: UInt8, size: UInt8, product: CardProduct)] = [
+            (0x03, [], 0x01, 0x0B, CardProduct(.ultralight, "MIFARE Ultralight EV1 (MF0UL11)", memory: 48)),
+            (0x03, [], 0x01, 0x0E, CardProduct(.ultralight, "MIFARE Ultralight EV1 (MF0UL21)", memory: 128)),
+            (0x03, [], 0x02, 0x0B, CardProduct(.ultralight, "MIFARE Ultralight Nano", memory: 40)),
+            (0x03, [], 0x04, 0x0F, CardProduct(.ultralight, "MIFARE Ultralight AES", memory: 144)),
+            (0x04, [], 0x01, 0x0B, CardProduct(.ntag2, "NTAG210", memory: 48)),
+            (0x04, [], 0x02, 0x0B, CardProduct(.ntag2, "NTAG210 micro", memory: 48)),
+            (0x04, [], 0x01, 0x0E, CardProduct(.ntag2, "NTAG212", memory: 128)),
+            (0x04, [0x01, 0x02, 0x03], 0x01, 0x0F, CardProduct(.ntag2, "NTAG213", memory: 144)),
+            (0x04, [0x04], 0x01, 0x0F, CardProduct(.ntag2, "NTAG213F", memory: 144)),
+            (0x04, [], 0x03, 0x0F, CardProduct(.ntag2, "NTAG213 TT", memory: 144)),
+            (0x04, [0x01, 0x02, 0x03], 0x01, 0x11, CardProduct(.ntag2, "NTAG215", memory: 504)),
+            (0x04, [0x01, 0x02, 0x03], 0x01, 0x13, CardProduct(.ntag2, "NTAG216", memory: 888)),
+            (0x04, [0x04], 0x01, 0x13, CardProduct(.ntag2, "NTAG216F", memory: 888)),
+            (0x04, [0x05], 0x02, 0x13, CardProduct(.ntag2, "NTAG I2C 1K", memory: 888)),
+            (0x04, [0x05], 0x02, 0x15, CardProduct(.ntag2, "NTAG I2C 2K", memory: 1904)),
+            (0x04, [], 0x04, 0x0F, CardProduct(.ntag2, "NTAG 223 DNA", memory: 144)),
+            (0x04, [], 0x04, 0x10, CardProduct(.ntag2, "NTAG 224 DNA", memory: 208)),
+        ]
 
     /// What the size byte of a Type 2 capability container is usual for.
     static func type2(containerSize size: UInt8) -> (product: CardProduct, certainty: Card.Certainty) {
@@ -169,14 +153,7 @@ package enum CardTables {
         default: break
         }
         if let sak = card.sak, let known = iso14443a(sak: sak, atqa: nil) { return known }
-        let family: CardFamily =
-            switch card.technology {
-            case .iso14443a: .iso14443a
-            case .iso14443b: .iso14443b
-            case .felica: .felica
-            case .iso15693: .iso15693
-            case nil: .unknown
-            }
+        let family = card.technology.flatMap { CardFamily(rawValue: $0.rawValue) } ?? .unknown
         return (CardProduct(family, card.displayName), card.name == nil ? .possible : .likely)
     }
 
@@ -216,10 +193,8 @@ package enum CardTables {
         switch uid[1] {
         case 0x04: return (icode(uid), .likely)
         case 0x02:
-            guard let row = st[uid[2]] else {
-                return (CardProduct(.st25, "STMicroelectronics ISO 15693 tag"), .possible)
-            }
-            return (row, .likely)
+            if let row = st[uid[2]] { return (row, .likely) }
+            return (CardProduct(.st25, "STMicroelectronics ISO 15693 tag"), .possible)
         default:
             let maker = ICManufacturer.name(of: uid[1]) ?? "unknown"
             return (CardProduct(.iso15693, "ISO 15693 tag by \(maker)"), .possible)

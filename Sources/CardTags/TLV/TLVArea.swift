@@ -38,38 +38,33 @@ package struct TLVArea {
 
     // MARK: What is done with it
 
-    /// What there is of a message.
-    struct Content {
-        /// The message; absent if there is no block for one.
-        var ndef: TagNDEF
-        /// The longest message that fits in its place, foreign blocks behind it not counted, since reading stops before
-        /// them.
-        var capacity: Int
-        /// See ``TagContent/isInterrupted``.
-        var isInterrupted = false
-    }
-
     /// Reads the message.
     ///
     /// - Parameters:
     ///   - memory: where the area is.
+    ///   - place: what the tag says of the area. Its capacity becomes that of the message's block, foreign blocks behind it
+    ///     not counted, since reading stops before them.
     ///   - limit: the longest message to accept.
     /// - Throws: ``TagError``; ``TagError/corrupt(_:)`` with the address of the block that is wrong.
-    func read(from memory: inout some TagMemory, limit: Int) throws(TagError) -> Content {
-        guard let message = try find(in: &memory) else { return Content(ndef: .absent, capacity: capacity) }
+    func read(from memory: inout some TagMemory, into place: TagArea, limit: Int) throws(TagError) -> TagContent {
+        var content = TagContent(type: type, ndef: .absent, area: place)
+        content.area?.capacity = capacity
+        guard let message = try find(in: &memory) else { return content }
+        content.area?.capacity = message.capacity
         guard message.length > 0 else {
-            var isInterrupted = false
+            content.ndef = .empty
             do throws(TagError) {
-                isInterrupted = try message.isInterrupted(in: &memory)
+                content.isInterrupted = try message.isInterrupted(in: &memory)
             } catch {
                 // The byte behind may be one that the reader or a recording does not give: the message is empty all the
                 // same. That the card left is another matter.
                 guard memory.isRefusal(error) else { throw error }
             }
-            return Content(ndef: .empty, capacity: message.capacity, isInterrupted: isInterrupted)
+            return content
         }
         guard message.length <= limit else { throw .tooLong(length: message.length, limit: limit) }
-        return Content(ndef: .message(try message.read(from: &memory)), capacity: message.capacity)
+        content.ndef = .message(try message.read(from: &memory))
+        return content
     }
 
     /// Writes a message in place of the one that is there, so that a tear leaves the old one, the new one, or an empty
@@ -99,7 +94,6 @@ package struct TLVArea {
     /// - Parameters:
     ///   - memory: where the area is.
     ///   - blocks: whole blocks that come before the message, such as lock control.
-    /// - Throws: ``TagError``.
     func format(_ memory: inout some TagMemory, blocks: [UInt8] = []) throws(TagError) {
         let content = blocks + [Block.message, 0x00, Block.terminator]
         guard content.count <= end - start else {
@@ -119,8 +113,6 @@ package struct TLVArea {
     static let longestSearch = 1_024
 
     /// Looks for the block of the message; `nil` if absent within ``longestSearch``.
-    ///
-    /// - Throws: ``TagError``.
     package func find(in memory: inout some TagMemory) throws(TagError) -> TLVMessage? {
         var cursor = TLVCursor(start: start, end: end)
         var looked = 0

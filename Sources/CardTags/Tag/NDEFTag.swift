@@ -25,8 +25,6 @@ public protocol NDEFTag {
     mutating func writeNDEF(_ message: [UInt8]) throws(TagError)
 
     /// Makes a tag whose writing was interrupted a clean empty one. Any other tag is left as it is.
-    ///
-    /// - Throws: ``TagError``.
     mutating func repairNDEF() throws(TagError) -> TagRepair
 
     /// Makes an unformatted tag one that can hold a message, without a message on it.

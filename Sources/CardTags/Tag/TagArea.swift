@@ -7,10 +7,10 @@ public struct TagArea: Sendable, Hashable {
     public var version: Version
 
     /// Who may read the message.
-    public var readAccess: Access
+    public var readAccess = Access.free
 
     /// Who may write the message.
-    public var writeAccess: Access
+    public var writeAccess = Access.free
 
     /// Whether the message may be written without a key.
     public var isReadOnly: Bool { writeAccess != .free }
@@ -45,13 +45,10 @@ public struct TagArea: Sendable, Hashable {
         case never
         /// It takes a key or a password, in a way that the maker of the tag decides; the number is the tag's.
         case proprietary(UInt8)
-    }
 
-    /// A place for a message.
-    public init(capacity: Int, version: Version, readAccess: Access = .free, writeAccess: Access = .free) {
-        self.capacity = capacity
-        self.version = version
-        self.readAccess = readAccess
-        self.writeAccess = writeAccess
+        /// What the field of a tag says: 0 is everybody, the value of all ones nobody.
+        package init(_ value: UInt8, never: UInt8) {
+            self = value == 0 ? .free : value == never ? .never : .proprietary(value)
+        }
     }
 }

@@ -17,18 +17,11 @@ public struct TagDump: Sendable, Hashable {
         /// What it is for, or why it cannot be read: "capability container", "sector trailer, no key".
         public var note: String?
 
-        /// A part of the memory.
-        public init(_ name: String, _ bytes: [UInt8]?, note: String? = nil) {
+        init(_ name: String, _ bytes: [UInt8]?, note: String? = nil) {
             self.name = name
             self.bytes = bytes
             self.note = note
         }
-    }
-
-    /// A memory of those parts.
-    public init(type: TagType, parts: [Part]) {
-        self.type = type
-        self.parts = parts
     }
 }
 
@@ -45,18 +38,8 @@ public struct TagContent: Sendable, Hashable {
 
     /// Whether writing was interrupted: the tag is empty only because a message was being written when it left. It can
     /// be written again, or made a clean empty tag with ``NDEFTag/repairNDEF()``.
-    public var isInterrupted: Bool
-
-    /// What reading a tag gave.
-    public init(type: TagType?, ndef: TagNDEF, area: TagArea? = nil, isInterrupted: Bool = false) {
-        self.type = type
-        self.ndef = ndef
-        self.area = area
-        self.isInterrupted = isInterrupted
-    }
+    public var isInterrupted = false
 
     /// A card without a place for a message.
-    package static func absent(_ type: TagType?, area: TagArea? = nil) -> TagContent {
-        TagContent(type: type, ndef: .absent, area: area)
-    }
+    static func absent(_ type: TagType?) -> TagContent { TagContent(type: type, ndef: .absent) }
 }

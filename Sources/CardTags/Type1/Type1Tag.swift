@@ -28,8 +28,6 @@ public struct Type1Tag: NDEFTag {
     }
 
     /// Reads the message.
-    ///
-    /// - Throws: ``TagError``.
     public mutating func readNDEF() throws(TagError) -> TagContent {
         guard let container = try memory.readContainer(block: Type1Tag.container / 8),
             container[0] == Type1Tag.magic
@@ -38,14 +36,14 @@ public struct Type1Tag: NDEFTag {
         guard version.major == 1 else { throw .unsupportedVersion(.type1, version) }
         let end = (Int(container[2]) + 1) * 8
         var bytes = try Type1Area(&memory, end: end)
-        let content = try TLVArea(type: .type1, start: 0, end: bytes.size).read(from: &bytes, limit: messageLength)
-        let area = TagArea(
-            capacity: content.capacity,
+        let area = TLVArea(type: .type1, start: 0, end: bytes.size)
+        let place = TagArea(
+            capacity: area.capacity,
             version: version,
-            readAccess: Type1Tag.access(container[3] >> 4),
-            writeAccess: Type1Tag.access(container[3] & 0x0F)
+            readAccess: .init(container[3] >> 4, never: 0x0F),
+            writeAccess: .init(container[3] & 0x0F, never: 0x0F)
         )
-        return TagContent(type: .type1, ndef: content.ndef, area: area, isInterrupted: content.isInterrupted)
+        return try area.read(from: &bytes, into: place, limit: messageLength)
     }
 
     /// Reads all blocks that can be read.
@@ -65,14 +63,6 @@ public struct Type1Tag: NDEFTag {
             }
         }
         return TagDump(type: .type1, parts: parts)
-    }
-
-    private static func access(_ nibble: UInt8) -> TagArea.Access {
-        switch nibble {
-        case 0x0: .free
-        case 0xF: .never
-        default: .proprietary(nibble)
-        }
     }
 
     private static let notes = [

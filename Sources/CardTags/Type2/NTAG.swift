@@ -34,11 +34,15 @@ public struct NTAG {
     ///   chip then waits to be selected again, see ``CardChannel/reset()``.
     public func version() throws(TagError) -> Version {
         let attempt = "ask the tag for its version"
-        switch try link.command([0x60], attempt) {
-        case .data(let bytes) where bytes.count == 8: return Version(bytes: bytes)
-        case .data(let bytes): throw NTAG.wrongLength(bytes, attempt)
-        case .refusal: throw .unsupported(.type2, attempt: attempt)
-        }
+        guard let bytes = try ask([0x60], count: 8, attempt) else { throw .unsupported(.type2, attempt: attempt) }
+        return Version(bytes: bytes)
+    }
+
+    /// An answer of that length; `nil` if the tag refuses.
+    private func ask(_ command: [UInt8], count: Int, _ attempt: String) throws(TagError) -> [UInt8]? {
+        guard case .data(let bytes) = try link.command(command, attempt) else { return nil }
+        guard bytes.count == count else { throw NTAG.wrongLength(bytes, attempt) }
+        return bytes
     }
 
     /// Reads a counter (READ_CNT, `39`).
@@ -49,26 +53,22 @@ public struct NTAG {
     /// - Throws: ``TagError``; ``TagError/protected(attempt:status:)`` if the counter is off or takes a password.
     public func counter(_ number: UInt8 = 2) throws(TagError) -> Int {
         let attempt = "read the counter of the tag"
-        switch try link.command([0x39, number], attempt) {
-        case .data(let bytes) where bytes.count == 3: return Int(bytes[0]) | Int(bytes[1]) << 8 | Int(bytes[2]) << 16
-        case .data(let bytes): throw NTAG.wrongLength(bytes, attempt)
-        case .refusal: throw .protected(attempt: attempt, status: nil)
+        guard let bytes = try ask([0x39, number], count: 3, attempt) else {
+            throw .protected(attempt: attempt, status: nil)
         }
+        return bytes.littleEndianNumber
     }
 
     /// Reads the originality signature (READ_SIG, `3C`): 32 bytes, r and s of an ECDSA signature of the identifier.
     ///
     /// It is shown, not verified: its curve, secp128r1, is offered by no library that this package uses. It would not
     /// prove much either, since a copy can repeat identifier and signature.
-    ///
-    /// - Throws: ``TagError``.
     public func signature() throws(TagError) -> [UInt8] {
         let attempt = "read the signature of the tag"
-        switch try link.command([0x3C, 0x00], attempt) {
-        case .data(let bytes) where bytes.count == 32: return bytes
-        case .data(let bytes): throw NTAG.wrongLength(bytes, attempt)
-        case .refusal: throw .protected(attempt: attempt, status: nil)
+        guard let bytes = try ask([0x3C, 0x00], count: 32, attempt) else {
+            throw .protected(attempt: attempt, status: nil)
         }
+        return bytes
     }
 
     /// Gives the password (PWD_AUTH, `1B`). The tag is open until it is powered anew or refuses a command.
@@ -135,6 +135,6 @@ public struct NTAG {
     }
 
     private static func wrongLength(_ bytes: [UInt8], _ attempt: String) -> TagError {
-        .link(ReaderError(.invalidAnswer, attempting: attempt, detail: "the tag answers with \(bytes.count) bytes"))
+        StorageLink.broken(attempt, "the tag answers with \(bytes.count) bytes")
     }
 }

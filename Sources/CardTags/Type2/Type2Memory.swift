@@ -12,8 +12,8 @@ struct Type2Memory: TagMemory {
     /// The chip, where somebody has found it out.
     var product: Type2Product?
 
-    let channel: any CardChannel
-    let usesRawFrames: Bool
+    let link: StorageLink
+    var usesRawFrames: Bool { link.usesRawFrames }
     /// How many bytes to ask for: 16, or 4 from a reader that gives a page at a time.
     private var step = 16
     private(set) var header: [UInt8] = []
@@ -21,8 +21,7 @@ struct Type2Memory: TagMemory {
     private var hasProbedHighPages = false
 
     init(_ channel: any CardChannel) {
-        self.channel = channel
-        usesRawFrames = !channel.capabilities.hasPseudoAPDUs
+        link = StorageLink(channel)
     }
 
     /// Page 3, the capability container. Pages 0 to 2 are read with it where the tag gives them.
@@ -69,7 +68,7 @@ struct Type2Memory: TagMemory {
                 return true
             } catch {
                 guard isRefusal(error) else { throw error }
-                if usesRawFrames { try? channel.reset() }
+                if usesRawFrames { try? link.channel.reset() }
                 let block = try fetch(0)
                 guard block.elementsEqual(header.prefix(block.count)) else {
                     throw .link(ReaderError(.cardReset, attempting: attempt(0), detail: "another tag answers"))
@@ -173,21 +172,14 @@ struct Type2Memory: TagMemory {
     private mutating func fetch(_ page: Int) throws(TagError) -> ArraySlice<UInt8> {
         let data = usesRawFrames ? try fetchRaw(page) : try fetchThroughReader(page)
         guard data.count >= 4 else {
-            throw .link(
-                ReaderError(.invalidAnswer, attempting: attempt(page), detail: "\(data.count) bytes in place of a page")
-            )
+            throw StorageLink.broken(attempt(page), "\(data.count) bytes in place of a page")
         }
         return data.prefix(min(16, data.count / 4 * 4))
     }
 
     private func fetchRaw(_ page: Int) throws(TagError) -> [UInt8] {
         guard let address = UInt8(exactly: page) else { throw .protected(attempt: attempt(page), status: nil) }
-        let answer: RawFrame
-        do {
-            answer = try channel.transceive(RawFrame([0x30, address]))
-        } catch {
-            throw .link(error)
-        }
+        let answer = try link.exchange([0x30, address])
         // A refusal is four bits: 1 and 5 state that the command arrived damaged, the others that it is not allowed.
         guard answer.bitsInLastByte == 8 else {
             guard let code = answer.bytes.last, code & 0x0F == 1 || code & 0x0F == 5 else {
@@ -220,11 +212,7 @@ struct Type2Memory: TagMemory {
         guard let block = UInt16(exactly: page), let command = try? CommandAPDU.readBlock(block, length: length) else {
             throw .protected(attempt: attempt(page), status: nil)
         }
-        do {
-            return try channel.send(command)
-        } catch {
-            throw .link(error)
-        }
+        return try link.send(command)
     }
 }
 
@@ -273,7 +261,7 @@ extension Type2Memory {
         let attempt = Type2Memory.attemptToWrite(page)
         switch door {
         case .container where page == 3, .locks where page == 2: return
-        case .locks where page == product?.dynamicLocks?.page: return
+        case .locks where page == product?.lockPage: return
         case .container, .locks:
             throw .guarded(attempt: attempt, reason: "it is no page of that kind")
         case .data: break
@@ -311,9 +299,9 @@ extension Type2Memory {
             throw .unsupported(.type2, attempt: attempt)
         }
         if usesRawFrames {
-            guard try Type2Link(channel).acknowledges([0xA2, address] + bytes, attempt) else {
+            guard try Type2Link(link.channel).acknowledges([0xA2, address] + bytes, attempt) else {
                 // It waits to be selected again.
-                try? channel.reset()
+                try? link.channel.reset()
                 throw .protected(attempt: attempt, status: nil)
             }
             return
@@ -323,7 +311,7 @@ extension Type2Memory {
         }
         let status: StatusWord
         do {
-            status = try channel.exchange(command).statusWord
+            status = try link.channel.exchange(command).statusWord
         } catch {
             throw .link(error)
         }

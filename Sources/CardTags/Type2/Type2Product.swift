@@ -1,122 +1,93 @@
-/// A Type 2 chip whose memory is known page by page.
+/// A Type 2 chip whose memory is known page by page. The layouts are those of the chips' data sheets.
 struct Type2Product: Sendable, Hashable {
     /// The name for people.
     let name: String
-    /// How many pages it has.
-    let pages: Int
+    /// Type and size in the answer to GET_VERSION; `nil` for chips that do not know it.
+    var version: [UInt8]?
     /// The last page of user memory; the first is 4.
     let lastUserPage: Int
     /// The size byte of its capability container: the data area in units of 8 bytes.
     let sizeByte: UInt8
     /// The blocks that a formatted tag has before its message.
-    let blocks: [UInt8]
+    var blocks: [UInt8] = []
     /// The lock bits behind user memory, or `nil` for chips that have but those of page 2.
-    let dynamicLocks: DynamicLocks?
-    /// CFG0, which is followed by CFG1, PWD and PACK; `nil` for chips without a password.
-    let configurationPage: Int?
+    var locks: DynamicLocks?
     /// The pages of an Ultralight C's counter, authentication settings and key.
-    let authenticationPages: ClosedRange<Int>?
+    var authenticationPages: ClosedRange<Int>?
 
     /// Lock bits in a page of their own.
     struct DynamicLocks: Sendable, Hashable {
-        let page: Int
         /// The bits that lock pages of user memory, in the first three bytes of the page.
-        let locks: [UInt8]
+        let pages: [UInt8]
         /// The bits that make those unchangeable.
-        let blockLocks: [UInt8]
+        let blocks: [UInt8]
     }
 
-    private init(
-        _ name: String,
-        pages: Int,
-        lastUserPage: Int,
-        sizeByte: UInt8,
-        blocks: [UInt8] = [],
-        dynamicLocks: DynamicLocks? = nil,
-        configurationPage: Int? = nil,
-        authenticationPages: ClosedRange<Int>? = nil
-    ) {
-        self.name = name
-        self.pages = pages
-        self.lastUserPage = lastUserPage
-        self.sizeByte = sizeByte
-        self.blocks = blocks
-        self.dynamicLocks = dynamicLocks
-        self.configurationPage = configurationPage
-        self.authenticationPages = authenticationPages
-    }
+    /// The page of the dynamic lock bits.
+    var lockPage: Int? { locks.map { _ in lastUserPage + 1 } }
+
+    /// CFG0, which is followed by CFG1, PWD and PACK; `nil` for chips without a password.
+    var configurationPage: Int? { version.map { _ in (lockPage ?? lastUserPage) + 1 } }
+
+    /// How many pages it has.
+    var pages: Int { (authenticationPages?.upperBound ?? configurationPage.map { $0 + 3 } ?? lastUserPage) + 1 }
 
     /// The capability container of a formatted tag that may be written: mapping version 1.0.
     var container: [UInt8] { [Type2Tag.magic, 0x10, sizeByte, 0x00] }
 
-    // The layouts are those of the chips' data sheets.
-    static let ultralight = Type2Product("MIFARE Ultralight", pages: 16, lastUserPage: 0x0F, sizeByte: 0x06)
+    static let ultralight = Type2Product(name: "MIFARE Ultralight", lastUserPage: 0x0F, sizeByte: 0x06)
     static let ultralightC = Type2Product(
-        "MIFARE Ultralight C",
-        pages: 48,
+        name: "MIFARE Ultralight C",
         lastUserPage: 0x27,
         sizeByte: 0x12,
         blocks: [0x01, 0x03, 0xA0, 0x10, 0x44],
-        dynamicLocks: DynamicLocks(page: 0x28, locks: [0xEE, 0, 0], blockLocks: [0x11, 0, 0]),
+        locks: DynamicLocks(pages: [0xEE, 0, 0], blocks: [0x11, 0, 0]),
         authenticationPages: 0x29...0x2F
     )
-    static let ultralightEV1Small = Type2Product(
-        "MIFARE Ultralight EV1 (MF0UL11)",
-        pages: 20,
-        lastUserPage: 0x0F,
-        sizeByte: 0x06,
-        configurationPage: 0x10
-    )
-    static let ultralightEV1Large = Type2Product(
-        "MIFARE Ultralight EV1 (MF0UL21)",
-        pages: 41,
-        lastUserPage: 0x23,
-        sizeByte: 0x10,
-        blocks: [0x01, 0x03, 0x90, 0x0A, 0x34],
-        dynamicLocks: DynamicLocks(page: 0x24, locks: [0xFF, 0x03, 0], blockLocks: [0, 0, 0x1F]),
-        configurationPage: 0x25
-    )
-    static let ntag210 = Type2Product(
-        "NTAG210",
-        pages: 20,
-        lastUserPage: 0x0F,
-        sizeByte: 0x06,
-        configurationPage: 0x10
-    )
-    static let ntag212 = Type2Product(
-        "NTAG212",
-        pages: 41,
-        lastUserPage: 0x23,
-        sizeByte: 0x10,
-        blocks: [0x01, 0x03, 0x90, 0x0A, 0x34],
-        dynamicLocks: DynamicLocks(page: 0x24, locks: [0xFF, 0x03, 0], blockLocks: [0, 0, 0x1F]),
-        configurationPage: 0x25
-    )
+    static let ultralightEV1Small = small("MIFARE Ultralight EV1 (MF0UL11)", type: 0x03)
+    static let ultralightEV1Large = large("MIFARE Ultralight EV1 (MF0UL21)", type: 0x03)
     static let ntag213 = Type2Product(
-        "NTAG213",
-        pages: 45,
+        name: "NTAG213",
+        version: [0x04, 0x0F],
         lastUserPage: 0x27,
         sizeByte: 0x12,
         blocks: [0x01, 0x03, 0xA0, 0x0C, 0x34],
-        dynamicLocks: DynamicLocks(page: 0x28, locks: [0xFF, 0x0F, 0], blockLocks: [0, 0, 0x3F]),
-        configurationPage: 0x29
+        locks: DynamicLocks(pages: [0xFF, 0x0F, 0], blocks: [0, 0, 0x3F])
     )
     static let ntag215 = Type2Product(
-        "NTAG215",
-        pages: 135,
+        name: "NTAG215",
+        version: [0x04, 0x11],
         lastUserPage: 0x81,
         sizeByte: 0x3E,
-        dynamicLocks: DynamicLocks(page: 0x82, locks: [0xFF, 0, 0], blockLocks: [0, 0, 0x0F]),
-        configurationPage: 0x83
+        locks: DynamicLocks(pages: [0xFF, 0, 0], blocks: [0, 0, 0x0F])
     )
     static let ntag216 = Type2Product(
-        "NTAG216",
-        pages: 231,
+        name: "NTAG216",
+        version: [0x04, 0x13],
         lastUserPage: 0xE1,
         sizeByte: 0x6D,
-        dynamicLocks: DynamicLocks(page: 0xE2, locks: [0xFF, 0x3F, 0], blockLocks: [0, 0, 0x7F]),
-        configurationPage: 0xE3
+        locks: DynamicLocks(pages: [0xFF, 0x3F, 0], blocks: [0, 0, 0x7F])
     )
+
+    private static let withVersion = [
+        ultralightEV1Small, ultralightEV1Large, small("NTAG210", type: 0x04), large("NTAG212", type: 0x04), ntag213,
+        ntag215, ntag216,
+    ]
+
+    private static func small(_ name: String, type: UInt8) -> Type2Product {
+        Type2Product(name: name, version: [type, 0x0B], lastUserPage: 0x0F, sizeByte: 0x06)
+    }
+
+    private static func large(_ name: String, type: UInt8) -> Type2Product {
+        Type2Product(
+            name: name,
+            version: [type, 0x0E],
+            lastUserPage: 0x23,
+            sizeByte: 0x10,
+            blocks: [0x01, 0x03, 0x90, 0x0A, 0x34],
+            locks: DynamicLocks(pages: [0xFF, 0x03, 0], blocks: [0, 0, 0x1F])
+        )
+    }
 
     /// The chip that answers GET_VERSION so; `nil` for any that is not known.
     ///
@@ -125,16 +96,7 @@ struct Type2Product: Sendable, Hashable {
     static func named(byVersion version: [UInt8]) -> Type2Product? {
         // Other versions are other chips, with locks of their own: Ultralight Nano and AES, NTAG210 micro, NTAG I2C.
         guard version.count == 8, version[1] == 0x04, version[4] == 0x01 else { return nil }
-        return switch (version[2], version[6]) {
-        case (0x03, 0x0B): ultralightEV1Small
-        case (0x03, 0x0E): ultralightEV1Large
-        case (0x04, 0x0B): ntag210
-        case (0x04, 0x0E): ntag212
-        case (0x04, 0x0F): ntag213
-        case (0x04, 0x11): ntag215
-        case (0x04, 0x13): ntag216
-        default: nil
-        }
+        return withVersion.first { $0.version == [version[2], version[6]] }
     }
 }
 
@@ -155,7 +117,7 @@ extension Type2Memory {
     private mutating func knownProduct() throws(TagError) -> Type2Product? {
         var hasNoVersion = false
         do {
-            switch try Type2Link(channel).command([0x60], "ask the tag for its version") {
+            switch try Type2Link(link.channel).command([0x60], "ask the tag for its version") {
             case .data(let version): return Type2Product.named(byVersion: version)
             case .refusal: hasNoVersion = true
             }
@@ -166,7 +128,8 @@ extension Type2Memory {
             guard let kind = error.readerError?.kind, kind == .timeout || kind == .communication else { throw error }
             hasNoVersion = true
         }
-        if hasNoVersion { reselect() }
+        // A tag that was asked for what it does not know waits to be selected again.
+        if hasNoVersion { try? link.channel.reset() }
         _ = try readWholeHeader()
         // The chips by the first page that each does not give. An Ultralight C keeps its key at 2C to itself.
         let layouts: [(missing: Int, found: Type2Product?)] = [
@@ -184,7 +147,4 @@ extension Type2Memory {
         }
         return nil
     }
-
-    /// A tag that was asked for what it does not know waits to be selected again.
-    private func reselect() { try? channel.reset() }
 }

@@ -48,19 +48,10 @@ public struct Type2Tag: NDEFTag {
     // MARK: NDEFTag
 
     /// Reads the message.
-    ///
-    /// - Throws: ``TagError``.
     public mutating func readNDEF() throws(TagError) -> TagContent {
         try open()
         guard let place = try readContainer() else { return .absent(.type2) }
-        let content = try place.area.read(from: &memory, limit: messageLength)
-        let area = TagArea(
-            capacity: content.capacity,
-            version: place.version,
-            readAccess: place.readAccess,
-            writeAccess: place.writeAccess
-        )
-        return TagContent(type: .type2, ndef: content.ndef, area: area, isInterrupted: content.isInterrupted)
+        return try place.area.read(from: &memory, into: place.access, limit: messageLength)
     }
 
     /// Writes a message in place of the one that is there; see ``NDEFTag/writeNDEF(_:)``.
@@ -73,8 +64,6 @@ public struct Type2Tag: NDEFTag {
     }
 
     /// Makes a tag whose writing was interrupted a clean empty one.
-    ///
-    /// - Throws: ``TagError``.
     public mutating func repairNDEF() throws(TagError) -> TagRepair {
         try open()
         guard let place = try readContainer() else { throw .notFormatted(.type2) }
@@ -89,9 +78,7 @@ public struct Type2Tag: NDEFTag {
     /// What the capability container says.
     struct Place {
         var area: TLVArea
-        var version: TagArea.Version
-        var readAccess: TagArea.Access
-        var writeAccess: TagArea.Access
+        var access: TagArea
         var sizeByte: UInt8
     }
 
@@ -111,19 +98,20 @@ public struct Type2Tag: NDEFTag {
         guard version.major == 1 else { throw .unsupportedVersion(.type2, version) }
         let end = Type2Tag.dataStart + 8 * Int(container[2])
         memory.endPage = end / 4
-        return Place(
-            area: TLVArea(type: .type2, start: Type2Tag.dataStart, end: end),
+        let area = TLVArea(type: .type2, start: Type2Tag.dataStart, end: end)
+        let access = TagArea(
+            capacity: area.capacity,
             version: version,
-            readAccess: Type2Tag.access(container[3] >> 4),
-            writeAccess: Type2Tag.access(container[3] & 0x0F),
-            sizeByte: container[2]
+            readAccess: .init(container[3] >> 4, never: 0x0F),
+            writeAccess: .init(container[3] & 0x0F, never: 0x0F)
         )
+        return Place(area: area, access: access, sizeByte: container[2])
     }
 
     mutating func openForWriting() throws(TagError) -> TLVArea {
         try open()
         guard let place = try readContainer() else { throw .notFormatted(.type2) }
-        switch place.writeAccess {
+        switch place.access.writeAccess {
         case .free: break
         case .proprietary where isOpen: break
         case .proprietary, .never: throw .readOnly(.type2)
@@ -140,14 +128,6 @@ public struct Type2Tag: NDEFTag {
         } catch {
             isOpen = false
             throw error
-        }
-    }
-
-    static func access(_ nibble: UInt8) -> TagArea.Access {
-        switch nibble {
-        case 0x0: .free
-        case 0xF: .never
-        default: .proprietary(nibble)
         }
     }
 }
@@ -204,7 +184,7 @@ extension Type2Product {
 
     /// What a page behind user memory is for, or `nil`.
     func note(_ page: Int) -> String? {
-        if page == dynamicLocks?.page { return "dynamic lock bytes" }
+        if page == lockPage { return "dynamic lock bytes" }
         if page == configurationPage || page == configurationPage.map({ $0 + 1 }) { return "configuration" }
         guard let pages = authenticationPages, pages.contains(page) else { return nil }
         return page == pages.lowerBound ? "counter" : "authentication settings"
@@ -312,11 +292,12 @@ extension Type2Tag {
         container[3] |= 0x0F
         if container != Array(header[12..<16]) { try memory.writeContainer(container) }
         guard try memory.readContainer() == container else { throw .notWritten(offset: 3) }
-        let dynamic = product.dynamicLocks
-        if let dynamic { try setBits(dynamic.locks + [0], page: dynamic.page) }
+        if let locks = product.locks, let page = product.lockPage { try setBits(locks.pages + [0], page: page) }
         // Lock bits of page 3 and of pages 4 to 15; the three lowest bits block them.
         try setBits([0, 0, 0xF8, 0xFF], page: 2)
-        if let dynamic { try setBits(zip(dynamic.locks, dynamic.blockLocks).map { $0 | $1 } + [0], page: dynamic.page) }
+        if let locks = product.locks, let page = product.lockPage {
+            try setBits(zip(locks.pages, locks.blocks).map { $0 | $1 } + [0], page: page)
+        }
         try setBits([0, 0, 0xFF, 0xFF], page: 2)
     }
 

@@ -58,11 +58,7 @@ package struct Type3Attributes: Hashable {
 
     /// Who may write the message.
     var writeAccess: TagArea.Access {
-        switch accessFlag {
-        case 0x00: .never
-        case 0x01: .free
-        default: .proprietary(accessFlag)
-        }
+        accessFlag == 0x00 ? .never : accessFlag == 0x01 ? .free : .proprietary(accessFlag)
     }
 
     /// The place for the message.

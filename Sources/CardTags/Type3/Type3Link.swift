@@ -93,10 +93,9 @@ struct Type3Link {
 
     private mutating func select(_ service: UInt16) throws(TagError) -> Bool {
         let data = [UInt8(service & 0xFF), UInt8(service >> 8)]
-        guard let command = try? CommandAPDU(cla: 0xFF, ins: Instruction.select, p1: 0x00, p2: 0x01, data: data) else {
+        guard try link.send(CommandAPDU(trusted: 0xFF, Instruction.select, 0x00, 0x01, data)).isSuccess else {
             return false
         }
-        guard try link.send(command).isSuccess else { return false }
         selectedService = service
         return true
     }

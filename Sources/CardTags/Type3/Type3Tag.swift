@@ -39,8 +39,6 @@ public struct Type3Tag: NDEFTag {
     }
 
     /// Reads the message.
-    ///
-    /// - Throws: ``TagError``.
     public mutating func readNDEF() throws(TagError) -> TagContent {
         guard let attributes = try readAttributes(ifSeen: true) else { return .absent(.type3) }
         let area = attributes.area
@@ -61,8 +59,6 @@ public struct Type3Tag: NDEFTag {
     ///
     /// The tag's own flag states that it is being written (WriteF): the attribute block with it comes first, then the
     /// data, which is read back, then the attribute block with the new length.
-    ///
-    /// - Throws: ``TagError``.
     public mutating func writeNDEF(_ message: [UInt8]) throws(TagError) {
         guard var attributes = try readAttributes() else { throw .notFormatted(.type3) }
         guard attributes.writeAccess == .free else { throw .readOnly(.type3) }
@@ -92,8 +88,6 @@ public struct Type3Tag: NDEFTag {
     }
 
     /// Makes a tag whose writing was interrupted a clean empty one.
-    ///
-    /// - Throws: ``TagError``.
     public mutating func repairNDEF() throws(TagError) -> TagRepair {
         guard var attributes = try readAttributes() else { throw .notFormatted(.type3) }
         guard attributes.isInterrupted else { return .notNeeded }

@@ -10,7 +10,7 @@ package struct Type4Files {
     /// The most bytes to write at once, data objects included.
     private(set) var writeChunk: Int
 
-    private let channel: any CardChannel
+    private let link: StorageLink
     /// Whether the card takes SELECT with P2 = 0C (no answer wanted); the first mapping version knew only 00.
     private var selectsWithoutAnswer = true
     private var shortAnswersLeft = Type4Files.shortAnswers
@@ -19,7 +19,7 @@ package struct Type4Files {
     private var hasShortenedWrites = false
 
     init(_ channel: any CardChannel, chunk: Int, writeChunk: Int) {
-        self.channel = channel
+        link = StorageLink(channel)
         self.chunk = chunk
         self.writeChunk = writeChunk
     }
@@ -33,14 +33,14 @@ package struct Type4Files {
     /// Selects the NDEF application; `false` if the card has none.
     mutating func selectApplication() throws(TagError) -> Bool {
         let attempt = "select the NDEF application"
-        let answer = try send(.selectNDEFApplication)
+        let answer = try link.send(.selectNDEFApplication)
         if answer.isSuccess { return true }
         guard Type4Files.meansAbsent(answer.statusWord) else {
             throw .refused(attempt: attempt, status: answer.statusWord)
         }
         // A card that knows no SELECT knows the older name no better.
         if answer.statusWord == .instructionNotSupported || answer.statusWord == .classNotSupported { return false }
-        let older = try send(.selectNDEFApplicationVersion1)
+        let older = try link.send(.selectNDEFApplicationVersion1)
         if older.isSuccess { return true }
         guard Type4Files.meansAbsent(older.statusWord) else {
             throw .refused(attempt: attempt, status: older.statusWord)
@@ -62,14 +62,14 @@ package struct Type4Files {
         let attempt = "select the file \([file].hex)"
         let withoutAnswer = CommandAPDU.select(fileID: file)
         if selectsWithoutAnswer {
-            let status = try send(withoutAnswer).statusWord
+            let status = try link.send(withoutAnswer).statusWord
             if status.isSuccess { return true }
             if status == .fileNotFound { return false }
             if status == .securityStatusNotSatisfied { throw .protected(attempt: attempt, status: status) }
         }
         var command = withoutAnswer
         command.p2 = 0x00
-        let status = try send(command).statusWord
+        let status = try link.send(command).statusWord
         if status.isSuccess {
             selectsWithoutAnswer = false
             return true
@@ -122,7 +122,7 @@ package struct Type4Files {
             guard let command = try? CommandAPDU.readBinary(offset: offset, length: count) else {
                 throw .refused(attempt: attempt, status: .wrongP1P2)
             }
-            let answer = try send(command)
+            let answer = try link.send(command)
             return (answer.data[...], answer.statusWord, count)
         }
         // Higher offsets take a data object; the answer is one too, and its header counts in its length.
@@ -131,7 +131,7 @@ package struct Type4Files {
         guard let command = try? CommandAPDU.readBinary(objectOffset: offset, length: length) else {
             throw .refused(attempt: attempt, status: .wrongP1P2)
         }
-        let answer = try send(command)
+        let answer = try link.send(command)
         return (Type4Files.objectValue(answer.data), answer.statusWord, asked)
     }
 
@@ -196,7 +196,7 @@ package struct Type4Files {
             command = Type4Files.updateBinary(objectOffset: offset, data: bytes)
         }
         guard let command else { throw .refused(attempt: attempt, status: .wrongP1P2) }
-        return try send(command).statusWord
+        return try link.send(command).statusWord
     }
 
     /// UPDATE BINARY with data objects: `00 D7 00 00 Lc 54 03 offset 53 length data`.
@@ -204,21 +204,8 @@ package struct Type4Files {
         guard (0...0xFF_FFFF).contains(offset), data.count <= 0xFF else { return nil }
         let place = [0x54, 0x03] + [16, 8, 0].map { UInt8(truncatingIfNeeded: offset >> $0) }
         let header: [UInt8] = data.count > 127 ? [0x53, 0x81, UInt8(data.count)] : [0x53, UInt8(data.count)]
-        return try? CommandAPDU(
-            cla: 0x00,
-            ins: Instruction.withObjects(Instruction.updateBinary),
-            p1: 0,
-            p2: 0,
-            data: place + header + data
-        )
-    }
-
-    private func send(_ command: CommandAPDU) throws(TagError) -> ResponseAPDU {
-        do {
-            return try channel.send(command)
-        } catch {
-            throw .link(error)
-        }
+        let instruction = Instruction.withObjects(Instruction.updateBinary)
+        return CommandAPDU(trusted: 0x00, instruction, 0, 0, place + header + data)
     }
 }
 

@@ -42,8 +42,6 @@ public struct Type4Tag: NDEFTag {
     }
 
     /// Reads the message.
-    ///
-    /// - Throws: ``TagError``.
     public mutating func readNDEF() throws(TagError) -> TagContent {
         guard let file = try openFile() else { return .absent(.type4) }
         let length = try readLength(of: file)
@@ -140,20 +138,12 @@ public struct Type4Tag: NDEFTag {
             area: TagArea(
                 capacity: size - lengthSize,
                 version: version,
-                readAccess: Type4Tag.access(bytes[access]),
-                writeAccess: Type4Tag.access(bytes[access + 1])
+                readAccess: .init(bytes[access], never: 0xFF),
+                writeAccess: .init(bytes[access + 1], never: 0xFF)
             ),
             writeAccessOffset: access + 1,
             containerLength: length
         )
-    }
-
-    package static func access(_ byte: UInt8) -> TagArea.Access {
-        switch byte {
-        case 0x00: .free
-        case 0xFF: .never
-        default: .proprietary(byte)
-        }
     }
 }
 
@@ -228,7 +218,7 @@ extension Type4Tag {
                     NamedFile(
                         id: UInt16(truncatingIfNeeded: container.number(at: offset + 2, count: 2)),
                         size: container.number(at: offset + 4, count: sizeLength),
-                        readAccess: access(container[offset + 4 + sizeLength]),
+                        readAccess: .init(container[offset + 4 + sizeLength], never: 0xFF),
                         note: tag == 0x05 ? "proprietary file" : "message"
                     )
                 )
@@ -280,16 +270,12 @@ extension Type4Tag {
     ///
     /// The length is set to 0, the message is written and read back, and the length comes last, in one command. Behind an
     /// empty message follows a zero, by which it is told from an interrupted one.
-    ///
-    /// - Throws: ``TagError``.
     public mutating func writeNDEF(_ message: [UInt8]) throws(TagError) {
         guard let file = try openFile() else { throw .notFormatted(.type4) }
         try write(message, to: file)
     }
 
     /// Makes a tag whose writing was interrupted a clean empty one.
-    ///
-    /// - Throws: ``TagError``.
     public mutating func repairNDEF() throws(TagError) -> TagRepair {
         guard let file = try openFile() else { throw .notFormatted(.type4) }
         guard try readLength(of: file) == 0, try isInterrupted(file) else { return .notNeeded }
@@ -300,12 +286,13 @@ extension Type4Tag {
     /// Makes the NDEF application with an empty message on a card that has none, where its maker's commands are known.
     ///
     /// A card that has the application is left as it is, with its message; only a length that cannot be is set to 0.
-    ///
-    /// - Throws: ``TagError``.
     public mutating func formatNDEF() throws(TagError) {
         guard let file = try openFile() else {
-            for formatter in Type4Tag.formatters where try formatter.createApplication(over: channel) { return }
-            throw .cannotFormat(.type4, reason: "it has no NDEF application, and its kind is not known to make one on")
+            guard try DESFireNDEF.isOfThisKind(channel) else {
+                let reason = "it has no NDEF application, and its kind is not known to make one on"
+                throw .cannotFormat(.type4, reason: reason)
+            }
+            return try DESFireNDEF.format(over: channel)
         }
         let length: Int
         do {
@@ -338,8 +325,10 @@ extension Type4Tag {
         } catch .link(let error) {
             throw .link(error)
         } catch {
-            for formatter in Type4Tag.formatters where try formatter.lock(file: file.id, over: channel) { return }
-            throw .unsupported(.type4, attempt: "lock the tag")
+            guard file.id == DESFireNDEF.messageElementaryFile, try DESFireNDEF.isOfThisKind(channel) else {
+                throw .unsupported(.type4, attempt: "lock the tag")
+            }
+            return try DESFireNDEF.lock(nil, over: channel, key: nil)
         }
         guard try openFile()?.area.writeAccess == .never else { throw .notWritten(offset: file.writeAccessOffset) }
     }
@@ -350,7 +339,6 @@ extension Type4Tag {
     /// another one too.
     ///
     /// - Returns: `false` for a card that takes the byte, and for a tag that is not locked; nothing is written to that.
-    /// - Throws: ``TagError``.
     public mutating func keepsLock() throws(TagError) -> Bool {
         guard let file = try openFile() else { throw .notFormatted(.type4) }
         guard file.area.writeAccess == .never else { return false }

@@ -36,10 +36,7 @@ public struct Type5Tag: NDEFTag {
         guard let first = try memory.readMagic(ifAnswered: ifAnswered), first.count == 4,
             Type5Tag.magics.contains(first[0])
         else { return nil }
-        if !isMeasured {
-            try memory.measure()
-            isMeasured = true
-        }
+        try measure()
         let version = TagArea.Version(major: Int(first[1] >> 6), minor: Int(first[1] >> 4 & 0x03))
         guard version.major == 1 else { throw .unsupportedVersion(.type5, version) }
         var start = 4
@@ -56,47 +53,38 @@ public struct Type5Tag: NDEFTag {
         let access = TagArea(
             capacity: area.capacity,
             version: version,
-            readAccess: Type5Tag.access(first[1] >> 2 & 0x03),
-            writeAccess: Type5Tag.access(first[1] & 0x03)
+            readAccess: .init(first[1] >> 2 & 0x03, never: 0x03),
+            writeAccess: .init(first[1] & 0x03, never: 0x03)
         )
         return Container(area: area, access: access)
     }
 
-    private static func access(_ bits: UInt8) -> TagArea.Access {
-        switch bits {
-        case 0: .free
-        case 3: .never
-        default: .proprietary(bits)
-        }
+    private mutating func measure() throws(TagError) {
+        guard !isMeasured else { return }
+        try memory.measure()
+        isMeasured = true
     }
 
     /// Reads the message.
-    ///
-    /// - Throws: ``TagError``.
     public mutating func readNDEF() throws(TagError) -> TagContent {
         guard let container = try readContainer(ifAnswered: true) else { return .absent(.type5) }
-        let content = try container.area.read(from: &memory, limit: messageLength)
-        var area = container.access
-        area.capacity = content.capacity
-        return TagContent(type: .type5, ndef: content.ndef, area: area, isInterrupted: content.isInterrupted)
+        return try container.area.read(from: &memory, into: container.access, limit: messageLength)
     }
 
     /// Writes a message in place of the one that is there.
-    ///
-    /// - Throws: ``TagError``.
     public mutating func writeNDEF(_ message: [UInt8]) throws(TagError) {
-        guard let container = try readContainer() else { throw .notFormatted(.type5) }
-        guard container.access.writeAccess == .free else { throw .readOnly(.type5) }
-        try container.area.write(message, to: &memory)
+        try openForWriting().write(message, to: &memory)
     }
 
     /// Makes a tag whose writing was interrupted a clean empty one.
-    ///
-    /// - Throws: ``TagError``.
     public mutating func repairNDEF() throws(TagError) -> TagRepair {
+        try openForWriting().repair(&memory)
+    }
+
+    private mutating func openForWriting() throws(TagError) -> TLVArea {
         guard let container = try readContainer() else { throw .notFormatted(.type5) }
         guard container.access.writeAccess == .free else { throw .readOnly(.type5) }
-        return try container.area.repair(&memory)
+        return container.area
     }
 
     /// Reads all blocks that can be read, with a note on those that are locked where the reader lets the card be asked.
@@ -106,10 +94,7 @@ public struct Type5Tag: NDEFTag {
         guard try memory.readMagic() != nil else {
             return TagDump(type: .type5, parts: [.init("block 0", nil, note: "not readable")])
         }
-        if !isMeasured {
-            try memory.measure()
-            isMeasured = true
-        }
+        try measure()
         var parts: [TagDump.Part] = []
         for number in 0..<min(memory.blocks ?? Type5Tag.mostBlocks, Type5Tag.mostBlocks) {
             let bytes: [UInt8]

@@ -78,18 +78,17 @@ struct DescribeUID: ToolCommand {
 
     func perform() async throws {
         let uid = try CardUID(text: hex.joined(separator: " "), technology: technology)
-        let summary = UIDSummary(uid)
         try output.output.result(
-            summary,
+            UIDSummary(uid),
             text: """
-                kind              \(summary.kind.rawValue)
-                manufacturer      \(summary.manufacturer ?? "unknown")
-                hex               \(summary.hex)
-                hex reversed      \(summary.hexReversed)
-                decimal           \(summary.decimal)
-                decimal reversed  \(summary.decimalReversed)
-                Wiegand 26        \(summary.wiegand26 ?? "-")
-                Wiegand 34        \(summary.wiegand34 ?? "-")
+                kind              \(uid.kind.rawValue)
+                manufacturer      \(uid.manufacturer ?? "unknown")
+                hex               \(uid.hex)
+                hex reversed      \(uid.hexReversed)
+                decimal           \(uid.decimal)
+                decimal reversed  \(uid.decimalReversed)
+                Wiegand 26        \(uid.wiegand26 ?? "-")
+                Wiegand 34        \(uid.wiegand34 ?? "-")
                 """
         )
     }

@@ -175,7 +175,7 @@ import TestSupport
         let channel = CommandCard(.shortAPDUs)
         channel.chainRefusal = .status(0x6A84)
         channel.refusedPart = 3
-        #expect(try Self.pipeline(channel, nil).send(Self.put(2000)).statusWord == .notEnoughMemory)
+        #expect(try Self.pipeline(channel, nil).send(Self.put(2000)).statusWord == StatusWord(0x6A84))
         #expect(channel.commands.count == 4)
         #expect(channel.received.isEmpty)
     }

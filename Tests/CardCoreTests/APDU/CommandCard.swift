@@ -88,3 +88,24 @@ extension ChannelCapabilities {
         extendedLength: true
     )
 }
+
+/// The seven ways to encode a command (ISO/IEC 7816-3, section 12.1).
+enum APDUCase: CaseIterable {
+    case case1, case2Short, case3Short, case4Short, case2Extended, case3Extended, case4Extended
+
+    var form: CommandAPDU.Form {
+        [.case2Extended, .case3Extended, .case4Extended].contains(self) ? .extended : .short
+    }
+
+    init(bytes: [UInt8]) throws(APDUError) {
+        let command = try CommandAPDU(bytes: bytes)
+        let isExtended = bytes.count > 5 && bytes[4] == 0
+        self =
+            switch (command.data.isEmpty, command.expectedLength == nil) {
+            case (true, true): .case1
+            case (true, false): isExtended ? .case2Extended : .case2Short
+            case (false, true): isExtended ? .case3Extended : .case3Short
+            case (false, false): isExtended ? .case4Extended : .case4Short
+            }
+    }
+}

@@ -7,7 +7,7 @@ import TestSupport
     @Test func factoriesMakeTheirBytes() throws {
         let table: [(CommandAPDU, String, String)] = [
             (
-                try .select(aid: [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]),
+                try .select(name: [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]),
                 "00A4040007D276000085010100",
                 "SELECT by name D2760000850101, Le 256"
             ),
@@ -28,7 +28,6 @@ import TestSupport
                 "READ BINARY 00 00 5403012345, Le 255"
             ),
             (try .updateBinary(offset: 0, data: [0, 5]), "00D60000020005", "UPDATE BINARY offset 0 0005"),
-            (try .getResponse(length: 256), "00C0000000", "GET RESPONSE, Le 256"),
             (.getUID, "FFCA000000", "reader: GET DATA UID, Le 256"),
             (.getATS, "FFCA010000", "reader: GET DATA ATS, Le 256"),
             (.readPages(4), "FFB0000410", "reader: READ BINARY block 4, Le 16"),
@@ -51,7 +50,7 @@ import TestSupport
             #expect(throws: APDUError.self) { try make() }?.code
         }
         #expect(code { try .select(name: []) } == .parameterOutOfRange)
-        #expect(code { try .select(aid: [UInt8](repeating: 1, count: 17)) } == .parameterOutOfRange)
+        #expect(code { try .select(name: [UInt8](repeating: 1, count: 17)) } == .parameterOutOfRange)
         #expect(code { try .readBinary(offset: 0x8000, length: 1) } == .parameterOutOfRange)
         #expect(code { try .readBinary(offset: -1, length: 1) } == .parameterOutOfRange)
         #expect(code { try .readBinary(offset: 0, length: 0) } == .expectedLengthOutOfRange)
@@ -59,8 +58,6 @@ import TestSupport
         #expect(code { try .readBinary(objectOffset: 0x100_0000, length: 1) } == .parameterOutOfRange)
         #expect(code { try .updateBinary(offset: 0x8000, data: [1]) } == .parameterOutOfRange)
         #expect(code { try .updateBinary(offset: 0, data: []) } == .parameterOutOfRange)
-        #expect(code { try .getResponse(length: 0) } == .expectedLengthOutOfRange)
-        #expect(code { try .getResponse(length: 257) } == .expectedLengthOutOfRange)
         #expect(code { try .readBlock(0, length: 0) } == .expectedLengthOutOfRange)
         #expect(code { try .readBlock(0, length: 257) } == .expectedLengthOutOfRange)
         #expect(code { try .updateBlock(0, data: []) } == .parameterOutOfRange)

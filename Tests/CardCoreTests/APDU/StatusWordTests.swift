@@ -105,18 +105,9 @@ import TestSupport
         #expect(StatusWord(0x6F17).readerStatus == 0x17)
         #expect(StatusWord(0x9017).readerStatus == 0x17)
         #expect(StatusWord.success.readerStatus == nil)
-        #expect(StatusWord.noPreciseDiagnosis.readerStatus == nil)
+        #expect(StatusWord(0x6F00).readerStatus == nil)
         #expect(StatusWord(0x6A17).readerStatus == nil)
         #expect(StatusWord.readerStatusName(0x00) == "OK")
-    }
-
-    @Test func madeFromCounts() {
-        #expect(StatusWord.moreData(256) == StatusWord(0x6100))
-        #expect(StatusWord.moreData(1) == StatusWord(0x6101))
-        #expect(StatusWord.moreData(0) == nil)
-        #expect(StatusWord.moreData(257) == nil)
-        #expect(StatusWord.wrongExpectedLength(correct: 16) == StatusWord(0x6C10))
-        #expect(StatusWord.wrongExpectedLength(correct: 257) == nil)
     }
 
     @Test func aReaderMeansOtherThings() {

@@ -40,10 +40,8 @@ import TestSupport
     @Test(arguments: storageCards) func readsStorageCards(_ card: Storage) throws {
         let atr = try ATR(card.bytes)
         #expect(atr.bytes == card.bytes)
-        #expect(atr.rawBytes == card.bytes)
         #expect(atr.cardName == card.name)
         #expect(atr.technology == card.technology)
-        #expect(atr.technologyConfidence == .certain)
         #expect(atr.isContactless)
         #expect(atr.protocols == [0, 1])
         #expect(atr.historicalBytes.count == 15)
@@ -51,7 +49,6 @@ import TestSupport
         #expect(atr.isTCKValid == true)
         #expect(atr.warnings.isEmpty)
         #expect(atr.storageCard == StorageCard(standard: card.ss, nameCode: card.nn))
-        #expect(atr.storageCard?.standardName != nil)
     }
 
     @Test(
@@ -77,36 +74,22 @@ import TestSupport
 
     @Test(
         arguments: [
-            (0x00, "no information"), (0x01, "ISO 14443 A, part 1"), (0x03, "ISO 14443 A, part 3"), (0x04, nil),
-            (0x05, "ISO 14443 B, part 1"), (0x07, "ISO 14443 B, part 3"), (0x08, nil), (0x09, "ISO 15693, part 1"),
-            (0x0C, "ISO 15693, part 4"), (0x0D, "ISO 7816-10 I2C"), (0x0F, "ISO 7816-10 2WBP"),
-            (0x10, "ISO 7816-10 3WBP"), (0x11, "FeliCa"), (0x12, nil), (0x40, "low frequency, below 135 kHz"),
-            (0xF0, "EPC (SpringCard)"),
-        ] as [(UInt8, String?)]
-    ) func namesStandards(_ ss: UInt8, _ name: String?) {
-        #expect(StorageCard(standard: ss, nameCode: 0).standardName == name)
-    }
-
-    @Test(
-        arguments: [
-            ("3B80800101", "ISO 14443-4 A", Technology.iso14443a, ATR.Confidence.certain),
-            ("3B8180018080", "MIFARE DESFire", .iso14443a, .certain),
-            ("3B86800106757781028000", "MIFARE DESFire", .iso14443a, .certain),
-            ("3B88800100000000338181003A", "ISO 14443-4 B", .iso14443b, .likely),
+            ("3B80800101", "ISO 14443-4 A", Technology.iso14443a),
+            ("3B8180018080", "MIFARE DESFire", .iso14443a),
+            ("3B86800106757781028000", "MIFARE DESFire", .iso14443a),
+            ("3B88800100000000338181003A", "ISO 14443-4 B", .iso14443b),
             // Eight historical bytes of type A: compact TLV, and a last byte with a low half.
-            ("3B88800180318065B084010068", "ISO 14443-4 A", .iso14443a, .likely),
-            ("3B88800100000000338181013B", "ISO 14443-4 A", .iso14443a, .likely),
-        ] as [(String, String, Technology, ATR.Confidence)]
+            ("3B88800180318065B084010068", "ISO 14443-4 A", .iso14443a),
+            ("3B88800100000000338181013B", "ISO 14443-4 A", .iso14443a),
+        ] as [(String, String, Technology)]
     ) func readsISO14443Part4(
         _ hex: String,
         _ name: String,
-        _ technology: Technology,
-        _ confidence: ATR.Confidence
+        _ technology: Technology
     ) throws {
         let atr = try ATR(Hex.decode(hex))
         #expect(atr.cardName == name)
         #expect(atr.technology == technology)
-        #expect(atr.technologyConfidence == confidence)
         #expect(atr.isTCKValid == true)
         #expect(atr.isContactless)
         #expect(atr.storageCard == nil)
@@ -139,7 +122,6 @@ import TestSupport
         #expect(plain.isTCKValid == nil)
         #expect(plain.cardName == "contact card")
         #expect(plain.technology == nil)
-        #expect(plain.technologyConfidence == nil)
         #expect(!plain.isContactless)
 
         // Inverse convention, nothing else.
@@ -189,7 +171,6 @@ import TestSupport
         let bytes = Self.storageCards[0].bytes
         let padded = try ATR(bytes + [UInt8](repeating: 0, count: 13))
         #expect(padded.bytes == bytes)
-        #expect(padded.rawBytes.count == 33)
         #expect(padded.warnings == [.zeroPadding(count: 13)])
         let longer = try ATR(bytes + [UInt8](repeating: 0, count: 100))
         #expect(longer.bytes == bytes)
@@ -274,11 +255,10 @@ import TestSupport
             rebuilt += atr.historicalBytes
             if let tck = atr.tck { rebuilt.append(tck) }
             let isRight =
-                rebuilt == atr.bytes && bytes.starts(with: rebuilt) && atr.rawBytes == bytes
+                rebuilt == atr.bytes && bytes.starts(with: rebuilt)
                 && atr.bytes.count <= ReaderLimits.atrLength
                 && !atr.cardName.isEmpty && !atr.protocols.isEmpty
                 && atr.protocols.allSatisfy { (0...14).contains($0) }
-                && (atr.technology == nil) == (atr.technologyConfidence == nil)
             if !isRight { wrong.append(bytes) }
         }
         #expect(wrong.isEmpty)

@@ -144,30 +144,6 @@ import TestSupport
     ]) func cascades(_ hex: String, _ levels: [String]) throws {
         let uid = try CardUID(Hex.decode(hex), technology: .iso14443a)
         #expect(uid.cascadeLevels?.map(\.hex) == levels)
-        #expect(try CardUID(cascadeLevels: levels.map { text in try Hex.decode(text) }) == uid)
-    }
-
-    @Test(
-        arguments: [
-            ([], UIDError.Code.wrongCascade, 0),
-            (["04A1B2C3"], .wrongCascade, 0),
-            (["04A1B2C3D5"], .wrongCheckByte, 4),
-            (["8804A1B29F"], .wrongCascade, 0),
-            (["8804A1B29F", "C3D4E58073"], .wrongCheckByte, 9),
-            (["04A1B2C3D4", "C3D4E58072"], .wrongCascade, 0),
-            (["8804A1B29F", "8804A1B29F", "8804A1B29F"], .wrongCascade, 10),
-            (["8804A1B29F", "8804A1B29F", "8804A1B29F", "04A1B2C3D4"], .wrongCascade, 0),
-            (["8804A1B29F", ""], .wrongCascade, 5),
-        ] as [([String], UIDError.Code, Int)]
-    ) func refusesCascades(
-        _ levels: [String],
-        _ code: UIDError.Code,
-        _ offset: Int
-    ) throws {
-        let bytes = try levels.map { try Hex.decode($0) }
-        let error = #expect(throws: UIDError.self) { try CardUID(cascadeLevels: bytes) }
-        #expect(error?.code == code)
-        #expect(error?.offset == offset)
     }
 
     @Test func otherLengthsDoNotCascade() {
@@ -185,17 +161,12 @@ import TestSupport
             let bytes = random.bytes(Int.random(in: 0...16, using: &random))
             let technology = technologies[index % technologies.count]
             let uid = CardUID(readerBytes: bytes, technology: technology)
-            let summary = UIDSummary(uid)
             var isRight =
-                summary.hex.utf8.count == 2 * bytes.count
-                && (summary.wiegand26 == nil) == bytes.isEmpty && (summary.wiegand34 == nil) == bytes.isEmpty
+                uid.hex.utf8.count == 2 * bytes.count
+                && (uid.wiegand26 == nil) == bytes.isEmpty && (uid.wiegand34 == nil) == bytes.isEmpty
             if !bytes.isEmpty {
-                let again = try CardUID(text: summary.hex, technology: technology)
+                let again = try CardUID(text: uid.hex, technology: technology)
                 isRight = isRight && again == uid
-            }
-            // A first byte 88 where an identifier has no cascade tag makes it unreadable, as the standard says.
-            if let levels = uid.cascadeLevels, let again = try? CardUID(cascadeLevels: levels) {
-                isRight = isRight && again.bytes == uid.bytes
             }
             if !isRight { wrong.append(bytes) }
             // Any bytes may come as text; most are refused.

@@ -41,7 +41,7 @@ import TestSupport
     func longestFrame(_ form: FrameEncapsulation, _ longest: Int) throws {
         let frame = [UInt8](repeating: 0x30, count: longest)
         let command = try form.command(RawFrame(frame), technology: .iso14443a)
-        #expect(try APDUCase(bytes: command).form == .short)
+        #expect(try CommandAPDU(bytes: command).encoded() == command && command.count <= 261)
         for refused in [RawFrame(frame + [0]), RawFrame([]), RawFrame([0x26], bitsInLastByte: 7)] {
             let error = #expect(throws: ReaderError.self) { try form.command(refused, technology: .iso14443a) }
             #expect(error?.kind == .unsupported)

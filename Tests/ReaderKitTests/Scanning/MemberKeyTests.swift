@@ -105,7 +105,8 @@ import TestSupport
     }
 
     @Test func smartPosterAndPlainText() async throws {
-        let poster = try Scanning.tag([.smartPoster(uri: "https://club.example/m/U1", title: "The club")])
+        let content = NDEFSmartPoster(uri: "https://club.example/m/U1", titles: [NDEFText("The club")])
+        let poster = try Scanning.tag([.smartPoster(content)])
         #expect(await Scanning.scan(try #require(poster))?.memberKey == "U1")
         let plain = try Scanning.tag([.mime(type: "text/plain", payload: Array("4|U2|x|Bob".utf8))])
         let tap = await Scanning.scan(try #require(plain))

@@ -11,17 +11,17 @@
 ///
 /// ```swift
 /// let pipeline = APDUPipeline(channel)
-/// let answer = try pipeline.send(.select(aid: [0xA0, 0x00, 0x00, 0x03, 0x97]))
+/// let answer = try pipeline.send(.select(name: [0xA0, 0x00, 0x00, 0x03, 0x97]))
 /// ```
 public final class APDUPipeline {
     private let transport: APDUTransport
-    private let negotiation: LengthNegotiation
     private let whole: ResponseChaining<LengthNegotiation>
+    private var negotiation: LengthNegotiation { whole.next }
     private let configuration: Configuration
 
     /// How commands that are too long for the short form are sent.
     public enum Lengths: String, Sendable, Hashable, CaseIterable {
-        /// As reader and card can; another way when one is refused. See ``LengthNegotiation``.
+        /// As reader and card can; another way when one is refused.
         case automatic
         /// Never with extended lengths.
         case short
@@ -29,52 +29,31 @@ public final class APDUPipeline {
         case extended
     }
 
-    /// What a pipeline does.
+    /// What a pipeline does. Greater numbers than ``ReaderLimits`` has are brought down to it.
     public struct Configuration: Sendable {
         /// How long commands are sent.
-        public var lengths: Lengths
+        public var lengths = Lengths.automatic
 
         /// What the card takes, or `nil` for what its ATR tells.
         public var card: CardCapabilities?
 
         /// Whether `61xx` fetches the rest. Off for protocols in which it is a result of its own.
-        public var fetchesMoreData: Bool
+        public var fetchesMoreData = true
 
         /// How many times GET RESPONSE is sent for one command, 0...``ReaderLimits/moreDataRounds``.
-        public var moreDataRounds: Int
+        public var moreDataRounds = ReaderLimits.moreDataRounds
 
         /// How often a command is repeated for `6Cxx`. 0 gives back the status word as the card sent it.
-        public var wrongLengthRounds: Int
+        public var wrongLengthRounds = ReaderLimits.wrongLengthRounds
 
         /// How many bytes of data are taken for one command, 0...65 536.
-        public var longestAnswer: Int
+        public var longestAnswer = ReaderLimits.responseLength - 2
 
         /// How long a command may take with all its rounds, or `nil`. It is looked at between the rounds.
-        public var duration: Duration?
+        public var duration: Duration? = ReaderLimits.commandDuration
 
         /// What is called for each exchange, or `nil` for nothing.
         public var trace: APDUTrace?
-
-        /// A configuration; greater numbers than ``ReaderLimits`` has are brought down to it.
-        public init(
-            lengths: Lengths = .automatic,
-            card: CardCapabilities? = nil,
-            fetchesMoreData: Bool = true,
-            moreDataRounds: Int = ReaderLimits.moreDataRounds,
-            wrongLengthRounds: Int = ReaderLimits.wrongLengthRounds,
-            longestAnswer: Int = ReaderLimits.responseLength - 2,
-            duration: Duration? = ReaderLimits.commandDuration,
-            trace: APDUTrace? = nil
-        ) {
-            self.lengths = lengths
-            self.card = card
-            self.fetchesMoreData = fetchesMoreData
-            self.moreDataRounds = moreDataRounds
-            self.wrongLengthRounds = wrongLengthRounds
-            self.longestAnswer = longestAnswer
-            self.duration = duration
-            self.trace = trace
-        }
 
         /// Everything that reader and card can do, without a trace.
         public static let `default` = Configuration()
@@ -84,15 +63,15 @@ public final class APDUPipeline {
     public init(_ channel: any CardChannel, configuration: Configuration = .default) {
         self.configuration = configuration
         transport = APDUTransport(channel, trace: configuration.trace, limit: configuration.duration)
-        negotiation = LengthNegotiation(
-            before: transport,
-            channel: channel.capabilities,
-            card: configuration.card ?? CardCapabilities(facts: channel.facts),
-            policy: configuration.lengths,
+        let negotiation = LengthNegotiation(
+            transport,
+            channel.capabilities,
+            configuration.card ?? CardCapabilities(facts: channel.facts),
+            configuration.lengths,
             wrongLengthRounds: min(max(configuration.wrongLengthRounds, 0), ReaderLimits.wrongLengthRounds)
         )
         whole = ResponseChaining(
-            before: negotiation,
+            next: negotiation,
             rounds: min(max(configuration.moreDataRounds, 0), ReaderLimits.moreDataRounds),
             bytes: min(max(configuration.longestAnswer, 0), ReaderLimits.responseLength - 2)
         )
@@ -132,6 +111,6 @@ extension CardChannel {
     public func send(_ command: CommandAPDU) throws(ReaderError) -> ResponseAPDU {
         let transport = APDUTransport(self, limit: ReaderLimits.commandDuration)
         transport.begin()
-        return try ResponseChaining(before: LengthCorrection(before: transport)).process(command)
+        return try ResponseChaining(next: LengthCorrection(next: transport)).process(command)
     }
 }

@@ -84,21 +84,15 @@ extension APDUTrace.Entry: CustomStringConvertible {
     /// One line, as `00 A4 04 00, 7 bytes, Le 256: 0 bytes, 9000 success, 4.1 ms`.
     public var description: String {
         var text = Hex.encode(header, separator: " ")
-        if commandDataCount > 0 { text += ", " + Self.counted(commandDataCount, commandData) }
+        if commandDataCount > 0 { text += ", " + CommandAPDU.counted(commandDataCount, commandData) }
         if let expectedLength { text += ", Le \(expectedLength)" }
         text += ": "
         if let statusWord {
-            text += "\(Self.counted(responseDataCount, responseData)), \(statusWord)"
+            text += "\(CommandAPDU.counted(responseDataCount, responseData)), \(statusWord)"
         } else if let fault {
             text += fault.meaning
         }
         let tenths = Int(min(max(duration.seconds * 10_000, 0), 1e12).rounded())
         return text + ", \(tenths / 10).\(tenths % 10) ms"
-    }
-
-    private static func counted(_ count: Int, _ bytes: [UInt8]?) -> String {
-        let text = "\(count) \(count == 1 ? "byte" : "bytes")"
-        guard let bytes, !bytes.isEmpty else { return text }
-        return "\(text) \(bytes.hex)"
     }
 }

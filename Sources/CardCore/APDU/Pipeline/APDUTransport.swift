@@ -1,32 +1,26 @@
-/// The part next to the card: encodes a command, sends it, and reads the answer.
+/// The part next to the card: encodes a command in the shortest form that carries it, sends it, and reads the answer.
 ///
-/// It also keeps the time of a command with all its rounds, and tells a trace of each exchange.
-public final class APDUTransport: APDUProcessor {
+/// It also keeps the time of a command with all its rounds, and reports each exchange to a trace.
+final class APDUTransport: APDUProcessor {
     private let channel: any CardChannel
     private let trace: APDUTrace?
     private let limit: Duration?
     private var start: Duration?
     private var secrets = APDUSecrets()
 
-    /// A transport over a channel.
-    ///
-    /// - Parameters:
-    ///   - channel: the conversation with the card.
-    ///   - trace: what to tell of each exchange, or `nil`.
-    ///   - limit: how long everything after ``begin()`` may take. It is looked at before each exchange.
-    public init(_ channel: any CardChannel, trace: APDUTrace? = nil, limit: Duration? = nil) {
+    /// - Parameter limit: how long everything after ``begin()`` may take. It is looked at before each exchange.
+    init(_ channel: any CardChannel, trace: APDUTrace? = nil, limit: Duration? = nil) {
         self.channel = channel
         self.trace = trace
         self.limit = limit
     }
 
     /// Starts the time of a command anew.
-    public func begin() {
+    func begin() {
         start = channel.elapsed
     }
 
-    /// Sends a command in the shortest form that carries it.
-    public func process(_ command: CommandAPDU) throws(ReaderError) -> ResponseAPDU {
+    func process(_ command: CommandAPDU) throws(ReaderError) -> ResponseAPDU {
         let bytes = command.encoded()
         let before = channel.elapsed
         if let limit, let start, before - start > limit {
@@ -55,9 +49,7 @@ public final class APDUTransport: APDUProcessor {
 }
 
 /// One part of the way from a command to the card: it passes commands on to the next part and does one thing itself.
-///
-/// ``APDUPipeline`` puts the parts together; a protocol with rules of its own puts together the ones it wants.
-public protocol APDUProcessor {
+protocol APDUProcessor {
     /// Carries out a command and returns the answer, whatever its status word.
     func process(_ command: CommandAPDU) throws(ReaderError) -> ResponseAPDU
 }

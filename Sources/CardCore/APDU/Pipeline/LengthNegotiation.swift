@@ -16,42 +16,32 @@
 ///   `SCARD_E_INSUFFICIENT_BUFFER` from a driver that does not carry long commands, while the card is still there. The
 ///   codes cannot tell a command that was not sent from an answer that was lost. So only commands that may be carried
 ///   out twice are sent again: reading, SELECT, and writing at a fixed place.
-public final class LengthNegotiation: APDUProcessor {
+final class LengthNegotiation: APDUProcessor {
     private let transport: APDUTransport
-    private let single: LengthCorrection<APDUTransport>
+    private let single: LengthCorrection
     private let channel: ChannelCapabilities
     private let card: CardCapabilities
     private let policy: APDUPipeline.Lengths
 
     /// Whether extended lengths work with this card and reader, as far as the conversation has shown; `nil` before.
-    public private(set) var extendedLengthsWork: Bool?
+    private(set) var extendedLengthsWork: Bool?
 
-    /// A part before the transport.
-    ///
-    /// - Parameters:
-    ///   - transport: the part next to the card.
-    ///   - channel: what the reader carries.
-    ///   - card: what the card takes.
-    ///   - policy: which ways may be taken.
-    ///   - wrongLengthRounds: see ``LengthCorrection``.
-    public init(
-        before transport: APDUTransport,
-        channel: ChannelCapabilities,
-        card: CardCapabilities = .unknown,
-        policy: APDUPipeline.Lengths = .automatic,
-        wrongLengthRounds: Int = ReaderLimits.wrongLengthRounds
+    init(
+        _ transport: APDUTransport,
+        _ channel: ChannelCapabilities,
+        _ card: CardCapabilities,
+        _ policy: APDUPipeline.Lengths,
+        wrongLengthRounds: Int
     ) {
         self.transport = transport
         self.channel = channel
         self.card = card
         self.policy = policy
-        single = LengthCorrection(before: transport, rounds: wrongLengthRounds)
+        single = LengthCorrection(next: transport, rounds: wrongLengthRounds)
     }
 
-    /// Carries out a command.
-    ///
     /// - Throws: ``ReaderError``; ``ReaderError/Kind/unsupported`` if neither way carries it.
-    public func process(_ command: CommandAPDU) throws(ReaderError) -> ResponseAPDU {
+    func process(_ command: CommandAPDU) throws(ReaderError) -> ResponseAPDU {
         let needsParts = command.data.count > shortData
         guard needsParts || command.form == .extended else { return try single.process(command) }
         // The reader answers commands of class FF itself; parts are for cards.
@@ -89,7 +79,7 @@ public final class LengthNegotiation: APDUProcessor {
     private func other(_ command: CommandAPDU) throws(ReaderError) -> ResponseAPDU? {
         guard command.data.count > shortData else { return try single.process(short(command)) }
         guard canTryParts(command) else { return nil }
-        return try parts.process(short(command))
+        return try parts.process(short(command)).answer
     }
 
     private func inParts(_ command: CommandAPDU) throws(ReaderError) -> ResponseAPDU {
@@ -101,7 +91,7 @@ public final class LengthNegotiation: APDUProcessor {
                 advice: "Split the data into commands of at most \(shortData) bytes."
             )
         }
-        let (answer, taken) = try parts.processParts(short(command))
+        let (answer, taken) = try parts.process(short(command))
         // After a part that the card took, another command might be joined to it.
         guard taken == 0, isRefusalOfParts(answer.statusWord), policy == .automatic, canTryExtended(command) else {
             return answer
@@ -122,8 +112,8 @@ public final class LengthNegotiation: APDUProcessor {
         }
     }
 
-    private var parts: CommandChaining<APDUTransport, LengthCorrection<APDUTransport>> {
-        CommandChaining(parts: transport, last: single, partLength: shortData)
+    private var parts: CommandChaining {
+        CommandChaining(part: transport, last: single, partLength: shortData)
     }
 
     // MARK: - What is possible
@@ -150,8 +140,7 @@ public final class LengthNegotiation: APDUProcessor {
     }
 
     private func canTryParts(_ command: CommandAPDU) -> Bool {
-        policy != .extended && card.commandChaining != false
-            && CommandChaining<APDUTransport, APDUTransport>.canChain(cla: command.cla)
+        policy != .extended && card.commandChaining != false && CommandChaining.canChain(cla: command.cla)
     }
 
     /// The command with an expected length that the short form carries: what is more is announced with `61xx`.
@@ -179,10 +168,7 @@ public final class LengthNegotiation: APDUProcessor {
     }
 
     private func isRefusalOfParts(_ statusWord: StatusWord) -> Bool {
-        switch statusWord.rawValue {
-        case 0x6884, 0x6E00, 0x6881, 0x6800: true
-        default: false
-        }
+        [0x6884, 0x6E00, 0x6881, 0x6800].contains(statusWord.rawValue)
     }
 
     private func isRefusal(_ error: ReaderError, of command: CommandAPDU) -> Bool {
@@ -190,18 +176,13 @@ public final class LengthNegotiation: APDUProcessor {
         switch error.kind {
         case .unsupported: return true
         case .communication, .other:
-            let codes = [PCSCStatus.notTransacted, PCSCStatus.invalidParameter, PCSCStatus.insufficientBuffer]
-            guard let code = error.code?.rawValue, codes.contains(code) else { return false }
+            // SCARD_E_INVALID_PARAMETER, SCARD_E_INSUFFICIENT_BUFFER and SCARD_E_NOT_TRANSACTED.
+            guard let code = error.code?.rawValue, [0x8010_0004, 0x8010_0008, 0x8010_0016].contains(code) else {
+                return false
+            }
             return command.isRepeatable
         default: return false
         }
-    }
-
-    /// Codes of `pcsclite.h`, which builds without PC/SC meet in recordings only.
-    private enum PCSCStatus {
-        static let invalidParameter: Int64 = 0x8010_0004
-        static let insufficientBuffer: Int64 = 0x8010_0008
-        static let notTransacted: Int64 = 0x8010_0016
     }
 }
 
@@ -217,25 +198,13 @@ extension CommandAPDU {
 }
 
 /// Repeats a command with the expected length that the card names in a status word `6Cxx` (ISO/IEC 7816-4).
-public struct LengthCorrection<Next: APDUProcessor>: APDUProcessor {
-    private let next: Next
-    private let rounds: Int
+struct LengthCorrection: APDUProcessor {
+    let next: APDUTransport
+    /// How often a command is repeated; an honest card names the right length once. With 0 the status word is the answer.
+    var rounds = ReaderLimits.wrongLengthRounds
 
-    /// A part before another.
-    ///
-    /// - Parameters:
-    ///   - next: the part that sends the command.
-    ///   - rounds: how often a command is repeated; an honest card names the right length once. With 0
-    ///     the status word is the answer.
-    public init(before next: Next, rounds: Int = ReaderLimits.wrongLengthRounds) {
-        self.next = next
-        self.rounds = rounds
-    }
-
-    /// Carries out a command.
-    ///
     /// - Throws: ``ReaderError``; a card that names another length each time is ``ReaderError/Kind/limitExceeded``.
-    public func process(_ command: CommandAPDU) throws(ReaderError) -> ResponseAPDU {
+    func process(_ command: CommandAPDU) throws(ReaderError) -> ResponseAPDU {
         var answer = try next.process(command)
         guard rounds > 0 else { return answer }
         var round = 0

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import CardCore
 
-@Suite struct UIDFormatTests {
+@Suite struct PrintedFormsTests {
     struct Vector: CustomTestStringConvertible, Sendable {
         var hex: String
         var reversed: String
@@ -85,36 +85,6 @@ import TestSupport
         #expect(uid.wiegand34 == vector.wiegand34)
     }
 
-    @Test func selectsBytesBeforeItOrdersThem() throws {
-        let uid = try CardUID(text: "04A1B2C3D4E580")
-        #expect(uid.text(as: .hexWithColons) == "04:A1:B2:C3:D4:E5:80")
-        #expect(uid.text(as: UIDFormat(.hex(separator: ""), selection: .first(4))) == "04A1B2C3")
-        #expect(uid.text(as: UIDFormat(.hex(separator: " "), order: .reversed, selection: .first(3))) == "B2 A1 04")
-        #expect(uid.text(as: UIDFormat(.hex(separator: ""), order: .reversed, selection: .last(3))) == "80E5D4")
-        #expect(uid.text(as: UIDFormat(.hex(separator: ""), selection: .last(7))) == "04A1B2C3D4E580")
-        for count in [Int.min, -1, 0, 8, Int.max] {
-            #expect(uid.text(as: UIDFormat(.hex(separator: ""), selection: .first(count))) == nil)
-            #expect(uid.text(as: UIDFormat(.hex(separator: ""), selection: .last(count))) == nil)
-        }
-        #expect(CardUID([], technology: nil).text(as: .hex) == nil)
-        #expect(CardUID([], technology: nil).text(as: UIDFormat(.threePlusFive, selection: .first(1))) == nil)
-        // Reversed, the low-order bytes are the first as read.
-        let both = UIDFormat(.wiegand(.h10301), order: .reversed)
-        #expect(uid.text(as: both) == Wiegand(.h10301, number: 0xB2A104)?.hex)
-        #expect(
-            uid.text(as: UIDFormat(.wiegand(.h10301), selection: .first(3))) == Wiegand(.h10301, number: 0x04A1B2)?.hex
-        )
-    }
-
-    @Test func decimalIsPaddedAsAsked() throws {
-        let uid = try CardUID(text: "00D507D0")
-        #expect(uid.text(as: UIDFormat(.decimal(minimumDigits: 0))) == "13961168")
-        #expect(uid.text(as: UIDFormat(.decimal(minimumDigits: 8))) == "13961168")
-        #expect(uid.text(as: UIDFormat(.decimal(minimumDigits: 13))) == "0000013961168")
-        #expect(uid.text(as: UIDFormat(.decimal(minimumDigits: .min))) == "13961168")
-        #expect(uid.text(as: UIDFormat(.decimal(minimumDigits: .max)))?.count == 64)
-    }
-
     /// Seed 0x5554: against the machine's own arithmetic, up to the eight bytes that it can do.
     @Test func decimalAgreesWithTheMachine() {
         var random = SeededNumbers(seed: 0x5554)
@@ -122,8 +92,8 @@ import TestSupport
         for _ in 0..<20_000 {
             let bytes = random.bytes(Int.random(in: 1...8, using: &random))
             let number = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            let text = CardUID(bytes, technology: nil).text(as: UIDFormat(.decimal(minimumDigits: 0)))
-            if text != String(number) { wrong.append(bytes) }
+            let text = CardUID(bytes, technology: nil).decimal
+            if text != String(repeating: "0", count: max(0, 10 - String(number).count)) + String(number) { wrong.append(bytes) }
         }
         #expect(wrong.isEmpty)
     }
