@@ -12,6 +12,8 @@ let package = Package(
         .library(name: "ReaderKitTesting", targets: ["ReaderKitTesting"]),
         .library(name: "Diagnosis", targets: ["Diagnosis"]),
         .library(name: "ClubKit", targets: ["ClubKit"]),
+        .library(name: "KioskKit", targets: ["KioskKit"]),
+        .library(name: "KioskTerminal", targets: ["KioskTerminal"]),
         .executable(name: "readerctl", targets: ["readerctl"]),
         .executable(name: "clubctl", targets: ["clubctl"]),
     ],
@@ -32,6 +34,8 @@ let package = Package(
         .systemLibrary(name: "CNFC", pkgConfig: "libnfc", providers: [.apt(["libnfc-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CEdit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
+        // What Swift's own module of the C library omits.
+        .systemLibrary(name: "CLinux"),
         // The way of a card's bytes, each room on those above it.
         .target(name: "CardCore"),
         .target(name: "NDEFCodec", dependencies: ["CardCore"]),
@@ -110,6 +114,11 @@ let package = Package(
             swiftSettings: [pcsc]
         ),
         .target(
+            name: "KioskKit",
+            dependencies: ["CLinux", "ClubKit", "ReaderKit", .product(name: "Yams", package: "Yams")]
+        ),
+        .target(name: "KioskTerminal", dependencies: ["CLinux", "KioskKit"]),
+        .target(
             name: "ToolSupport",
             dependencies: [
                 "ReaderKit", "Diagnosis",
@@ -181,6 +190,8 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
+        .testTarget(name: "KioskKitTests", dependencies: ["ClubKit", "KioskKit", "ReaderKit", "TestSupport"]),
+        .testTarget(name: "KioskTerminalTests", dependencies: ["KioskKit", "KioskTerminal", "TestSupport"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

@@ -1,0 +1,2 @@
+import KioskKit
+import Testing

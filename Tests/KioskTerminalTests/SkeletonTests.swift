@@ -1,0 +1,2 @@
+import KioskTerminal
+import Testing
