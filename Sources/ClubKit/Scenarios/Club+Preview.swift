@@ -31,6 +31,14 @@ public struct StampCard: Sendable, Hashable {
     public var stamps: Int
     /// The number of stamps that earn the reward.
     public var size: Int
+
+    /// Creates a card.
+    public init(scenario: String, title: String? = nil, stamps: Int, size: Int) {
+        self.scenario = scenario
+        self.title = title
+        self.stamps = stamps
+        self.size = size
+    }
 }
 
 extension Club {

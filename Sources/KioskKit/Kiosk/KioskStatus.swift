@@ -75,6 +75,19 @@ public struct KioskStatus: Sendable, Hashable {
     }
 }
 
+/// A tap that was recorded, with what a screen shows of it.
+public struct RecordedTap: Sendable, Hashable {
+    /// The outcome.
+    public var receipt: Receipt
+    /// The member's stamp card; `nil` if no scenario keeps one.
+    public var stampCard: StampCard?
+    /// What scenarios brought at this visit, in the words of their files.
+    public var rewards: [String] = []
+
+    /// Creates a tap that brought nothing.
+    public init(receipt: Receipt) { self.receipt = receipt }
+}
+
 /// The one observable state of a kiosk's screen, joined from what readers, the club's store and messages report.
 ///
 /// ```swift
@@ -93,8 +106,8 @@ public final class KioskModel {
         case reading(ReaderInfo)
         /// The card was removed, or belongs to nobody who is waiting.
         case readingEnded(ReaderInfo)
-        /// A tap was recorded, with the member's stamp card if there is one.
-        case tap(Receipt, StampCard?)
+        /// A tap was recorded.
+        case tap(RecordedTap)
         /// A message for everybody.
         case announcement(String)
     }
@@ -208,14 +221,26 @@ public final class KioskModel {
     }
 
     private func note(_ receipt: Receipt, of club: Club) async {
-        var card: StampCard?
-        // A stamp card that cannot be read is no reason to keep a member waiting.
-        if receipt.outcome.isCounted, let member = receipt.member { card = try? await club.stampCard(of: member.userId) }
-        let today = calendar.startOfDay(for: clock())
-        change(.tap(receipt, card)) {
-            $0.lastTap = receipt
+        var tap = RecordedTap(receipt: receipt)
+        let scenarios = club.scenarios
+        for execution in receipt.executions where execution.state != .refunded {
+            let scenario = scenarios.first { $0.id == execution.scenario }
+            tap.rewards.append(scenario?.message ?? scenario?.title ?? execution.scenario)
+        }
+        if receipt.outcome.isCounted, let member = receipt.member {
+            // A stamp card that cannot be read is no reason to keep a member waiting.
+            tap.stampCard = try? await club.stampCard(of: member.userId)
+        }
+        note(recorded: tap)
+    }
+
+    /// Takes in a tap that was recorded.
+    func note(recorded tap: RecordedTap) {
+        let isOfToday = tap.receipt.at >= calendar.startOfDay(for: clock())
+        change(.tap(tap)) {
+            $0.lastTap = tap.receipt
             $0.storageFault = nil
-            if receipt.outcome.isCounted, receipt.at >= today { $0.visitsToday += 1 }
+            if tap.receipt.outcome.isCounted, isOfToday { $0.visitsToday += 1 }
         }
     }
 

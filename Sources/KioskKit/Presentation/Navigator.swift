@@ -9,7 +9,7 @@ public protocol ScreenHost: AnyObject {
 
     /// Shows an alert over the view, until somebody chooses or ``dismiss(_:)`` is called.
     ///
-    /// - Parameter answer: takes the index of the choice. Only its first call counts.
+    /// - Parameter answer: takes the index of the choice. Only its first call counts; an index that is no choice does not.
     func show(_ alert: Alert, answer: @escaping @MainActor (Int) -> Void)
 
     /// Removes an alert that nobody waits for any more.
@@ -134,11 +134,12 @@ public final class Navigator<Host: ScreenHost> {
         guard let host else { return alert.fallback }
         let (answers, continuation) = AsyncStream.makeStream(of: Int.self)
         host.show(alert) { answer in
+            guard alert.choices.indices.contains(answer) else { return }
             continuation.yield(answer)
             continuation.finish()
         }
         // Ends without an answer when the task is cancelled.
-        for await answer in answers where alert.choices.indices.contains(answer) { return answer }
+        for await answer in answers { return answer }
         self.host?.dismiss(alert)
         return alert.fallback
     }
