@@ -53,7 +53,9 @@ import Testing
         list.replaceAll(with: [1, 2])
         list.removeAll()
         list.removeAll()
-        #expect(changes() == [ListChanges(deletions: [0, 1, 2, 3], insertions: [0, 1]), ListChanges(deletions: [0, 1])])
+        #expect(
+            changes() == [ListChanges(deletions: [0, 1, 2, 3], insertions: [0, 1]), ListChanges(deletions: [0, 1])]
+        )
         end()
         list.append(1)
         #expect(changes() == [])

@@ -74,7 +74,8 @@ private final class RecordingView: VisitorView {
     private static let at = Date(timeIntervalSince1970: 1_790_000_000)
     private let scenes = VisitorScenes(Theme(), in: .gmt)
 
-    private func tap(_ outcome: Receipt.Outcome, visits: Int = 2, name: String? = "Ann", birthday: String? = nil) -> RecordedTap
+    private func tap(_ outcome: Receipt.Outcome, visits: Int = 2, name: String? = "Ann", birthday: String? = nil)
+        -> RecordedTap
     {
         var receipt = Receipt(eventID: UUID(), at: Self.at, reader: "Front", backend: .simulated, outcome: outcome)
         let fields = birthday.map { ["birthday": FieldValue.string($0)] } ?? [:]
@@ -179,10 +180,12 @@ private final class RecordingView: VisitorView {
         model.note(recorded: receipt("Ann"))
         #expect(view.rows.map(\.text) == ["Ann"])
         while view.scenes.last?.kind != .rest { await Task.yield() }
-        #expect(view.titles == [
-            "Hold your card or phone here", "Reading … please hold still", "Welcome, Ann",
-            "Hold your card or phone here",
-        ])
+        #expect(
+            view.titles == [
+                "Hold your card or phone here", "Reading … please hold still", "Welcome, Ann",
+                "Hold your card or phone here",
+            ]
+        )
         while view.rows.map(\.text) != ["Member"] { await Task.yield() }
         theme.language = .german
         presenter.theme = theme
@@ -213,5 +216,16 @@ private final class RecordingView: VisitorView {
         for number in 1...200 { model.note(recorded: receipt("N\(number)", .repeat)) }
         #expect(view.rows.count == VisitorPresenter.keptTaps && view.rows.first?.text == "N200")
         screen.destroy()
+    }
+}
+
+@Suite struct SampleScenesTests {
+    @Test("There is a sample of every kind in every language, in that kind and language", arguments: Language.allCases)
+    func samples(language: Language) {
+        var theme = Theme()
+        theme.language = language
+        let samples = VisitorScenes(theme, in: .gmt).samples()
+        #expect(samples.map(\.kind) == VisitorScene.Kind.allCases)
+        #expect(samples.allSatisfy { $0.language == language && !$0.title.isEmpty })
     }
 }

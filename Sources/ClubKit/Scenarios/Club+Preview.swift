@@ -58,10 +58,11 @@ extension Club {
         return try await store.read(attempt) { db in
             let state = try ScenarioReading(db: db, device: store.device).state(for: .member(userId), attempt).state
             let history = StoredHistory(state: state, scenario: scenario.id, source: scenario.events)
-            let visits = try since.map { since in
-                let before = (Timestamp.microseconds(since) ?? 0) - 1
-                return try history.countEvents(after: before, through: .max)
-            } ?? history.events().count
+            let visits =
+                try since.map { since in
+                    let before = (Timestamp.microseconds(since) ?? 0) - 1
+                    return try history.countEvents(after: before, through: .max)
+                } ?? history.events().count
             let stamps = visits > 0 && visits % size == 0 ? size : visits % size
             return StampCard(scenario: scenario.id, title: scenario.title, stamps: stamps, size: size)
         }

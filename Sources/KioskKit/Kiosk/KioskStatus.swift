@@ -204,7 +204,9 @@ public final class KioskModel {
     ///   - backups: the folder of its snapshots, for ``KioskStatus/latestBackup``.
     ///   - interval: how often what nobody reports is looked at: the state of the kiosk, the age of the backup, the
     ///     beginning of a day.
-    public func follow(_ club: Club, backups: SnapshotFolder? = nil, every interval: Duration = .seconds(1)) async throws {
+    public func follow(_ club: Club, backups: SnapshotFolder? = nil, every interval: Duration = .seconds(1))
+        async throws
+    {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { for try await receipt in club.newReceipts() { await self.note(receipt, of: club) } }
             group.addTask { for await event in club.events { await self.note(event) } }

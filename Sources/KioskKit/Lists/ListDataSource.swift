@@ -184,7 +184,9 @@ public final class SectionedDataSource<Item> {
     ///
     /// - Returns: a closure that ends the observation.
     @discardableResult
-    public func observe(_ observer: @escaping @MainActor (_ section: String, ListChanges) -> Void) -> @MainActor () -> Void {
+    public func observe(_ observer: @escaping @MainActor (_ section: String, ListChanges) -> Void)
+        -> @MainActor () -> Void
+    {
         let ends = sections.map { $0.observe { list, changes in observer(list.section, changes) } }
         return { for end in ends { end() } }
     }

@@ -14,8 +14,8 @@ public protocol NetworkObservingPresenter: ScreenPresenter {
 }
 
 extension NetworkObservingPresenter {
-    /// Notifies the presenter until the task is cancelled.
-    func observeNetwork() -> Task<Void, Never> {
+    /// Returns a task that notifies the presenter.
+    public func taskWhileShown() -> Task<Void, Never>? {
         Task { [weak self] in
             for await isAvailable in NetworkMonitor.changes() {
                 if isAvailable { self?.networkDidBecomeAvailable() } else { self?.networkDidBecomeUnavailable() }

@@ -50,6 +50,9 @@ public protocol ScreenPresenter: Presenter {
     func viewDidDisappear()
     /// Called once, when the screen is not needed any more.
     func viewDidDestroy()
+    /// Returns what goes on while the screen is shown, such as following a sequence; `nil` by default. It is called
+    /// after `viewDidAppear`, and the task is cancelled before `viewWillDisappear`.
+    func taskWhileShown() -> Task<Void, Never>?
 }
 
 extension ScreenPresenter {
@@ -67,6 +70,8 @@ extension ScreenPresenter {
     public func viewDidDisappear() {}
     /// Does nothing.
     public func viewDidDestroy() {}
+    /// Returns `nil`.
+    public func taskWhileShown() -> Task<Void, Never>? { nil }
 }
 
 /// The presenter of a screen without logic.
@@ -90,7 +95,7 @@ public final class Screen<HostView> {
 
     private let presenter: any ScreenPresenter
     private var phase = Phase.new
-    private var network: Task<Void, Never>?
+    private var task: Task<Void, Never>?
 
     /// Creates a screen, attaches the presenter to its view, and calls `presenterInitialized`.
     ///
@@ -119,14 +124,14 @@ public final class Screen<HostView> {
         show()
         phase = .shown
         presenter.viewDidAppear()
-        network = (presenter as? any NetworkObservingPresenter)?.observeNetwork()
+        task = presenter.taskWhileShown()
     }
 
     /// Hides the screen, and calls the closure between `viewWillDisappear` and `viewDidDisappear`. Does nothing while it
     /// is hidden.
     public func disappear(_ hide: () -> Void = {}) {
         guard phase == .shown else { return hide() }
-        network?.cancel()
+        task?.cancel()
         presenter.viewWillDisappear()
         hide()
         phase = .hidden

@@ -74,7 +74,8 @@ public struct VisitorScenes: Sendable {
     public func answer(to tap: RecordedTap) -> VisitorScene {
         switch tap.receipt.outcome {
         case .created, .visit: return greeting(tap)
-        case .repeat: return scene(.alreadyCounted, .success, words.text(.alreadyCounted), [words.text(.alreadyCountedNote)])
+        case .repeat:
+            return scene(.alreadyCounted, .success, words.text(.alreadyCounted), [words.text(.alreadyCountedNote)])
         case .ignored(let reason), .rejected(let reason):
             let lines = [words.text(.advice(reason.code))]
             switch reason.code {
