@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import ReaderKit
-import Synchronization
 
 /// The options of a command that needs one card: which reader, and how long to wait.
 package struct CardOptions: ParsableArguments, Sendable {
@@ -18,9 +17,8 @@ package struct CardOptions: ParsableArguments, Sendable {
         }
     }
 
-    /// Waits for a card and holds a conversation with it.
-    ///
-    /// The first card on any of the chosen readers is taken, one that rests there already included.
+    /// Waits for a card and holds a conversation with it: the first on any of the chosen readers, one that rests there
+    /// already included.
     ///
     /// - Parameters:
     ///   - output: where it describes what it waits for, and the line `{"event":"timeout"}`.
@@ -58,13 +56,14 @@ package struct CardOptions: ParsableArguments, Sendable {
     ) async throws -> Result {
         guard let presence = try await firstCard(of: backend, output) else {
             try Task.checkCancellation()
-            if output.isJSON { try output.result(TimeoutLine(), text: "") }
+            try output.json(fields: ["event": "timeout"])
+            let seconds = timeout == timeout.rounded() ? String(Int(timeout)) : String(timeout)
             output.message(backend.isRecording ? "There is no card in the capture." : "No card within \(seconds) s.")
             throw ToolExit.failure
         }
         // The conversation may block a thread that knows nothing of this task.
         return try await CardOnReader.Cancellation.during { cancellation in
-            let hasBegun = Flag()
+            let hasBegun = Latch()
             let isRecorded = backend.isRecording
             // A task of its own, which is not cancelled with this one.
             let task = Task.detached {
@@ -86,22 +85,6 @@ package struct CardOptions: ParsableArguments, Sendable {
                 if !finishing || !hasBegun.isRaised { task.cancel() }
             }
         }
-    }
-
-    private final class Flag: Sendable {
-        private let value = Mutex(false)
-
-        var isRaised: Bool { value.withLock(\.self) }
-
-        func raise() { value.withLock { $0 = true } }
-    }
-
-    private var seconds: String {
-        timeout == timeout.rounded() ? String(Int(timeout)) : String(timeout)
-    }
-
-    private struct TimeoutLine: Encodable {
-        var event = "timeout"
     }
 
     private func firstCard(of backend: any ReaderBackend, _ output: Output) async throws -> CardPresence? {
@@ -203,10 +186,13 @@ package struct CardOnReader {
     /// Tells when the tool is to end.
     package let cancellation: Cancellation
 
+    /// The card's identifier, if it can be reported.
+    package var uid: CardUID? { (try? channel.identifier()) ?? nil }
+
     /// Whether the tool is to end; and a descriptor that can be polled for it.
     package final class Cancellation: Sendable {
-        private let flag = Mutex(false)
-        private let ends: (read: Int32, write: Int32)
+        private let flag = Latch()
+        private let bell = WakePipe()
 
         /// Does some work that may block, and that looks here for the cancellation of the task.
         package static func during<Result>(
@@ -216,42 +202,21 @@ package struct CardOnReader {
             return try await withTaskCancellationHandler {
                 try await work(cancellation)
             } onCancel: {
-                cancellation.cancel()
+                cancellation.flag.raise()
+                cancellation.bell?.ring()
             }
         }
 
-        private init() {
-            var ends: [Int32] = [-1, -1]
-            _ = pipe(&ends)
-            for end in ends where end >= 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-            self.ends = (ends[0], ends[1])
-        }
-
-        deinit {
-            for end in [ends.read, ends.write] where end >= 0 { close(end) }
-        }
-
         /// Becomes readable when the tool is to end; -1 where there was none to be had.
-        package var descriptor: Int32 { ends.read }
+        package var descriptor: Int32 { bell?.descriptor ?? -1 }
 
-        package var isCancelled: Bool { flag.withLock(\.self) }
-
-        private func cancel() {
-            flag.withLock { $0 = true }
-            var byte: UInt8 = 1
-            _ = write(ends.write, &byte, 1)
-        }
+        package var isCancelled: Bool { flag.isRaised }
 
         /// Throws once the tool is to end.
         package func check() throws {
             if isCancelled { throw CancellationError() }
         }
     }
-}
-
-extension CardOnReader {
-    /// The card's identifier, if it can be reported.
-    package var uid: CardUID? { (try? channel.identifier()) ?? nil }
 }
 
 /// What passes a command reads and accepts.
@@ -275,13 +240,12 @@ package struct PassOptions: ParsableArguments, Sendable {
     /// What the place reads and accepts; `nil` without a configuration.
     ///
     /// - Throws: ``PassConfigurationError``.
-    package func site() throws -> PassSite? {
-        guard let file else { return nil }
-        return try PassConfiguration(path: file).site(folder: Self.folder(of: file))
-    }
+    package func site() throws -> PassSite? { try file.map { try PassConfiguration(path: $0).site(besides: $0) } }
+}
 
-    /// Where the paths in a configuration begin.
-    package static func folder(of file: String) -> String {
-        URL(fileURLWithPath: file).deletingLastPathComponent().path
+extension PassConfiguration {
+    /// The site of a configuration whose paths begin where its file is.
+    package func site(besides file: String) throws -> PassSite {
+        try site(folder: URL(fileURLWithPath: file).deletingLastPathComponent().path)
     }
 }

@@ -30,6 +30,25 @@ package enum InputFile {
     }
 
     private static func read(_ path: String, _ cancellation: CardOnReader.Cancellation) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        try parts(of: path, cancellation) { part in
+            bytes += part
+            guard bytes.count <= longest else {
+                throw ToolFailure(
+                    "could not read \(path): it is longer than \(longest) bytes.",
+                    exit: ToolExit.malformed
+                )
+            }
+        }
+        return bytes
+    }
+
+    /// Reads a file to its end, part by part.
+    fileprivate static func parts(
+        of path: String,
+        _ cancellation: CardOnReader.Cancellation,
+        _ take: (ArraySlice<UInt8>) throws -> Void
+    ) throws {
         // Opening a named pipe would wait for its writer, where no cancellation is heard.
         let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw failure(path, errno) }
@@ -37,27 +56,21 @@ package enum InputFile {
         // Until a writer has come, a named pipe looks as at its end, so the first byte is waited for. Behind that the
         // end is seen by reading, for it is no news to poll(2) if the writer was gone when the pipe was opened.
         var mustWait = true
-        var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             if mustWait { try wait(for: file, or: [cancellation.descriptor]) }
             try cancellation.check()
             let count = Foundation.read(file, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
+            // Whoever started the tool may have left standard input in a mode in which reading does not wait.
             if count < 0, errno == EAGAIN {
                 mustWait = true
                 continue
             }
             guard count >= 0 else { throw failure(path, errno) }
-            guard count > 0 else { return bytes }
+            guard count > 0 else { return }
             mustWait = path == "-"
-            bytes += buffer.prefix(count)
-            guard bytes.count <= longest else {
-                throw ToolFailure(
-                    "could not read \(path): it is longer than \(longest) bytes.",
-                    exit: ToolExit.malformed
-                )
-            }
+            try take(buffer.prefix(count))
         }
     }
 
@@ -80,14 +93,10 @@ package enum OutputFile {
         do throws(CaptureFileError) {
             try WholeFile.write(bytes, to: path, overwrite: overwrite)
         } catch {
-            throw failure(error)
+            let reason = error.code == ESPIPE ? "it is no regular file" : String(cString: strerror(error.code))
+            let advice = error.kind == .exists ? " Choose another name, or add --force." : ""
+            throw ToolFailure("could not write \(error.path): \(reason).\(advice)", exit: ToolExit.inputOutput)
         }
-    }
-
-    private static func failure(_ error: CaptureFileError) -> ToolFailure {
-        let reason = error.code == ESPIPE ? "it is no regular file" : String(cString: strerror(error.code))
-        let advice = error.kind == .exists ? " Choose another name, or add --force." : ""
-        return ToolFailure("could not write \(error.path): \(reason).\(advice)", exit: ToolExit.inputOutput)
     }
 }
 
@@ -159,24 +168,18 @@ package enum Terminal {
 
 /// A message that a person gave, in an argument or a file, is malformed.
 package struct InputMessageError: ExitCoded, CustomStringConvertible {
-    /// Where it stands: "HEX", or the name of a file.
-    package var source: String
-    /// What is wrong with it.
-    package var fault: NDEFError
-    /// What a person can do about it.
-    package var advice: String
+    private let fault: NDEFError
+    package let description: String
 
+    /// - Parameter source: where it stands: "HEX", or the name of a file.
     package init(in source: String, _ fault: NDEFError, advice: String) {
-        self.source = source
         self.fault = fault
-        self.advice = advice
+        description = "\(source): \(fault.message) [\(fault.code.rawValue)]. \(advice)"
     }
 
     package var exitCode: ExitCode { ToolExit.malformed }
 
     package var errorCode: String { fault.code.rawValue }
-
-    package var description: String { "\(source): \(fault.message) [\(fault.code.rawValue)]. \(advice)" }
 }
 
 /// All of standard input as a file, for what reads a file more than once or looks at its beginning.
@@ -205,31 +208,15 @@ package final class SpooledInput: Sendable {
         _ = fcntl(file, F_SETFD, FD_CLOEXEC)
         unlink(template)
         do {
-            try copy(to: file, cancellation)
+            try InputFile.parts(of: "-", cancellation) { part in
+                if let code = Output.write(part, to: file) {
+                    throw failure("keep standard input in a temporary file", code)
+                }
+            }
             return file
         } catch {
             close(file)
             throw error
-        }
-    }
-
-    private static func copy(to file: Int32, _ cancellation: CardOnReader.Cancellation) throws {
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            try InputFile.wait(for: STDIN_FILENO, or: [cancellation.descriptor])
-            try cancellation.check()
-            let count = read(STDIN_FILENO, &buffer, buffer.count)
-            // Whoever started the tool may have left it in a mode in which reading does not wait.
-            if count < 0, errno == EINTR || errno == EAGAIN { continue }
-            guard count >= 0 else { throw failure("read standard input", errno) }
-            guard count > 0 else { return }
-            var rest = buffer[..<count]
-            while !rest.isEmpty {
-                let written = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-                if written < 0, errno == EINTR { continue }
-                guard written > 0 else { throw failure("keep standard input in a temporary file", errno) }
-                rest = rest.dropFirst(written)
-            }
         }
     }
 

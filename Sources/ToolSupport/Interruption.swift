@@ -9,7 +9,7 @@ enum Interruption {
     ///
     /// A second signal ends the process at once.
     static func stopping(_ work: @escaping @Sendable () async throws -> Void) async throws {
-        let isInterrupted = Flag()
+        let isInterrupted = Latch()
         // Before the work, which may take a signal for itself for a while: it would be taken from it again.
         takeSignals()
         let task = Task { try await work() }
@@ -63,27 +63,26 @@ enum Interruption {
 
     /// What a signal handler may do is little: it writes a byte here.
     private enum SignalPipe {
-        static let ends: (read: Int32, write: Int32) = {
-            var ends: [Int32] = [-1, -1]
-            _ = pipe(&ends)
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-            return (ends[0], ends[1])
-        }()
+        static let ends = makePipe() ?? (-1, -1)
     }
+}
 
-    private final class Flag: Sendable {
-        private let value = Mutex(false)
+/// Makes a pipe that programs which are started do not get; `nil` where there is none to be had (`errno` says why).
+package func makePipe() -> (read: Int32, write: Int32)? {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return nil }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return (ends[0], ends[1])
+}
 
-        var isRaised: Bool { value.withLock(\.self) }
+/// What can be raised once, from whatever thread.
+final class Latch: Sendable {
+    private let value = Atomic(false)
 
-        /// Raises the flag and reports whether it was raised before.
-        func raise() -> Bool {
-            value.withLock { value in
-                defer { value = true }
-                return value
-            }
-        }
-    }
+    var isRaised: Bool { value.load(ordering: .sequentiallyConsistent) }
+
+    /// Raises the flag and reports whether it was raised before.
+    @discardableResult func raise() -> Bool { value.exchange(true, ordering: .sequentiallyConsistent) }
 }
 
 /// Work that waits for a person or a pipe, on a thread of its own: the threads of the concurrency runtime are few.

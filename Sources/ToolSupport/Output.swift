@@ -19,23 +19,29 @@ package struct Output: Sendable {
 
     /// Prints a result: one line of JSON, or the text for people.
     ///
+    /// - Parameter whenDone: is told once at most whether the whole line was written, on any thread, and must not wait.
+    ///   It is not called for a line that still waits when the process ends.
     /// - Throws: ``ToolFailure`` with exit code 74 when standard output cannot be written.
-    package func result(_ value: some Encodable, text: @autoclosure () -> String) throws {
-        try write(isJSON ? Self.json(value) : TerminalText.safe(text()))
-    }
-
-    /// Prints a result, and says once that is known whether its line was written to its end.
-    ///
-    /// - Parameter whenDone: is called once at most, on any thread, and must not wait. It is not called for a line that
-    ///   still waits when the process ends.
-    /// - Throws: as ``result(_:text:)``.
     package func result(
         _ value: some Encodable,
         text: @autoclosure () -> String,
-        whenDone: @escaping @Sendable (_ isWritten: Bool) -> Void
+        whenDone: (@Sendable (_ isWritten: Bool) -> Void)? = nil
     ) throws {
         try write(isJSON ? Self.json(value) : TerminalText.safe(text()), whenDone)
     }
+
+    /// Prints a result whose JSON is an object of these fields.
+    package func result(fields: JSONObject, text: @autoclosure () -> String) throws {
+        try result(fields, text: text())
+    }
+
+    /// Prints a line of JSON; nothing for people.
+    package func json(_ value: some Encodable) throws {
+        if isJSON { try write(Self.json(value)) }
+    }
+
+    /// Prints a line of JSON that is an object of these fields; nothing for people.
+    package func json(fields: JSONObject) throws { try json(fields) }
 
     /// Prints a line on standard output that is only for people: nothing with `--json`.
     package func text(_ line: @autoclosure () -> String) throws {
@@ -54,20 +60,11 @@ package struct Output: Sendable {
             try await work()
         } catch {
             // A wrong use of the tool is reported by whoever parses its arguments.
-            if isJSON, !(error is ExitCode), !(error is CancellationError), !(error is ValidationError) {
-                try failure(ErrorLine(error))
+            if !(error is ExitCode), !(error is CancellationError), !(error is ValidationError) {
+                try json(fields: ["error": ErrorLine(error)])
             }
             throw error
         }
-    }
-
-    /// Prints a failure as a line of JSON.
-    func failure(_ error: ErrorLine) throws {
-        try write(Self.json(FailureLine(error: error)))
-    }
-
-    private struct FailureLine: Encodable {
-        var error: ErrorLine
     }
 
     /// Tells a person something that is no result. Where standard error cannot be written, nobody is there to be
@@ -83,7 +80,7 @@ package struct Output: Sendable {
 
     /// Waits until what is queued was printed, but not for long: whoever should read it may have ceased to.
     ///
-    /// - Throws: as ``result(_:text:)``.
+    /// - Throws: ``ToolFailure`` with exit code 74 when standard output cannot be written.
     package func finish() async throws {
         guard let queue else { return }
         let (left, fault) = await queue.finish(within: .seconds(2))
@@ -116,7 +113,11 @@ package struct Output: Sendable {
 
     private func failure(_ code: Int32) -> any Error {
         // Whoever read has seen enough, as `head` has: no failure, unless something stays undone.
-        if code == EPIPE, !isWhole { return ToolExit.success }
+        code == EPIPE && !isWhole ? ToolExit.success : Self.failure(code)
+    }
+
+    /// Standard output cannot be written, for the reason of the error number.
+    package static func failure(_ code: Int32) -> ToolFailure {
         let reason = String(cString: strerror(code))
         return ToolFailure("could not write to standard output: \(reason)", exit: ToolExit.inputOutput)
     }
@@ -124,17 +125,20 @@ package struct Output: Sendable {
     /// Writes a line at once, past any buffer: whoever reads the pipe acts on it.
     ///
     /// - Returns: the error number, or `nil` if all of it was written.
-    static func write(_ line: String, to file: Int32) -> Int32? {
-        Array((line + "\n").utf8).withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = Foundation.write(file, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count < 0 && errno == EINTR { continue }
-                guard count > 0 else { return errno }
-                rest = rest.dropFirst(count)
-            }
-            return nil
+    static func write(_ line: String, to file: Int32) -> Int32? { write(Array((line + "\n").utf8), to: file) }
+
+    /// Writes all bytes.
+    ///
+    /// - Returns: the error number, or `nil` if all were written.
+    package static func write(_ bytes: some Sequence<UInt8>, to file: Int32) -> Int32? {
+        var rest = Array(bytes)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return errno }
+            rest = rest.dropFirst(count)
         }
+        return nil
     }
 
     /// One line of JSON with its keys in alphabetical order.
@@ -142,6 +146,60 @@ package struct Output: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}
+
+/// A JSON object as its keys and values. What is `nil` is left out.
+package struct JSONObject: Encodable, Sendable, ExpressibleByDictionaryLiteral {
+    package typealias Value = (any Encodable & Sendable)?
+
+    private var base: (any Encodable & Sendable)? = nil
+    private var fields: [(name: String, value: any Encodable & Sendable)]
+
+    package init(dictionaryLiteral fields: (String, Value)...) {
+        self.fields = fields.compactMap { name, value in value.map { (name, $0) } }
+    }
+
+    /// The keys of another value, and these besides.
+    package init(_ base: any Encodable & Sendable, _ more: JSONObject) {
+        self.base = base
+        fields = more.fields
+    }
+
+    package subscript(name: String) -> Value {
+        get { fields.first { $0.name == name }?.value }
+        set {
+            fields.removeAll { $0.name == name }
+            if let newValue { fields.append((name, newValue)) }
+        }
+    }
+
+    package mutating func add(_ more: JSONObject) { fields += more.fields }
+
+    private struct Name: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        try base?.encode(to: encoder)
+        var container = encoder.container(keyedBy: Name.self)
+        for field in fields { try container.encode(field.value, forKey: Name(stringValue: field.name)) }
+    }
+}
+
+extension String {
+    /// Without spaces at the end.
+    package var trimmedEnd: String { String(reversed().drop { $0 == " " }.reversed()) }
+
+    /// With spaces behind it, up to that many characters.
+    package func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+
+    /// With spaces before it, up to that many characters.
+    package func padded(onTheLeftTo width: Int) -> String {
+        String(repeating: " ", count: max(0, width - count)) + self
     }
 }
 

@@ -14,40 +14,47 @@ package struct ToolFailure: Error, CustomStringConvertible {
 
     package var description: String { message }
 
-    /// The exit code for an error of the libraries.
-    ///
-    /// Errors of libraries that this target does not know say it themselves, as ``ExitCoded``.
     package static func exitCode(for error: any Error) -> ExitCode {
+        if let code = error as? ExitCode { return code }
+        return verdict(on: error).exit
+    }
+
+    /// The exit code for an error and the name that JSON shows. Errors of libraries that this target does not know say
+    /// them themselves, as ``ExitCoded``.
+    fileprivate static func verdict(on error: any Error) -> (exit: ExitCode, name: String) {
         switch error {
-        case let error as ToolFailure: error.exit
-        case let error as any ExitCoded: error.exitCode
-        case let error as ExitCode: error
+        case let error as ToolFailure: (error.exit, names[error.exit.rawValue] ?? "failed")
+        case let error as any ExitCoded: (error.exitCode, error.errorCode)
         case let error as CaptureFileError:
             switch error.kind {
-            case .notFound, .noCaptures: ToolExit.noInput
-            case .exists, .notReadable, .notWritable: ToolExit.inputOutput
+            case .notFound, .noCaptures: (ToolExit.noInput, error.kind.rawValue)
+            case .exists, .notReadable, .notWritable: (ToolExit.inputOutput, error.kind.rawValue)
             }
-        case let error as PassConfigurationError:
-            switch error {
-            case .notReadable, .keyNotReadable: ToolExit.noInput
-            default: ToolExit.malformed
-            }
-        case is CaptureError, is NDEFError, is ATRError, is UIDError, is APDUError, is APDUShorthand.Failure:
-            ToolExit.malformed
-        case let error as TagError: error.readerError.map(exitCode(for:)) ?? ToolExit.failure
-        case let error as DESFireError: error.readerError.map(exitCode(for:)) ?? ToolExit.failure
+        case let error as PassConfigurationError: error.verdict
+        case let error as CaptureError: (ToolExit.malformed, error.code.rawValue)
+        case let error as NDEFError: (ToolExit.malformed, error.code.rawValue)
+        case let error as APDUError: (ToolExit.malformed, error.code.rawValue)
+        case is APDUShorthand.Failure: (ToolExit.malformed, "malformedCommand")
+        case is ATRError, is UIDError: (ToolExit.malformed, "other")
+        case let error as DESFireError: verdict(on: error.tagError)
+        case let error as TagError: error.readerError.map(verdict(on:)) ?? (ToolExit.failure, error.name)
         case let error as ReaderError:
             switch error.kind {
             case .serviceUnavailable, .serviceStopped, .readerUnavailable, .accessDenied, .sharingViolation, .stuck,
                 .exhausted:
-                ToolExit.unavailable
-            case .communication: ToolExit.inputOutput
-            case .cancelled: ToolExit.interrupted
-            default: ToolExit.failure
+                (ToolExit.unavailable, error.kind.rawValue)
+            case .communication: (ToolExit.inputOutput, error.kind.rawValue)
+            case .cancelled: (ToolExit.interrupted, error.kind.rawValue)
+            default: (ToolExit.failure, error.kind.rawValue)
             }
-        default: ToolExit.failure
+        default: (ToolExit.failure, "other")
         }
     }
+
+    /// The names of exit codes.
+    private static let names: [Int32: String] = [
+        64: "usage", 65: "malformed", 66: "noInput", 69: "unavailable", 74: "inputOutput", 130: "interrupted",
+    ]
 }
 
 /// An error that knows its exit code.
@@ -61,21 +68,15 @@ package protocol ExitCoded: Error {
 
 /// The exit codes of the tools, after `sysexits.h`.
 package enum ToolExit {
-    /// The work was done.
     package static let success = ExitCode(0)
-    /// It was not done, or a comparison differs.
+    /// The work was not done, or a comparison differs.
     package static let failure = ExitCode(1)
-    /// The command line is wrong (`EX_USAGE`).
     package static let usage = ExitCode(64)
-    /// Input is malformed (`EX_DATAERR`).
     package static let malformed = ExitCode(65)
-    /// There is no such input file (`EX_NOINPUT`).
     package static let noInput = ExitCode(66)
-    /// A service or a reader is not available (`EX_UNAVAILABLE`).
     package static let unavailable = ExitCode(69)
-    /// Reading or writing failed (`EX_IOERR`).
     package static let inputOutput = ExitCode(74)
-    /// Interrupted by a person (128 + `SIGINT`).
+    /// 128 + `SIGINT`.
     package static let interrupted = ExitCode(130)
 }
 
@@ -87,80 +88,40 @@ package struct ErrorLine: Encodable, Sendable {
     package var rawCode: String?
     package var statusWord: String?
 
-    package init(_ error: ReaderError) {
-        code = error.kind.rawValue
-        message = "\(error)"
-        rawCode = error.code?.description
-    }
-
-    /// Any error: those of the libraries and tools by their codes, others as "other".
     package init(_ error: any Error) {
-        switch error {
-        case let error as ReaderError: self.init(error)
-        case let error as TagError:
-            if let fault = error.readerError {
-                self.init(fault)
-            } else {
-                self.init(code: error.code, "\(error)", error.status)
-            }
-        case let error as DESFireError:
-            self.init(error.tagError as any Error)
-            message = "\(error)"
-        case let error as NDEFError: self.init(code: error.code.rawValue, "\(error)")
-        case let error as InputMessageError: self.init(code: error.fault.code.rawValue, "\(error)")
-        case let error as APDUError: self.init(code: error.code.rawValue, "\(error)")
-        case is APDUShorthand.Failure: self.init(code: "malformedCommand", "\(error)")
-        case let error as CaptureFileError: self.init(code: error.kind.rawValue, "\(error)")
-        case let error as CaptureError: self.init(code: error.code.rawValue, "\(error)")
-        case let error as PassConfigurationError: self.init(code: error.code, "\(error)")
-        case let error as ToolFailure: self.init(code: error.code, "\(error)")
-        case let error as any ExitCoded: self.init(code: error.errorCode, "\(error)")
-        default: self.init(code: "other", "\(error)")
-        }
+        let fault = (error as? DESFireError)?.tagError ?? error
+        let cause = (fault as? TagError)?.readerError ?? fault as? ReaderError
+        code = ToolFailure.verdict(on: error).name
+        message = if let cause, !(error is DESFireError) { "\(cause)" } else { "\(error)" }
+        rawCode = cause?.code?.description
+        if cause == nil { statusWord = (fault as? TagError)?.status.map { [$0.sw1, $0.sw2].hex } }
     }
 
-    package init(code: String, _ message: String, _ status: StatusWord? = nil) {
+    package init(code: String, _ message: String) {
         self.code = code
         self.message = message
-        statusWord = status.map { [$0.sw1, $0.sw2].hex }
-    }
-}
-
-extension ToolFailure {
-    /// The name that JSON shows: that of its exit code.
-    fileprivate var code: String {
-        switch exit {
-        case ToolExit.usage: "usage"
-        case ToolExit.malformed: "malformed"
-        case ToolExit.noInput: "noInput"
-        case ToolExit.unavailable: "unavailable"
-        case ToolExit.inputOutput: "inputOutput"
-        case ToolExit.interrupted: "interrupted"
-        default: "failed"
-        }
     }
 }
 
 extension PassConfigurationError {
-    /// The name that JSON shows.
-    fileprivate var code: String {
+    fileprivate var verdict: (exit: ExitCode, name: String) {
         switch self {
-        case .notReadable: "notReadable"
-        case .malformed: "malformedConfiguration"
-        case .keyNotReadable: "keyNotReadable"
-        case .keyOpenToOthers: "keyOpenToOthers"
-        case .noKey: "noKey"
-        case .writableByOthers: "writableByOthers"
-        case .ownedByAnother: "ownedByAnother"
-        case .keyInPlaceOfFile: "keyInPlaceOfFile"
-        case .badPublicKeys: "badPublicKeys"
+        case .notReadable: (ToolExit.noInput, "notReadable")
+        case .keyNotReadable: (ToolExit.noInput, "keyNotReadable")
+        case .malformed: (ToolExit.malformed, "malformedConfiguration")
+        case .keyOpenToOthers: (ToolExit.malformed, "keyOpenToOthers")
+        case .noKey: (ToolExit.malformed, "noKey")
+        case .writableByOthers: (ToolExit.malformed, "writableByOthers")
+        case .ownedByAnother: (ToolExit.malformed, "ownedByAnother")
+        case .keyInPlaceOfFile: (ToolExit.malformed, "keyInPlaceOfFile")
+        case .badPublicKeys: (ToolExit.malformed, "badPublicKeys")
         }
     }
 }
 
 extension TagError {
     /// The name that JSON shows.
-    fileprivate var code: String {
+    fileprivate var name: String {
         switch self {
         case .link(let error): error.kind.rawValue
         case .refused: "refused"

@@ -29,28 +29,22 @@ extension AsyncParsableCommand {
                 // A command that has only other commands does not know the option, which is not what is wrong.
                 if message(for: error).contains("'--json'") {
                     let others = options.filter { $0 != "--json" } + arguments[options.endIndex...]
-                    if let other = await fault(others) { error = other }
+                    do {
+                        _ = try await asyncParseAsRoot(others)
+                    } catch let other where exitCode(for: other) != .success {
+                        error = other
+                    } catch {}
                 }
-                try? Output(json: true).failure(ErrorLine(code: "usage", message(for: error)))
+                try? Output(json: true).json(fields: ["error": ErrorLine(code: "usage", message(for: error))])
             }
             exit(withError: error)
         }
     }
 
-    /// What is wrong with arguments.
-    private static func fault(_ arguments: [String]) async -> (any Error)? {
-        do {
-            _ = try await asyncParseAsRoot(arguments)
-            return nil
-        } catch {
-            return exitCode(for: error) == .success ? nil : error
-        }
-    }
 }
 
 /// What `--version` prints: the package's version and the libraries that this build uses.
 package enum ToolVersion {
-    /// The version of the package.
     package static let number = "0.1.0"
 
     package static var text: String {
@@ -71,10 +65,22 @@ package protocol ToolCommand: AsyncParsableCommand, Sendable {
     func perform() async throws
 }
 
+/// A command whose failures are results too: with `--json` an error is a line `{"error":…}` as well.
+package protocol ReportingCommand: ToolCommand {
+    var output: OutputOptions { get }
+
+    func perform(_ out: Output) async throws
+}
+
+extension ReportingCommand {
+    package func perform() async throws {
+        let out = output.output
+        try await out.tellingErrors { try await perform(out) }
+    }
+}
+
 extension ToolCommand {
     package func run() async throws {
-        // A reader of our output that goes away is a write error with a code, not a signal that ends the process.
-        signal(SIGPIPE, SIG_IGN)
         do {
             try await Interruption.stopping { try await perform() }
             Self.end(ToolExit.success)

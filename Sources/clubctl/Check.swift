@@ -3,8 +3,7 @@ import ClubKit
 import Synchronization
 import ToolSupport
 
-/// `clubctl check`
-struct Check: ToolCommand {
+struct Check: DatabaseCommand {
     static let configuration = CommandConfiguration(
         abstract: "Checks the database: SQLite's own integrity, and that all totals follow from the visits.",
         discussion: """
@@ -23,8 +22,7 @@ struct Check: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @OptionGroup var snapshots: SnapshotFolderOption
     @Flag(help: "Repair what is wrong.")
@@ -42,10 +40,8 @@ struct Check: ToolCommand {
         if take != nil, !repair { throw ValidationError("--take goes with --repair.") }
     }
 
-    func perform() async throws {
-        try await output.output.tellingErrors {
-            try await repair ? mend(output.output) : check(output.output)
-        }
+    func perform(_ out: Output) async throws {
+        try await repair ? mend(out) : check(out)
     }
 
     private func check(_ out: Output) async throws {
@@ -111,7 +107,7 @@ struct Check: ToolCommand {
         func count(_ members: Int, _ visits: Int) -> String {
             "\(Count.text(members, "member")) and \(Count.text(visits, "visit"))"
         }
-        let name = "The snapshot of \(LocalTime.text(offer.madeAt.timeIntervalSince1970))"
+        let name = "The snapshot of \(LocalTime.text(offer.madeAt))"
         if offer.isFileReadable {
             out.message(
                 """

@@ -8,8 +8,7 @@ import ToolSupport
 final class FrontDesk: Sendable {
     let club: Club
     let output: Output
-    /// Where messages are taken; `nil` where none are.
-    private let messages: MessageDesk?
+    private let messages: MessageDesk
     /// How scenarios reach people; `nil` without scenarios.
     private let deliveries: Deliveries?
     private let counts = Mutex<[String: Int]>([:])
@@ -17,31 +16,27 @@ final class FrontDesk: Sendable {
     /// Reports what happens in the club otherwise than by a tap here.
     private let listening: Task<Void, Never>
 
-    init(club: Club, output: Output, messages: MessageDesk? = nil, hasScenarios: Bool = false) {
+    init(club: Club, output: Output, messages: MessageDesk, hasScenarios: Bool) {
         self.club = club
         self.output = output
         self.messages = messages
         deliveries = hasScenarios ? Deliveries(club: club, output: output) : nil
-        listening = Self.listen(to: club.events, output)
+        listening = Task { [events = club.events] in
+            for await event in events { Self.tell(event, output) }
+        }
     }
 
     /// Shows what earlier runs left to be delivered, and begins to take messages.
     func open() async throws {
         try await deliveries?.tellLeftOver()
-        try await messages?.open()
+        try await messages.open()
     }
 
     /// Ends what needs an open club: takes no more messages, and settles what was shown. To be called before the club
     /// is closed.
     func close() async {
-        await messages?.close()
+        await messages.close()
         await deliveries?.finish()
-    }
-
-    private static func listen(to events: AsyncStream<ClubEvent>, _ output: Output) -> Task<Void, Never> {
-        Task {
-            for await event in events { tell(event, output) }
-        }
     }
 
     /// Waits until all that happened until the club was closed has been reported.
@@ -100,7 +95,7 @@ final class FrontDesk: Sendable {
             of: try taps.prefix(while: { _ in end.withLock { $0 == nil } }),
             patience: patience,
             keeping: { [messages] tap in
-                let brought = messages?.messages(on: tap) ?? []
+                let brought = messages.messages(on: tap)
                 current.withLock { $0 = (tap, brought) }
                 return brought
             },
@@ -130,13 +125,13 @@ final class FrontDesk: Sendable {
                 counts["taps", default: 0] += 1
                 counts[receipt.isDuplicate ? "known" : receipt.outcome.name, default: 0] += 1
             }
-            if output.isJSON { try output.result(tap, text: "") }
+            try output.json(tap)
             try output.result(
                 ClubEvent.received(receipt),
                 text: describe(receipt, of: tap) + (receipt.isDuplicate ? " (received before)" : "")
             )
             try deliveries?.tell(receipt.executions, of: receipt.member)
-            try await messages?.takeUp(brought)
+            try await messages.takeUp(brought)
         }
         if let error = end.withLock(\.self) {
             try printAccount()
@@ -157,28 +152,20 @@ final class FrontDesk: Sendable {
     private func tell(_ tap: ScanEvent, _ what: String, _ error: ClubError) {
         let (member, words) = who(tap)
         // Where it cannot be written, the next tap ends the kiosk.
-        let line = TapErrorLine(
-            at: ISO8601.text(club.configuration.clock()),
-            id: tap.id.uuidString,
-            reader: tap.reader,
-            member: member,
-            error: ErrorLine(error)
-        )
-        if output.isJSON { try? output.result(line, text: "") }
+        try? output.json(fields: [
+            "event": "error", "at": ISO8601.text(club.configuration.clock()), "id": tap.id.uuidString,
+            "reader": tap.reader, "member": member, "error": ErrorLine(error),
+        ])
         let code = error.code.map { " (\($0.name) \($0.rawValue))" } ?? ""
         output.message("\(words) \(what)" + (error.kind == .cancelled ? "" : "\(code). \(error.hint)"))
     }
 
-    /// Tells that readers cannot be used: a message, and with `--json` an `error` line.
-    func tell(_ error: ReaderError, of reader: ReaderInfo? = nil) throws {
-        if output.isJSON { try output.result(ReaderErrorLine(error, reader: reader, at: Date()), text: "") }
-        output.message("\(error)")
-    }
-
-    /// Tells as a line of JSON what ends the kiosk; the message comes with the end.
-    func tellEnd(_ error: ReaderError) {
-        // Where it cannot be written the end is the same.
-        if output.isJSON { try? output.result(ReaderErrorLine(error, at: Date()), text: "") }
+    /// Tells that readers cannot be used: with `--json` an `error` line, and a message unless it comes with the end.
+    func tell(_ error: ReaderError, of reader: ReaderInfo? = nil, isEnd: Bool = false) throws {
+        try output.json(fields: [
+            "event": "error", "at": ISO8601.text(Date()), "reader": reader?.name, "error": ErrorLine(error),
+        ])
+        if !isEnd { output.message("\(error)") }
     }
 
     /// Prints how many taps there were and what became of them.
@@ -194,11 +181,7 @@ final class FrontDesk: Sendable {
             Ignored      \(count("ignored"))
             Rejected     \(count("rejected"))
             """ + (count("known") == 0 ? "" : "\nKnown        \(count("known")), received before and not counted again")
-        if output.isJSON {
-            output.message(account)
-        } else {
-            try output.text(account)
-        }
+        if output.isJSON { output.message(account) } else { try output.text(account) }
     }
 
     private func describe(_ receipt: Receipt, of tap: ScanEvent) -> String {
@@ -228,16 +211,6 @@ final class FrontDesk: Sendable {
     private func refusal(_ reason: Receipt.Reason, _ receipt: Receipt) -> String {
         receipt.member.map { "\($0.caption): \(reason.message)" } ?? reason.message
     }
-}
-
-/// The JSON object for a tap that waits, or cannot be recorded.
-private struct TapErrorLine: Encodable {
-    let event = "error"
-    var at: String
-    var id: String
-    var reader: String
-    var member: Member?
-    var error: ErrorLine
 }
 
 extension String {

@@ -6,7 +6,6 @@ import ReaderKit
 import Synchronization
 import ToolSupport
 
-/// `clubctl kiosk`
 struct Kiosk: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serves taps: a card on a reader becomes a member's visit.",
@@ -160,7 +159,7 @@ struct Kiosk: ToolCommand {
             if let captures {
                 try await replay(captures, prepared.site, desk)
             } else {
-                try await serve(prepared.site, desk)
+                try await readers.withBackend { try await serve(prepared.site, desk, $0) }
             }
         } catch {
             await desk.close()
@@ -198,10 +197,16 @@ struct Kiosk: ToolCommand {
     private func replay(_ captures: [Capture], _ site: PassSite?, _ desk: FrontDesk) async throws {
         let club = desk.club
         desk.output.message("Replaying into \(database.path).")
-        let failure = FirstFailure()
+        // Which moment a replay begins at is asked by code that cannot throw.
+        let failure = Mutex<(any Error)?>(nil)
         let backend = try options.backend(captures) { capture in
             if let started = capture.started { return started }
-            return await failure.unlessThrown(Date()) { try await club.replayStart(now: Date()) }
+            do {
+                return try await club.replayStart(now: Date())
+            } catch {
+                failure.withLock { $0 = $0 ?? error }
+                return Date()
+            }
         }
         let scanner = CardScanner(
             backend,
@@ -212,7 +217,7 @@ struct Kiosk: ToolCommand {
             )
         )
         let taps = scanner.taps().map { tap in
-            if let error = failure.error { throw error }
+            if let error = failure.withLock(\.self) { throw error }
             return tap
         }
         // An interruption ends the replay between two taps, never in the middle of one.
@@ -250,10 +255,6 @@ struct Kiosk: ToolCommand {
         output.message("\(first.finding.sentence) 'readerctl doctor' shows what to do.")
     }
 
-    private func serve(_ site: PassSite?, _ desk: FrontDesk) async throws {
-        try await readers.withBackend { try await serve(site, desk, $0) }
-    }
-
     private func serve(_ site: PassSite?, _ desk: FrontDesk, _ backend: any ReaderBackend) async throws {
         let scanner = CardScanner(
             backend,
@@ -286,7 +287,8 @@ struct Kiosk: ToolCommand {
             case .reader(.readerStuck(let reader, let error)) where readers.matches(reader):
                 try desk.tell(error, of: reader)
             case .reader(.failed(let error)):
-                desk.tellEnd(error)
+                // Where it cannot be written the end is the same.
+                try? desk.tell(error, isEnd: true)
                 throw error
             case .reader:
                 break
@@ -296,24 +298,5 @@ struct Kiosk: ToolCommand {
         // Whoever waits for a single tap is told what hinders it; a kiosk stays open until it can go on.
         try await desk.take(taps.prefix(once ? 1 : .max), patience: once ? Self.patience : nil)
         try desk.printAccount()
-    }
-}
-
-/// Keeps the first error of code that cannot throw.
-private final class FirstFailure: Sendable {
-    private let stored = Mutex<(any Error)?>(nil)
-
-    var error: (any Error)? { stored.withLock(\.self) }
-
-    func unlessThrown<Value: Sendable>(
-        _ fallback: Value,
-        _ body: @Sendable () async throws -> Value
-    ) async -> Value {
-        do {
-            return try await body()
-        } catch {
-            stored.withLock { $0 = $0 ?? error }
-            return fallback
-        }
     }
 }

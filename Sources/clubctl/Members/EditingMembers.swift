@@ -54,8 +54,7 @@ struct FieldArgument: Sendable, Hashable {
     )
 }
 
-/// `clubctl members add`
-struct MembersAdd: ToolCommand {
+struct MembersAdd: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Adds a member who has not been here yet.",
@@ -70,8 +69,7 @@ struct MembersAdd: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @Option(help: "The member's name.")
     var name: String?
@@ -80,22 +78,18 @@ struct MembersAdd: ToolCommand {
     @Argument(help: "What is read from the member's card or pass: a UID in hexadecimal, or an identifier.")
     var userID: String
 
-    func perform() async throws {
-        let out = output.output
+    func perform(_ out: Output) async throws {
         let values = Dictionary(fields.map { ($0.name, $0.value(replacing: nil)) }) { $1 }
-        try await out.tellingErrors {
-            try await database.withNewClub { club in
-                let new = Member(userId: userID, username: name ?? "", fields: values)
-                let member = try await club.add(new, by: action.context)
-                guard let details = try await club.details(of: member.userId) else { return }
-                try out.result(MemberLine(details: details), text: "Added \(member.caption).")
-            }
+        try await database.withNewClub { club in
+            let new = Member(userId: userID, username: name ?? "", fields: values)
+            let member = try await club.add(new, by: action.context)
+            guard let details = try await club.details(of: member.userId) else { return }
+            try out.result(MemberLine(details: details), text: "Added \(member.caption).")
         }
     }
 }
 
-/// `clubctl members edit`
-struct MembersEdit: ToolCommand {
+struct MembersEdit: MemberChange {
     static let configuration = CommandConfiguration(
         commandName: "edit",
         abstract: "Changes a member's name and custom fields.",
@@ -110,8 +104,7 @@ struct MembersEdit: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @Option(help: "The new name; an empty one takes the name away.")
     var name: String?
@@ -134,24 +127,22 @@ struct MembersEdit: ToolCommand {
         }
     }
 
-    func perform() async throws {
-        try await database.change(
-            member,
-            output.output,
-            { "Changed \($0.caption)." },
-            unchanged: { "\($0.caption) is so already; nothing was changed." }
-        ) { club in
-            try await club.update(member, by: action.context) { [name, fields, removedFields] member in
-                if let name { member.username = name }
-                for field in fields { member.fields[field.name] = field.value(replacing: member.fields[field.name]) }
-                for name in removedFields { member.fields[name] = nil }
-            }
+    var key: String { member }
+
+    func change(_ club: Club, _ out: Output) async throws -> Member {
+        try await club.update(member, by: action.context) { [name, fields, removedFields] member in
+            if let name { member.username = name }
+            for field in fields { member.fields[field.name] = field.value(replacing: member.fields[field.name]) }
+            for name in removedFields { member.fields[name] = nil }
         }
     }
+
+    func message(_ details: MemberDetails) -> String { "Changed \(details.caption)." }
+
+    func unchanged(_ details: MemberDetails) -> String? { "\(details.caption) is so already; nothing was changed." }
 }
 
-/// `clubctl members notes`
-struct MembersNotes: ToolCommand {
+struct MembersNotes: MemberChange {
     static let configuration = CommandConfiguration(
         commandName: "notes",
         abstract: "Replaces the staff's notes on a member.",
@@ -163,36 +154,31 @@ struct MembersNotes: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
     @Argument(help: "The notes.")
     var text: String
 
-    func perform() async throws {
-        var notes = text
-        if text == "-" {
-            let bytes = try await InputFile.read("-")
-            guard let content = String(validating: bytes, as: UTF8.self) else {
-                throw ToolFailure("The notes are not in UTF-8.", exit: ToolExit.malformed)
-            }
-            notes = content.trimmingCharacters(in: .newlines)
+    var key: String { member }
+
+    func change(_ club: Club, _ out: Output) async throws -> Member {
+        guard text == "-" else { return try await club.setNotes(text, on: member, by: action.context) }
+        guard let content = String(validating: try await InputFile.read("-"), as: UTF8.self) else {
+            throw ToolFailure("The notes are not in UTF-8.", exit: ToolExit.malformed)
         }
-        try await database.change(
-            member,
-            output.output,
-            { "Changed the notes on \($0.caption)." },
-            unchanged: { "The notes on \($0.caption) are so already; nothing was changed." }
-        ) { [notes] club in
-            try await club.setNotes(notes, on: member, by: action.context)
-        }
+        return try await club.setNotes(content.trimmingCharacters(in: .newlines), on: member, by: action.context)
+    }
+
+    func message(_ details: MemberDetails) -> String { "Changed the notes on \(details.caption)." }
+
+    func unchanged(_ details: MemberDetails) -> String? {
+        "The notes on \(details.caption) are so already; nothing was changed."
     }
 }
 
-/// `clubctl members tags`
-struct MembersTags: ToolCommand {
+struct MembersTags: MemberChange {
     static let configuration = CommandConfiguration(
         commandName: "tags",
         abstract: "Adds tags to a member and takes tags away.",
@@ -205,8 +191,7 @@ struct MembersTags: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @Option(help: ArgumentHelp("A tag to add. Can be given several times.", valueName: "tag"))
     var add: [String] = []
@@ -223,23 +208,22 @@ struct MembersTags: ToolCommand {
         }
     }
 
-    func perform() async throws {
+    var key: String { member }
+
+    func change(_ club: Club, _ out: Output) async throws -> Member {
+        if clear { return try await club.setTags(add, of: member, by: action.context) }
+        return try await club.changeTags(of: member, adding: add, removing: remove, by: action.context)
+    }
+
+    func message(_ details: MemberDetails) -> String { "Changed the tags of \(details.caption)." }
+
+    func unchanged(_ details: MemberDetails) -> String? {
         // A tag that is named is said anew.
-        let unchanged: (Member) -> String = { "The tags of \($0.caption) are so already; nothing was changed." }
-        try await database.change(
-            member,
-            output.output,
-            { "Changed the tags of \($0.caption)." },
-            unchanged: clear || add.isEmpty ? unchanged : nil
-        ) { club in
-            if clear { return try await club.setTags(add, of: member, by: action.context) }
-            return try await club.changeTags(of: member, adding: add, removing: remove, by: action.context)
-        }
+        clear || add.isEmpty ? "The tags of \(details.caption) are so already; nothing was changed." : nil
     }
 }
 
-/// `clubctl members delete`
-struct MembersDelete: ToolCommand {
+struct MembersDelete: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
         abstract: "Deletes a member.",
@@ -252,29 +236,22 @@ struct MembersDelete: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @OptionGroup var confirmation: ConfirmationOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                guard let found = try await club.member(withUserID: member) else { throw MissingMember(key: member) }
-                let visits = Count.text(found.numVisits, "visit")
-                try await confirmation.ask("Delete \(found.caption) with \(visits)?", out)
-                let deleted = try await club.delete(member, by: action.context)
-                try out.result(deleted, text: "Deleted \(deleted.caption).")
-            }
-        }
+    func perform(_ club: Club, _ out: Output) async throws {
+        let found = try await club.known(member)
+        let visits = Count.text(found.numVisits, "visit")
+        try await confirmation.ask("Delete \(found.caption) with \(visits)?", out)
+        let deleted = try await club.delete(member, by: action.context)
+        try out.result(deleted, text: "Deleted \(deleted.caption).")
     }
 }
 
-/// `clubctl members merge`
-struct MembersMerge: ToolCommand {
+struct MembersMerge: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge",
         abstract: "Makes one member of two who are the same person.",
@@ -289,8 +266,7 @@ struct MembersMerge: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @OptionGroup var confirmation: ConfirmationOptions
     @Argument(help: "The member who remains: the userId, or any of their cards.")
@@ -298,27 +274,21 @@ struct MembersMerge: ToolCommand {
     @Argument(help: "The member who joins them.")
     var other: String
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                guard let target = try await club.member(withUserID: member) else { throw MissingMember(key: member) }
-                guard let joining = try await club.member(withUserID: other) else { throw MissingMember(key: other) }
-                if target.userId == joining.userId {
-                    throw ToolFailure("Both are the same member, \(target.caption).", exit: ToolExit.failure)
-                }
-                try await confirmation.ask(
-                    """
-                    Merge \(joining.caption), \(Count.text(joining.numVisits, "visit")), into \(target.caption), \
-                    \(Count.text(target.numVisits, "visit"))?
-                    """,
-                    out
-                )
-                let report = try await club.mergeMember(other, into: member, by: action.context)
-                guard let details = try await club.details(of: report.member.userId) else { return }
-                try out.result(MemberLine(details: details, joined: report), text: report.text)
-            }
+    func perform(_ club: Club, _ out: Output) async throws {
+        let (target, joining) = (try await club.known(member), try await club.known(other))
+        if target.userId == joining.userId {
+            throw ToolFailure("Both are the same member, \(target.caption).", exit: ToolExit.failure)
         }
+        try await confirmation.ask(
+            """
+            Merge \(joining.caption), \(Count.text(joining.numVisits, "visit")), into \(target.caption), \
+            \(Count.text(target.numVisits, "visit"))?
+            """,
+            out
+        )
+        let report = try await club.mergeMember(other, into: member, by: action.context)
+        guard let details = try await club.details(of: report.member.userId) else { return }
+        try out.result(MemberLine(details: details, joined: report), text: report.text)
     }
 }
 

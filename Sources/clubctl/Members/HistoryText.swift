@@ -10,8 +10,8 @@ extension FormerValue {
 
     /// A line for people.
     var text: String {
-        let time = until.map { LocalTime.text($0.timeIntervalSince1970) } ?? "(not known when)   "
-        let said = saidAt.map { " \(LocalTime.text($0.timeIntervalSince1970))" } ?? ""
+        let time = until.map { LocalTime.text($0) } ?? "(not known when)   "
+        let said = saidAt.map { " \(LocalTime.text($0))" } ?? ""
         let who = device.map { "device \($0.uuidString)" } ?? "a file"
         return "\(time)  was            \(FieldValue.label(name)) \(value.words), said\(said) by \(who)"
     }
@@ -53,7 +53,7 @@ extension FieldValue {
 extension Visit {
     /// A line for people.
     var text: String {
-        var text = "\(LocalTime.text(at.timeIntervalSince1970))  visit          "
+        var text = "\(LocalTime.text(at))  visit          "
         text += source == .manual ? "by hand" : reader
         if let reason { text += ": \(reason)" }
         if let actor { text += " (\(actor))" }
@@ -88,7 +88,7 @@ extension AuditEntry {
 
     /// A line for people, of a member or with the name of the member.
     func text(naming: Bool) -> String {
-        var text = "\(LocalTime.text(at.timeIntervalSince1970))  \(action.words.padded(to: 13))  "
+        var text = "\(LocalTime.text(at))  \(action.words.padded(to: 13))  "
         if naming, let subject { text += "\(subject)  " }
         let told = told
         text += told.joined(separator: ", ")
@@ -108,10 +108,10 @@ extension AuditEntry {
 
     private func told(_ name: String, _ value: FieldValue) -> String? {
         switch (name, value) {
-        case ("expires", _): return expiry.map { LocalTime.text($0.timeIntervalSince1970) } ?? "no end"
+        case ("expires", _): return expiry.map { LocalTime.text($0) } ?? "no end"
         case ("before", .string(let text)):
             let time = ISO8601.date(text)
-            return "before \(time.map { LocalTime.text($0.timeIntervalSince1970) } ?? text)"
+            return "before \(time.map { LocalTime.text($0) } ?? text)"
         // That somebody is blocked or not is said by what was done.
         case ("blocked", .null), ("blocked", .string("")): return nil
         case ("tags", .array([])): return "none"

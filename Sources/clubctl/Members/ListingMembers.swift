@@ -65,8 +65,7 @@ struct ListOptions: ParsableArguments, Sendable {
 
 extension MemberOrder: ExpressibleByArgument {}
 
-/// `clubctl members list`
-struct MembersList: ToolCommand {
+struct MembersList: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Lists members, by default all in the order in which they came into the database.",
@@ -80,22 +79,16 @@ struct MembersList: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var list: ListOptions
 
-    func perform() async throws {
-        try await output.output.tellingErrors {
-            try await database.withClub { club in
-                let count = try await MemberLister(output: output.output).list(list.query(), of: club)
-                if count == 0 { output.output.message("There are no such members.") }
-            }
-        }
+    func perform(_ club: Club, _ out: Output) async throws {
+        let count = try await MemberLister(output: out).list(list.query(), of: club)
+        if count == 0 { out.message("There are no such members.") }
     }
 }
 
-/// `clubctl members search`
-struct MembersSearch: ToolCommand {
+struct MembersSearch: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "search",
         abstract: "Finds members by a part of their name, userId or custom fields, or by a card.",
@@ -107,8 +100,7 @@ struct MembersSearch: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var list: ListOptions
     @Argument(help: "The text to look for.")
     var text: String
@@ -117,15 +109,11 @@ struct MembersSearch: ToolCommand {
         if text.isEmpty { throw ValidationError("Say what to look for; 'members list' lists all members.") }
     }
 
-    func perform() async throws {
-        try await output.output.tellingErrors {
-            try await database.withClub { club in
-                let holder = list.query().filter == .all ? try await club.member(withUserID: text) : nil
-                let lister = MemberLister(output: output.output, first: holder)
-                let count = try await lister.list(list.query(containing: text), of: club)
-                if count == 0 { output.output.message("Nobody was found.") }
-            }
-        }
+    func perform(_ club: Club, _ out: Output) async throws {
+        let holder = list.query().filter == .all ? try await club.member(withUserID: text) : nil
+        let lister = MemberLister(output: out, first: holder)
+        let count = try await lister.list(list.query(containing: text), of: club)
+        if count == 0 { out.message("Nobody was found.") }
     }
 }
 
@@ -150,26 +138,20 @@ private struct MemberLister {
     }
 }
 
-/// `clubctl members show`
-struct MembersShow: ToolCommand {
+struct MembersShow: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Shows all that the desk needs to know of a member.",
         discussion: "\(MemberLine.keys) Exit code 1 if there is no such member."
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
 
-    func perform() async throws {
-        try await output.output.tellingErrors {
-            try await database.withClub { club in
-                guard let details = try await club.details(of: member) else { throw MissingMember(key: member) }
-                let line = MemberLine(details: details)
-                try output.output.result(line, text: line.text)
-            }
-        }
+    func perform(_ club: Club, _ out: Output) async throws {
+        guard let details = try await club.details(of: member) else { throw MissingMember(key: member) }
+        let line = MemberLine(details: details)
+        try out.result(line, text: line.text)
     }
 }

@@ -3,7 +3,6 @@ import ClubKit
 import Foundation
 import ToolSupport
 
-/// `clubctl members cards`
 struct MembersCards: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cards",
@@ -11,111 +10,109 @@ struct MembersCards: AsyncParsableCommand {
         subcommands: [Add.self, Block.self, Unblock.self, Replace.self]
     )
 
-    /// `clubctl members cards add`
-    struct Add: ToolCommand {
+    struct Add: MemberChange {
         static let configuration = CommandConfiguration(
             abstract: "Gives a member a further card.",
             discussion: "Exit code 1 if it belongs to somebody else.\n\n\(MemberLine.keys)"
         )
 
-        @OptionGroup var output: OutputOptions
-        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var options: ClubOptions
         @OptionGroup var action: ActionOptions
         @Argument(help: "The member's userId, or any of their cards.")
         var member: String
         @Argument(help: "What is read from the card.")
         var card: String
 
-        func perform() async throws {
-            try await database.change(
-                member,
-                output.output,
-                { "\($0.caption) has the card \(card) too." },
-                unchanged: { "\($0.caption) has the card \(card) already; nothing was changed." }
-            ) { club in
-                try await HeldCard.naming(club, card, for: member) {
-                    try await club.addCard(card, to: member, by: action.context)
-                }
+        var key: String { member }
+
+        func change(_ club: Club, _ out: Output) async throws -> Member {
+            try await HeldCard.naming(club, card, for: member) {
+                try await club.addCard(card, to: member, by: action.context)
             }
+        }
+
+        func message(_ details: MemberDetails) -> String { "\(details.caption) has the card \(card) too." }
+
+        func unchanged(_ details: MemberDetails) -> String? {
+            "\(details.caption) has the card \(card) already; nothing was changed."
         }
     }
 
-    /// `clubctl members cards block`
-    struct Block: ToolCommand {
+    struct Block: MemberChange {
         static let configuration = CommandConfiguration(
             abstract: "Blocks one card of a member; the others can still be used.",
             discussion: MemberLine.keys
         )
 
-        @OptionGroup var output: OutputOptions
-        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var options: ClubOptions
         @OptionGroup var action: ActionOptions
         @Argument(help: "What is read from the card.")
         var card: String
 
-        func perform() async throws {
-            try await database.change(
-                card,
-                output.output,
-                { "Blocked the card \(card) of \($0.caption)." },
-                unchanged: { "The card \(card) of \($0.caption) was blocked already." }
-            ) { club in
-                try await club.blockCard(card, by: action.context)
-            }
+        var key: String { card }
+
+        func change(_ club: Club, _ out: Output) async throws -> Member {
+            try await club.blockCard(card, by: action.context)
+        }
+
+        func message(_ details: MemberDetails) -> String { "Blocked the card \(card) of \(details.caption)." }
+
+        func unchanged(_ details: MemberDetails) -> String? {
+            "The card \(card) of \(details.caption) was blocked already."
         }
     }
 
-    /// `clubctl members cards unblock`
-    struct Unblock: ToolCommand {
+    struct Unblock: MemberChange {
         static let configuration = CommandConfiguration(
             abstract: "Lets a blocked card be used again.",
             discussion: MemberLine.keys
         )
 
-        @OptionGroup var output: OutputOptions
-        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var options: ClubOptions
         @OptionGroup var action: ActionOptions
         @Argument(help: "What is read from the card.")
         var card: String
 
-        func perform() async throws {
-            try await database.change(
-                card,
-                output.output,
-                { "The card \(card) of \($0.caption) can be used again." },
-                unchanged: { "The card \(card) of \($0.caption) was not blocked." }
-            ) { club in
-                try await club.unblockCard(card, by: action.context)
-            }
+        var key: String { card }
+
+        func change(_ club: Club, _ out: Output) async throws -> Member {
+            try await club.unblockCard(card, by: action.context)
+        }
+
+        func message(_ details: MemberDetails) -> String { "The card \(card) of \(details.caption) can be used again." }
+
+        func unchanged(_ details: MemberDetails) -> String? {
+            "The card \(card) of \(details.caption) was not blocked."
         }
     }
 
-    /// `clubctl members cards replace`
-    struct Replace: ToolCommand {
+    struct Replace: MemberChange {
         static let configuration = CommandConfiguration(
             abstract: "Gives a member another card in place of one that was lost, which is blocked.",
             discussion: "Exit code 1 if the new card belongs to somebody else.\n\n\(MemberLine.keys)"
         )
 
-        @OptionGroup var output: OutputOptions
-        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var options: ClubOptions
         @OptionGroup var action: ActionOptions
         @Argument(help: "The card that was lost.")
         var old: String
         @Argument(help: "The card in its place.")
         var new: String
 
-        func perform() async throws {
-            try await database.change(
-                old,
-                output.output,
-                { "\($0.caption) has the card \(new); \(old) is blocked." },
-                unchanged: { "\($0.caption) has the card \(new) in place of \(old) already; nothing was changed." }
-            ) { club in
-                try await HeldCard.naming(club, new, for: old, lost: old) {
-                    try await club.replaceCard(old, with: new, by: action.context)
-                }
+        var key: String { old }
+
+        func change(_ club: Club, _ out: Output) async throws -> Member {
+            try await HeldCard.naming(club, new, for: old, lost: old) {
+                try await club.replaceCard(old, with: new, by: action.context)
             }
+        }
+
+        func message(_ details: MemberDetails) -> String {
+            "\(details.caption) has the card \(new); \(old) is blocked."
+        }
+
+        func unchanged(_ details: MemberDetails) -> String? {
+            "\(details.caption) has the card \(new) in place of \(old) already; nothing was changed."
         }
     }
 }
@@ -128,10 +125,8 @@ struct HeldCard: ExitCoded, CustomStringConvertible {
     var member: Member
     /// The card that it was to replace.
     var lost: String?
-
-    var exitCode: ExitCode { ToolExit.failure }
-
-    var errorCode: String { ClubError.Kind.memberExists.rawValue }
+    let exitCode = ToolExit.failure
+    let errorCode = ClubError.Kind.memberExists.rawValue
 
     var description: String {
         let merge = "clubctl members merge \(member.userId.shellWord) \(holder.userId.shellWord)"

@@ -20,47 +20,16 @@ struct MemberLine: Encodable, Sendable {
         notes, tags, cards (id, blocked: why).
         """
 
-    private enum CodingKeys: String, CodingKey {
-        case status = "$status"
-        case joined = "$joined"
-    }
-
-    private struct Status: Encodable {
-        var blocked: String?
-        var expires: String?
-        var visitsLeft: Int?
-        var notes: String?
-        var tags: [String]
-        var cards: [Card]
-    }
-
-    private struct Card: Encodable {
-        var id: String
-        var blocked: String?
-    }
-
-    private struct Joined: Encodable {
-        var carried: [JoinReport.Part]
-        var notCarried: [JoinReport.Part]
-        var fieldsNotCarried: [String]
-    }
-
     func encode(to encoder: any Encoder) throws {
-        try details.member.encode(to: encoder)
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        let status = Status(
-            blocked: details.blocked,
-            expires: details.expires.map(ISO8601.text),
-            visitsLeft: details.visitsLeft,
-            notes: details.notes,
-            tags: details.tags,
-            cards: details.cards.map { Card(id: $0.id, blocked: $0.blocked) }
-        )
-        try container.encode(status, forKey: .status)
-        let joined = joined.map {
-            Joined(carried: $0.carried, notCarried: $0.notCarried, fieldsNotCarried: $0.fieldsNotCarried)
+        let status: JSONObject = [
+            "blocked": details.blocked, "expires": details.expires.map(ISO8601.text), "visitsLeft": details.visitsLeft,
+            "notes": details.notes, "tags": details.tags,
+            "cards": details.cards.map { ["id": $0.id, "blocked": $0.blocked] as JSONObject },
+        ]
+        let joined: JSONObject? = joined.map {
+            ["carried": $0.carried, "notCarried": $0.notCarried, "fieldsNotCarried": $0.fieldsNotCarried]
         }
-        try container.encodeIfPresent(joined, forKey: .joined)
+        try JSONObject(details.member, ["$status": status, "$joined": joined]).encode(to: encoder)
     }
 
     /// All of it, for people.
@@ -78,7 +47,7 @@ struct MemberLine: Encodable, Sendable {
         if let reason = details.blocked { rows.append(("blocked", reason.isEmpty ? "yes" : reason)) }
         if let expires = details.expires {
             let isOver = expires <= Date()
-            rows.append((isOver ? "expired" : "expires", LocalTime.text(expires.timeIntervalSince1970)))
+            rows.append((isOver ? "expired" : "expires", LocalTime.text(expires)))
         }
         if !details.tags.isEmpty { rows.append(("tags", details.tags.joined(separator: ", "))) }
         for card in details.cards where details.cards.count > 1 || card.blocked != nil {
@@ -120,12 +89,6 @@ extension String {
         return isPlain && !isEmpty && !hasPrefix("-") ? self : "'" + replacingOccurrences(of: "'", with: "'\\''") + "'"
     }
 
-    /// Without spaces at the end.
-    var trimmedEnd: String {
-        var text = self
-        while text.last == " " { text.removeLast() }
-        return text
-    }
 }
 
 /// A table of members, one a line, as they come.
@@ -144,35 +107,46 @@ struct MemberTable: Sendable {
     }
 }
 
-/// Options and steps that commands about one member have in common.
-extension DatabaseOptions {
-    /// Changes a member, and shows them as they are then.
-    ///
-    /// - Parameter unchanged: what to say if they are as they were, where that means that nothing was written.
-    func change(
-        _ key: String,
-        _ out: Output,
-        _ message: (Member) -> String,
-        more: (MemberDetails) -> String = { _ in "" },
-        unchanged: ((Member) -> String)? = nil,
-        _ work: (Club) async throws -> Member,
-        then: (Club, Member) async throws -> Void = { _, _ in }
-    ) async throws {
-        try await out.tellingErrors {
-            try await withClub { club in
-                let before = unchanged == nil ? nil : try await club.details(of: key)
-                let member: Member
-                do {
-                    member = try await work(club)
-                } catch let error as ClubError where error.kind == .noSuchMember {
-                    throw MissingMember(key: key)
-                }
-                guard let details = try await club.details(of: member.userId) else { return }
-                var said = message(member)
-                if let unchanged, before == details { said = unchanged(member) }
-                try out.result(MemberLine(details: details), text: said + more(details))
-                try await then(club, member)
-            }
+/// A command that shows a member as they are after a change.
+protocol MemberDisplay: ClubCommand {
+    /// What names the member.
+    var key: String { get }
+
+    func message(_ details: MemberDetails) -> String
+
+    /// What to say if the member is as before, where that means that nothing was written.
+    func unchanged(_ details: MemberDetails) -> String?
+}
+
+extension MemberDisplay {
+    func unchanged(_ details: MemberDetails) -> String? { nil }
+
+    /// Does the work, and shows the member as they are then.
+    func show(_ club: Club, _ out: Output, after work: () async throws -> Member) async throws {
+        let before = try await club.details(of: key)
+        let member: Member
+        do {
+            member = try await work()
+        } catch let error as ClubError where error.kind == .noSuchMember {
+            throw MissingMember(key: key)
         }
+        guard let details = try await club.details(of: member.userId) else { return }
+        let words = before == details ? unchanged(details) : nil
+        try out.result(MemberLine(details: details), text: words ?? message(details))
     }
+}
+
+/// A command that changes a member, and shows them as they are then.
+protocol MemberChange: MemberDisplay {
+    func change(_ club: Club, _ out: Output) async throws -> Member
+}
+
+extension MemberChange {
+    func perform(_ club: Club, _ out: Output) async throws {
+        try await show(club, out) { try await change(club, out) }
+    }
+}
+
+extension MemberDetails {
+    var caption: String { member.caption }
 }

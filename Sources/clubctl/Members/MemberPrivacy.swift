@@ -3,8 +3,7 @@ import ClubKit
 import Foundation
 import ToolSupport
 
-/// `clubctl members disclose`
-struct MembersDisclose: ToolCommand {
+struct MembersDisclose: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "disclose",
         abstract: "Writes all that is held on a member into a new folder, for the member.",
@@ -16,36 +15,25 @@ struct MembersDisclose: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
     @Argument(help: "A folder that is not there yet, or is empty.", completion: .directory)
     var folder: String
 
-    private struct Line: Encodable {
-        var file: String
-    }
-
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                guard try await club.heldMember(withUserID: member) != nil else { throw MissingMember(key: member) }
-                let files = try await club.disclose(
-                    member,
-                    to: URL(fileURLWithPath: folder, isDirectory: true),
-                    by: action.context
-                )
-                for file in files { try out.result(Line(file: file.path), text: "Wrote \(file.path)") }
-            }
-        }
+    func perform(_ club: Club, _ out: Output) async throws {
+        _ = try await club.held(member)
+        let files = try await club.disclose(
+            member,
+            to: URL(fileURLWithPath: folder, isDirectory: true),
+            by: action.context
+        )
+        for file in files { try out.result(fields: ["file": file.path], text: "Wrote \(file.path)") }
     }
 }
 
-/// `clubctl members erase`
-struct MembersErase: ToolCommand {
+struct MembersErase: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase",
         abstract: "Erases all that is known of a member, for ever.",
@@ -60,48 +48,35 @@ struct MembersErase: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @OptionGroup var confirmation: ConfirmationOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
 
-    private struct Line: Encodable {
-        var erased: String
-        var copies: [String]?
-    }
-
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                guard let found = try await club.heldMember(withUserID: member) else {
-                    throw MissingMember(key: member)
-                }
-                let visits = Count.text(found.numVisits, "visit")
-                try await confirmation.ask(
-                    "Erase \(found.caption) with \(visits), for ever? Nothing brings them back.",
-                    out
-                )
-                try await club.erase(member, by: action.context)
-                let copies = try club.keptCopies().map(\.path)
-                try out.result(
-                    Line(erased: found.userId, copies: copies.isEmpty ? nil : copies),
-                    text: "Erased \(found.caption)."
-                )
-                out.message(
-                    """
-                    Backups and exported files that were made before still hold them, and are not reached: delete those \
-                    that are not needed.
-                    """
-                )
-                guard !copies.isEmpty else { return }
-                out.message(
-                    "What a repair kept of the database and snapshots may hold them too; delete what is not needed: "
-                        + copies.joined(separator: ", ")
-                )
-            }
-        }
+    func perform(_ club: Club, _ out: Output) async throws {
+        let found = try await club.held(member)
+        let visits = Count.text(found.numVisits, "visit")
+        try await confirmation.ask(
+            "Erase \(found.caption) with \(visits), for ever? Nothing brings them back.",
+            out
+        )
+        try await club.erase(member, by: action.context)
+        let copies = try club.keptCopies().map(\.path)
+        try out.result(
+            fields: ["erased": found.userId, "copies": copies.isEmpty ? nil : copies],
+            text: "Erased \(found.caption)."
+        )
+        out.message(
+            """
+            Backups and exported files that were made before still hold them, and are not reached: delete those \
+            that are not needed.
+            """
+        )
+        guard !copies.isEmpty else { return }
+        out.message(
+            "What a repair kept of the database and snapshots may hold them too; delete what is not needed: "
+                + copies.joined(separator: ", ")
+        )
     }
 }

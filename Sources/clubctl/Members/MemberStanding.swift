@@ -3,8 +3,7 @@ import ClubKit
 import Foundation
 import ToolSupport
 
-/// `clubctl members block`
-struct MembersBlock: ToolCommand {
+struct MembersBlock: MemberChange {
     static let configuration = CommandConfiguration(
         commandName: "block",
         abstract: "Lets a member in no more.",
@@ -19,47 +18,42 @@ struct MembersBlock: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
 
-    func perform() async throws {
-        try await database.change(member, output.output, { "Blocked \($0.caption)." }) { club in
-            try await club.block(member, by: action.context)
-        }
-    }
+    var key: String { member }
+
+    func change(_ club: Club, _ out: Output) async throws -> Member { try await club.block(member, by: action.context) }
+
+    func message(_ details: MemberDetails) -> String { "Blocked \(details.caption)." }
 }
 
-/// `clubctl members unblock`
-struct MembersUnblock: ToolCommand {
+struct MembersUnblock: MemberChange {
     static let configuration = CommandConfiguration(
         commandName: "unblock",
         abstract: "Lets a blocked member in again.",
         discussion: MemberLine.keys
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
 
-    func perform() async throws {
-        try await database.change(
-            member,
-            output.output,
-            { "\($0.caption) may come in again." },
-            unchanged: { "\($0.caption) was not blocked." }
-        ) { club in
-            try await club.unblock(member, by: action.context)
-        }
+    var key: String { member }
+
+    func change(_ club: Club, _ out: Output) async throws -> Member {
+        try await club.unblock(member, by: action.context)
     }
+
+    func message(_ details: MemberDetails) -> String { "\(details.caption) may come in again." }
+
+    func unchanged(_ details: MemberDetails) -> String? { "\(details.caption) was not blocked." }
 }
 
-/// `clubctl members expiry`
-struct MembersExpiry: ToolCommand {
+struct MembersExpiry: MemberChange {
     static let configuration = CommandConfiguration(
         commandName: "expiry",
         abstract: "Sets when a membership ends.",
@@ -74,8 +68,7 @@ struct MembersExpiry: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
@@ -94,23 +87,25 @@ struct MembersExpiry: ToolCommand {
         }
     }
 
-    func perform() async throws {
-        // The last second of a day, so that whoever reads the date sees that day.
-        let end = DateArgument(argument: date).map { $0.start == $0.end ? $0.end : $0.end.addingTimeInterval(-1) }
-        let words = end.map { "ends at \(LocalTime.text($0.timeIntervalSince1970))" } ?? "has no end"
-        try await database.change(
-            member,
-            output.output,
-            { "The membership of \($0.caption) \(words)." },
-            unchanged: { "The membership of \($0.caption) \(words), as before." }
-        ) { club in
-            try await club.setExpiry(of: member, to: end, by: action.context)
-        }
+    /// The last second of a day, so that whoever reads the date sees that day.
+    private var end: Date? {
+        DateArgument(argument: date).map { $0.start == $0.end ? $0.end : $0.end.addingTimeInterval(-1) }
     }
+
+    private var words: String { end.map { "ends at \(LocalTime.text($0))" } ?? "has no end" }
+
+    var key: String { member }
+
+    func change(_ club: Club, _ out: Output) async throws -> Member {
+        try await club.setExpiry(of: member, to: end, by: action.context)
+    }
+
+    func message(_ details: MemberDetails) -> String { "The membership of \(details.caption) \(words)." }
+
+    func unchanged(_ details: MemberDetails) -> String? { "The membership of \(details.caption) \(words), as before." }
 }
 
-/// `clubctl members pack`
-struct MembersPack: ToolCommand {
+struct MembersPack: MemberChange {
     static let configuration = CommandConfiguration(
         commandName: "pack",
         abstract: "Adds a pack of visits that a member bought, or lifts the limit.",
@@ -125,44 +120,34 @@ struct MembersPack: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
     @Argument(help: "How many visits, 1 to 1000000, or 'unlimited'.")
     var visits: String
 
-    private static let range = 1...1_000_000
-
     func validate() throws {
-        guard visits != "unlimited" else { return }
-        guard let count = Int(visits), Self.range.contains(count) else {
+        guard visits == "unlimited" || Int(visits).map((1...1_000_000).contains) == true else {
             throw ValidationError("'\(visits)' is neither 'unlimited' nor a number from 1 to 1000000.")
         }
     }
 
-    func perform() async throws {
-        try await database.change(member, output.output, message, more: left) { club in
-            guard let count = Int(visits) else {
-                return try await club.removeVisitLimit(of: member, by: action.context)
-            }
-            return try await club.sellVisits(count, to: member, by: action.context)
-        }
+    var key: String { member }
+
+    func change(_ club: Club, _ out: Output) async throws -> Member {
+        guard let count = Int(visits) else { return try await club.removeVisitLimit(of: member, by: action.context) }
+        return try await club.sellVisits(count, to: member, by: action.context)
     }
 
-    private func left(_ details: MemberDetails) -> String {
-        details.visitsLeft.map { " \(Count.text($0, "visit is", "visits are")) left." } ?? ""
-    }
-
-    private var message: (Member) -> String {
-        guard let count = Int(visits) else { return { "\($0.caption) may come without a limit." } }
-        return { "Added \(Count.text(count, "visit")) for \($0.caption)." }
+    func message(_ details: MemberDetails) -> String {
+        let left = details.visitsLeft.map { " \(Count.text($0, "visit is", "visits are")) left." } ?? ""
+        guard let count = Int(visits) else { return "\(details.caption) may come without a limit.\(left)" }
+        return "Added \(Count.text(count, "visit")) for \(details.caption).\(left)"
     }
 }
 
-/// `clubctl members visit`
-struct MembersVisit: ToolCommand {
+struct MembersVisit: MemberDisplay {
     static let configuration = CommandConfiguration(
         commandName: "visit",
         abstract: "Counts a visit that no card told of.",
@@ -180,8 +165,7 @@ struct MembersVisit: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @Option(help: ArgumentHelp("When it was; now by default.", discussion: DateArgument.form, valueName: "date"))
     var at: DateArgument?
@@ -197,32 +181,30 @@ struct MembersVisit: ToolCommand {
         _ = try action.contextWithReason()
     }
 
-    func perform() async throws {
-        let context = try action.contextWithReason()
-        let out = output.output
-        var executions: [ScenarioExecution] = []
-        try await database.change(
-            member,
-            out,
-            { "Counted a visit of \($0.caption), who has \(Count.text($0.numVisits, "visit")) now." }
-        ) { club in
-            if let scenarios {
-                let file = try ScenarioFile(path: scenarios).load(out)
-                club.setScenarios(file.scenarios, delivery: .application)
-            }
-            let visit = try await club.recordManualVisit(of: member, at: at?.start, by: context)
-            executions = visit.executions
-            return visit.member
-        } then: { club, member in
-            let deliveries = Deliveries(club: club, output: out)
-            try deliveries.tell(executions, of: member)
-            await deliveries.finish()
+    var key: String { member }
+
+    func message(_ details: MemberDetails) -> String {
+        "Counted a visit of \(details.caption), who has \(Count.text(details.member.numVisits, "visit")) now."
+    }
+
+    func perform(_ club: Club, _ out: Output) async throws {
+        if let scenarios {
+            club.setScenarios(try ScenarioFile(path: scenarios).load(out).scenarios, delivery: .application)
         }
+        var visit: (member: Member, executions: [ScenarioExecution])?
+        try await show(club, out) {
+            let recorded = try await club.recordManualVisit(of: member, at: at?.start, by: action.contextWithReason())
+            visit = recorded
+            return recorded.member
+        }
+        guard let visit else { return }
+        let deliveries = Deliveries(club: club, output: out)
+        try deliveries.tell(visit.executions, of: visit.member)
+        await deliveries.finish()
     }
 }
 
-/// `clubctl members undo`
-struct MembersUndo: ToolCommand {
+struct MembersUndo: MemberChange {
     static let configuration = CommandConfiguration(
         commandName: "undo",
         abstract: "Makes a visit count no more.",
@@ -235,8 +217,7 @@ struct MembersUndo: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "The visit's id.")
     var visit: String
@@ -248,26 +229,24 @@ struct MembersUndo: ToolCommand {
         _ = try action.contextWithReason()
     }
 
-    func perform() async throws {
-        guard let id = UUID(uuidString: visit) else { return }
-        let context = try action.contextWithReason()
-        let out = output.output
-        try await database.change(
-            visit,
-            out,
-            { "Undone; \($0.caption) has \(Count.text($0.numVisits, "visit")) now." }
-        ) { club in
-            let before = try await club.member(ofVisit: id)
-            let member = try await club.undoVisit(id, by: context)
-            if before?.numVisits == member.numVisits {
-                out.message(
-                    """
-                    The total stays as it was: it comes from an imported file, which counts visits that are not known \
-                    one by one, and undoing one does not lower it.
-                    """
-                )
-            }
-            return member
+    var key: String { visit }
+
+    func change(_ club: Club, _ out: Output) async throws -> Member {
+        let id = UUID(uuidString: visit) ?? UUID()
+        let before = try await club.member(ofVisit: id)
+        let member = try await club.undoVisit(id, by: action.contextWithReason())
+        if before?.numVisits == member.numVisits {
+            out.message(
+                """
+                The total stays as it was: it comes from an imported file, which counts visits that are not known \
+                one by one, and undoing one does not lower it.
+                """
+            )
         }
+        return member
+    }
+
+    func message(_ details: MemberDetails) -> String {
+        "Undone; \(details.caption) has \(Count.text(details.member.numVisits, "visit")) now."
     }
 }

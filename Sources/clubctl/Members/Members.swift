@@ -3,7 +3,6 @@ import ClubKit
 import Foundation
 import ToolSupport
 
-/// `clubctl members`
 struct Members: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows and changes the club's members.",
@@ -38,8 +37,7 @@ struct Members: AsyncParsableCommand {
     )
 }
 
-/// `clubctl members duplicates`
-struct MembersDuplicates: ToolCommand {
+struct MembersDuplicates: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "duplicates",
         abstract: "Finds members who may be one person, the most telling pairs first.",
@@ -52,8 +50,7 @@ struct MembersDuplicates: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @Option(help: "How many pairs at most.")
     var limit = 100
 
@@ -61,63 +58,46 @@ struct MembersDuplicates: ToolCommand {
         if limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
     }
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                let pairs = try await club.duplicates(limit: limit)
-                for pair in pairs {
-                    let reasons = pair.reasons.map(\.text).joined(separator: ", ")
-                    try out.result(
-                        pair,
-                        text: """
-                            \(pair.first.caption), \(Count.text(pair.first.numVisits, "visit"))
-                            \(pair.second.caption), \(Count.text(pair.second.numVisits, "visit"))
-                              the same: \(reasons)
-                              clubctl members merge \(pair.first.userId.shellWord) \(pair.second.userId.shellWord)
+    func perform(_ club: Club, _ out: Output) async throws {
+        let pairs = try await club.duplicates(limit: limit)
+        for pair in pairs {
+            let reasons = pair.reasons.map(\.text).joined(separator: ", ")
+            try out.result(
+                pair,
+                text: """
+                    \(pair.first.caption), \(Count.text(pair.first.numVisits, "visit"))
+                    \(pair.second.caption), \(Count.text(pair.second.numVisits, "visit"))
+                      the same: \(reasons)
+                      clubctl members merge \(pair.first.userId.shellWord) \(pair.second.userId.shellWord)
 
-                            """
-                    )
-                }
-                if pairs.isEmpty { out.message("No two members look like one person.") }
-            }
+                    """
+            )
         }
+        if pairs.isEmpty { out.message("No two members look like one person.") }
     }
 }
 
-/// `clubctl members distinct`
-struct MembersDistinct: ToolCommand {
+struct MembersDistinct: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "distinct",
         abstract: "Says that two members are two persons, so that 'duplicates' names them no more.",
         discussion: "JSON keys: distinct (the two identifiers)."
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "One member: the userId, or any of their cards.")
     var member: String
     @Argument(help: "The other.")
     var other: String
 
-    private struct Line: Encodable {
-        var distinct: [String]
-    }
-
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                guard let first = try await club.member(withUserID: member) else { throw MissingMember(key: member) }
-                guard let second = try await club.member(withUserID: other) else { throw MissingMember(key: other) }
-                let isNews = try await club.dismissDuplicate(member, other, by: action.context)
-                let before = isNews ? "" : ", as was said before"
-                try out.result(
-                    Line(distinct: [first.userId, second.userId]),
-                    text: "\(first.caption) and \(second.caption) are two persons\(before)."
-                )
-            }
-        }
+    func perform(_ club: Club, _ out: Output) async throws {
+        let (first, second) = (try await club.known(member), try await club.known(other))
+        let isNews = try await club.dismissDuplicate(member, other, by: action.context)
+        let before = isNews ? "" : ", as was said before"
+        try out.result(
+            fields: ["distinct": [first.userId, second.userId]],
+            text: "\(first.caption) and \(second.caption) are two persons\(before)."
+        )
     }
 }

@@ -4,74 +4,42 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// A line of a history: a visit, what somebody did, or what a value was before.
-struct HistoryLine: Encodable, Sendable {
-    var at: String
-    var event: String
-    var userId: String?
-    var id: String?
-    var reader: String?
-    var source: String?
-    var counted: Bool?
-    var undone: Undoing?
-    var action: String?
-    var actor: String?
-    var reason: String?
-    var detail: [String: FieldValue]?
-    var name: String?
-    var value: FieldValue?
-    var saidAt: String?
-    var device: String?
-
-    struct Undoing: Encodable {
-        var at: String
-        var reason: String?
-        var actor: String?
-    }
-
+/// Lines of a history: a visit, what somebody did, or what a value was before.
+enum HistoryLine {
     /// The keys of what somebody did, for help texts.
     static let actionKeys = """
         event "action", at, userId, action (\(AuditEntry.Action.allCases.map(\.rawValue).joined(separator: ", "))), \
         actor (who did it), reason, detail (an object)
         """
 
-    init(_ visit: Visit) {
-        at = ISO8601.text(visit.at)
-        event = "visit"
-        userId = visit.userId
-        id = visit.id.uuidString
-        reader = visit.reader.isEmpty ? nil : visit.reader
-        source = visit.source.rawValue
-        counted = visit.counts
-        actor = visit.actor
-        reason = visit.reason
-        undone = visit.undoing.map { Undoing(at: ISO8601.text($0.at), reason: $0.reason, actor: $0.actor) }
+    static func json(_ visit: Visit) -> JSONObject {
+        [
+            "at": ISO8601.text(visit.at), "event": "visit", "userId": visit.userId, "id": visit.id.uuidString,
+            "reader": visit.reader.isEmpty ? nil : visit.reader, "source": visit.source.rawValue,
+            "counted": visit.counts, "actor": visit.actor, "reason": visit.reason,
+            "undone": visit.undoing.map {
+                ["at": ISO8601.text($0.at), "reason": $0.reason, "actor": $0.actor] as JSONObject
+            },
+        ]
     }
 
-    init(_ entry: AuditEntry) {
+    static func json(_ entry: AuditEntry) -> JSONObject {
         let particulars = entry.particulars
-        at = ISO8601.text(entry.at)
-        event = "action"
-        userId = entry.subject
-        action = entry.action.rawValue
-        actor = entry.actor
-        reason = entry.reason
-        detail = particulars.isEmpty ? nil : particulars
+        return [
+            "at": ISO8601.text(entry.at), "event": "action", "userId": entry.subject, "action": entry.action.rawValue,
+            "actor": entry.actor, "reason": entry.reason, "detail": particulars.isEmpty ? nil : particulars,
+        ]
     }
 
-    init(_ former: FormerValue) {
-        at = ISO8601.text(former.end)
-        event = "formerValue"
-        userId = former.userId
-        name = former.name
-        value = former.value
-        saidAt = former.saidAt.map(ISO8601.text)
-        device = former.device?.uuidString
+    static func json(_ former: FormerValue) -> JSONObject {
+        [
+            "at": ISO8601.text(former.end), "event": "formerValue", "userId": former.userId, "name": former.name,
+            "value": former.value, "saidAt": former.saidAt.map(ISO8601.text), "device": former.device?.uuidString,
+        ]
     }
 }
 
-/// `clubctl members history`
-struct MembersHistory: ToolCommand {
+struct MembersHistory: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
         abstract: "Shows a member's visits, what was done with the member, and former values, the oldest first.",
@@ -86,59 +54,49 @@ struct MembersHistory: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var latest: LimitOption
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
 
-    func perform() async throws {
-        let out = output.output
+    func perform(_ club: Club, _ out: Output) async throws {
         let limit = latest.limit
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                guard let found = try await club.heldMember(withUserID: member) else {
-                    throw MissingMember(key: member)
-                }
-                let visits = try await club.heldVisits(of: member, limit: limit).map { visit in
-                    (visit.at, HistoryLine(visit), visit.text.onOneLine)
-                }
-                // That a visit was recorded or undone is reported by the visit.
-                let told: Set<AuditEntry.Action> = [.recordedVisit, .undidVisit]
-                let entries = try await club.heldAuditLog(of: member, limit: limit).filter { !told.contains($0.action) }
-                    .map { ($0.at, HistoryLine($0), $0.text(naming: false)) }
-                let former = try await club.heldFormerValues(of: member, limit: limit).map { value in
-                    (value.end, HistoryLine(value), value.text.onOneLine)
-                }
-                let lines = (visits + entries + former).enumerated()
-                    .sorted { ($0.element.0, -$0.offset) < ($1.element.0, -$1.offset) }.map(\.element)
-                for (_, line, text) in lines.suffix(limit) { try out.result(line, text: text) }
-                let removed = try await club.numberOfRemovedVisits(of: member)
-                if removed > 0 {
-                    out.message(
-                        "\(Count.text(removed, "earlier visit")) \(removed == 1 ? "was" : "were") removed (retention period)."
-                    )
-                } else if lines.isEmpty {
-                    out.message("Nothing is known of what \(found.caption) did.")
-                }
-                if visits.isEmpty, found.numVisits > removed {
-                    let count = Count.text(found.numVisits - removed, "visit")
-                    out.message("\(count) came from a file as a total; when they were is not known.")
-                }
-            }
+        let found = try await club.held(member)
+        let visits = try await club.heldVisits(of: member, limit: limit).map { visit in
+            (visit.at, HistoryLine.json(visit), visit.text.onOneLine)
+        }
+        // That a visit was recorded or undone is reported by the visit.
+        let told: Set<AuditEntry.Action> = [.recordedVisit, .undidVisit]
+        let entries = try await club.heldAuditLog(of: member, limit: limit).filter { !told.contains($0.action) }
+            .map { ($0.at, HistoryLine.json($0), $0.text(naming: false)) }
+        let former = try await club.heldFormerValues(of: member, limit: limit).map { value in
+            (value.end, HistoryLine.json(value), value.text.onOneLine)
+        }
+        let lines = (visits + entries + former).enumerated()
+            .sorted { ($0.element.0, -$0.offset) < ($1.element.0, -$1.offset) }.map(\.element)
+        for (_, line, text) in lines.suffix(limit) { try out.result(line, text: text) }
+        let removed = try await club.numberOfRemovedVisits(of: member)
+        if removed > 0 {
+            out.message(
+                "\(Count.text(removed, "earlier visit")) \(removed == 1 ? "was" : "were") removed (retention period)."
+            )
+        } else if lines.isEmpty {
+            out.message("Nothing is known of what \(found.caption) did.")
+        }
+        if visits.isEmpty, found.numVisits > removed {
+            let count = Count.text(found.numVisits - removed, "visit")
+            out.message("\(count) came from a file as a total; when they were is not known.")
         }
     }
 }
 
-/// `clubctl audit`
-struct Audit: ToolCommand {
+struct Audit: ClubCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows who did what in the club, the latest last.",
         discussion: "JSON keys: \(HistoryLine.actionKeys)."
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @Option(help: "How many of the latest entries at most.")
     var limit = 100
 
@@ -146,14 +104,11 @@ struct Audit: ToolCommand {
         if limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
     }
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                let entries = try await club.auditLog(limit: limit)
-                for entry in entries.reversed() { try out.result(HistoryLine(entry), text: entry.text(naming: true)) }
-                if entries.isEmpty { out.message("Nothing was done yet.") }
-            }
+    func perform(_ club: Club, _ out: Output) async throws {
+        let entries = try await club.auditLog(limit: limit)
+        for entry in entries.reversed() {
+            try out.result(HistoryLine.json(entry), text: entry.text(naming: true))
         }
+        if entries.isEmpty { out.message("Nothing was done yet.") }
     }
 }

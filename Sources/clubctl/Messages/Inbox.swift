@@ -4,7 +4,6 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `clubctl inbox`
 struct Inbox: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows the messages that came to the kiosk, and replays those that could not be processed.",
@@ -23,42 +22,31 @@ struct InboxLine: Encodable, Sendable {
         unhandled, expired, timedOut), reason, settledAt, payload.
         """
 
-    private enum CodingKeys: String, CodingKey {
-        case id, type, source, sourceName, receivedAt, expiresAt, state, attempts, outcome, reason, settledAt, payload
-    }
-
     func encode(to encoder: any Encoder) throws {
         let message = entry.message
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(message.id, forKey: .id)
-        try container.encodeIfPresent(message.type, forKey: .type)
-        try container.encode(message.source.kind, forKey: .source)
-        try container.encodeIfPresent(message.source.name, forKey: .sourceName)
-        try container.encode(ISO8601.text(message.receivedAt), forKey: .receivedAt)
-        try container.encodeIfPresent(message.expiresAt.map(ISO8601.text), forKey: .expiresAt)
-        try container.encode(entry.state, forKey: .state)
-        try container.encode(entry.attempts, forKey: .attempts)
-        try container.encodeIfPresent(entry.outcome?.name, forKey: .outcome)
-        try container.encodeIfPresent(entry.reason, forKey: .reason)
-        try container.encodeIfPresent(entry.settledAt.map(ISO8601.text), forKey: .settledAt)
-        try container.encode(message.payload, forKey: .payload)
+        let fields: JSONObject = [
+            "id": message.id, "type": message.type, "source": message.source.kind, "sourceName": message.source.name,
+            "receivedAt": ISO8601.text(message.receivedAt), "expiresAt": message.expiresAt.map(ISO8601.text),
+            "state": entry.state, "attempts": entry.attempts, "outcome": entry.outcome?.name, "reason": entry.reason,
+            "settledAt": entry.settledAt.map(ISO8601.text), "payload": message.payload,
+        ]
+        try fields.encode(to: encoder)
     }
 
     /// For people; the payload, which may be personal, only if it is wanted.
-    func text(withPayload: Bool) throws -> String {
+    func text(withPayload: Bool = false) -> String {
         let message = entry.message
-        var text = LocalTime.text(message.receivedAt.timeIntervalSince1970)
+        var text = LocalTime.text(message.receivedAt)
         text +=
             "  \(entry.state.rawValue.padded(to: 7))  \(message.type ?? "no type")  \(message.id)  \(message.source)"
         if let outcome = entry.outcome { text += "  \(outcome.name)" }
         if let reason = entry.reason { text += ": \(reason)" }
-        if withPayload { text += "  \(try Output.json(message.payload))" }
+        if withPayload { text += "  \((try? Output.json(message.payload)) ?? "")" }
         return text.onOneLine
     }
 }
 
-/// `clubctl inbox list`
-struct InboxList: ToolCommand {
+struct InboxList: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Shows the messages of the inbox, the latest last.",
@@ -73,34 +61,26 @@ struct InboxList: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @Option(help: ArgumentHelp("Only those in this state: pending, done or dead.", valueName: "state"))
     var state: InboxEntry.State?
     @OptionGroup var latest: LimitOption
     @Flag(help: "Show people what the messages say, too; JSON always has it.")
     var payload = false
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                let entries = try await club.inbox.entries(state, limit: latest.limit)
-                for entry in entries {
-                    let line = InboxLine(entry: entry)
-                    let text = try out.isJSON ? "" : line.text(withPayload: payload)
-                    try out.result(line, text: text)
-                }
-                if entries.isEmpty { out.message("There are no such messages.") }
-            }
+    func perform(_ club: Club, _ out: Output) async throws {
+        let entries = try await club.inbox.entries(state, limit: latest.limit)
+        for entry in entries {
+            let line = InboxLine(entry: entry)
+            try out.result(line, text: line.text(withPayload: payload))
         }
+        if entries.isEmpty { out.message("There are no such messages.") }
     }
 }
 
 extension InboxEntry.State: ExpressibleByArgument {}
 
-/// `clubctl inbox replay`
-struct InboxReplay: ToolCommand {
+struct InboxReplay: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
         abstract: "Lets dead letters be processed once more.",
@@ -115,8 +95,7 @@ struct InboxReplay: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @Flag(help: "All dead letters.")
     var all = false
     @Argument(help: "The messages' identifiers, which 'clubctl inbox list' shows.")
@@ -126,39 +105,32 @@ struct InboxReplay: ToolCommand {
         if ids.isEmpty != all { throw ValidationError("Name the messages, or give --all, and not both.") }
     }
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                let chosen = try await all ? club.inbox.entries(.dead, limit: .max).map(\.id) : ids
-                var (opened, missing) = (0, [String]())
-                for id in chosen {
-                    guard let message = try await club.inbox.reopen(id) else {
-                        missing.append(id)
-                        continue
-                    }
-                    let line = InboxLine(entry: InboxEntry(message: message))
-                    let text = try out.isJSON ? "" : line.text(withPayload: false)
-                    try out.result(line, text: text)
-                    opened += 1
-                }
-                if all, chosen.isEmpty { out.message("There are no dead letters.") }
-                if opened > 0 {
-                    out.message("A kiosk that runs takes them up within some seconds, else the next that is started.")
-                }
-                guard !all, !missing.isEmpty else { return }
-                let names = missing.map { "'\($0)'" }.joined(separator: ", ")
-                throw ToolFailure(
-                    "there is no dead letter \(names); 'clubctl inbox list --state dead' shows all.",
-                    exit: ToolExit.failure
-                )
+    func perform(_ club: Club, _ out: Output) async throws {
+        let chosen = try await all ? club.inbox.entries(.dead, limit: .max).map(\.id) : ids
+        var (opened, missing) = (0, [String]())
+        for id in chosen {
+            guard let message = try await club.inbox.reopen(id) else {
+                missing.append(id)
+                continue
             }
+            let line = InboxLine(entry: InboxEntry(message: message))
+            try out.result(line, text: line.text())
+            opened += 1
         }
+        if all, chosen.isEmpty { out.message("There are no dead letters.") }
+        if opened > 0 {
+            out.message("A kiosk that runs takes them up within some seconds, else the next that is started.")
+        }
+        guard !all, !missing.isEmpty else { return }
+        let names = missing.map { "'\($0)'" }.joined(separator: ", ")
+        throw ToolFailure(
+            "there is no dead letter \(names); 'clubctl inbox list --state dead' shows all.",
+            exit: ToolExit.failure
+        )
     }
 }
 
-/// `clubctl inbox prune`
-struct InboxPrune: ToolCommand {
+struct InboxPrune: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
         abstract: "Forgets messages that were done with before a day, dead letters too.",
@@ -172,8 +144,7 @@ struct InboxPrune: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var confirmation: ConfirmationOptions
     @Option(
         help: ArgumentHelp(
@@ -184,23 +155,13 @@ struct InboxPrune: ToolCommand {
     )
     var before: DateArgument
 
-    private struct Line: Encodable {
-        var removed: Int
-        var before: String
-    }
-
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                let time = LocalTime.text(before.start.timeIntervalSince1970)
-                try await confirmation.ask("Forget all messages that were done with before \(time)?", out)
-                let removed = try await club.inbox.prune(before: before.start)
-                try out.result(
-                    Line(removed: removed, before: ISO8601.text(before.start)),
-                    text: "Forgot \(Count.text(removed, "message")) of before \(time)."
-                )
-            }
-        }
+    func perform(_ club: Club, _ out: Output) async throws {
+        let time = LocalTime.text(before.start)
+        try await confirmation.ask("Forget all messages that were done with before \(time)?", out)
+        let removed = try await club.inbox.prune(before: before.start)
+        try out.result(
+            fields: ["removed": removed, "before": ISO8601.text(before.start)],
+            text: "Forgot \(Count.text(removed, "message")) of before \(time)."
+        )
     }
 }

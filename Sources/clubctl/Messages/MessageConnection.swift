@@ -19,7 +19,12 @@ final class MessageConnection {
     init(_ path: String) throws {
         self.path = path
         let made = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard made >= 0 else { throw Self.failure("connect to \(path)", errno, ToolExit.inputOutput) }
+        guard made >= 0 else {
+            throw ToolFailure(
+                "could not connect to \(path): \(String(cString: strerror(errno)))",
+                exit: ToolExit.inputOutput
+            )
+        }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let name = Array(path.utf8)
@@ -97,10 +102,6 @@ final class MessageConnection {
             }
             pending += part.prefix(count)
         }
-    }
-
-    private static func failure(_ attempt: String, _ code: Int32, _ exit: ExitCode) -> ToolFailure {
-        ToolFailure("could not \(attempt): \(String(cString: strerror(code)))", exit: exit)
     }
 
     /// The kiosk did not take a message.

@@ -163,7 +163,7 @@ final class MessageDesk: Sendable {
     }
 
     private func tell(_ error: ClubError) {
-        if output.isJSON { try? output.result(ClubEvent.error(error, at: Date()), text: "") }
+        try? output.json(ClubEvent.error(error, at: Date()))
         output.message("\(error)")
     }
 

@@ -52,10 +52,8 @@ struct MessageText {
     struct Fault: ExitCoded, CustomStringConvertible {
         /// One for each, with the place.
         var lines: [String]
-
-        var exitCode: ExitCode { ToolExit.malformed }
-
-        var errorCode: String { "malformed" }
+        let exitCode = ToolExit.malformed
+        let errorCode = "malformed"
 
         var description: String {
             lines.prefix(100).joined(separator: "\n")

@@ -29,12 +29,16 @@ struct ProgramRun {
     /// - Throws: ``ToolFailure`` if it could not be started.
     func run(_ cancellation: CardOnReader.Cancellation) throws -> (end: End, lastLine: String?) {
         let (stdin, stderr, exit) = (try Self.pipe(), try Self.pipe(), try Self.pipe())
-        let process: pid_t
-        do {
-            process = try spawn(stdin.read, stderr.write)
-        } catch {
+        let (process, error) = ChildProcess.start(
+            path,
+            isGroup: true,
+            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+            input: .file(stdin.read),
+            errors: .file(stderr.write)
+        )
+        guard error == 0 else {
             for file in [stdin.read, stdin.write, stderr.read, stderr.write, exit.read, exit.write] { close(file) }
-            throw error
+            throw Self.failure(error)
         }
         close(stdin.read)
         close(stderr.write)
@@ -58,26 +62,12 @@ struct ProgramRun {
     // MARK: - Starting
 
     private static func pipe() throws -> (read: Int32, write: Int32) {
-        var ends: [Int32] = [-1, -1]
-        guard Glibc.pipe(&ends) == 0 else { throw failure(errno) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        return (ends[0], ends[1])
+        guard let ends = makePipe() else { throw failure(errno) }
+        return ends
     }
 
     private static func failure(_ code: Int32) -> ToolFailure {
         ToolFailure("could not start the program: \(String(cString: strerror(code)))", exit: ToolExit.failure)
-    }
-
-    private func spawn(_ stdin: Int32, _ stderr: Int32) throws -> pid_t {
-        let (process, error) = ChildProcess.start(
-            path,
-            isGroup: true,
-            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
-            input: .file(stdin),
-            errors: .file(stderr)
-        )
-        guard error == 0 else { throw Self.failure(error) }
-        return process
     }
 
     // MARK: - Waiting

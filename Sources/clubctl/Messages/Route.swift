@@ -4,8 +4,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `clubctl route`
-struct Route: ToolCommand {
+struct Route: DatabaseCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sends messages to a kiosk.",
         discussion: """
@@ -28,8 +27,7 @@ struct Route: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @Option(help: ArgumentHelp("The socket of a kiosk that listens.", valueName: "socket"), completion: .file())
     var to: String?
     @Flag(help: "Wait until a kiosk has processed what was put into the inbox.")
@@ -49,19 +47,16 @@ struct Route: ToolCommand {
         if to != nil, wait { throw ValidationError("--wait goes without --to, which always waits.") }
     }
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            let messages = try await messages()
-            let isWell: Bool
-            if let to {
-                isWell = try await send(messages, to, out)
-            } else {
-                isWell = try await database.withNewClub { try await put(messages, $0, out) }
-            }
-            if messages.isEmpty { out.message("There is no message.") }
-            if !isWell { throw ToolExit.failure }
+    func perform(_ out: Output) async throws {
+        let messages = try await messages()
+        let isWell: Bool
+        if let to {
+            isWell = try await send(messages, to, out)
+        } else {
+            isWell = try await database.withNewClub { try await put(messages, $0, out) }
         }
+        if messages.isEmpty { out.message("There is no message.") }
+        if !isWell { throw ToolExit.failure }
     }
 
     // MARK: Reading

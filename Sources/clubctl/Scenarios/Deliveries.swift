@@ -81,7 +81,7 @@ final class Deliveries: Sendable {
             // Somebody was quicker: it was redeemed or refunded at the desk, or the member was erased.
             if error.kind == .alreadySettled || error.kind == .noSuchExecution { return }
             // It stays to be delivered, and is shown again at the next start.
-            if output.isJSON { try? output.result(ClubEvent.error(error, at: Date()), text: "") }
+            try? output.json(ClubEvent.error(error, at: Date()))
             output.message("\(error)")
         }
     }

@@ -7,9 +7,7 @@ import ToolSupport
 struct ScenarioWords {
     private let scenario: Scenario
 
-    init(_ scenario: Scenario) {
-        self.scenario = scenario
-    }
+    init(_ scenario: Scenario) { self.scenario = scenario }
 
     /// One text for each rule; all of them have to hold.
     var rules: [String] { scenario.allRules.map { words($0) } }
@@ -85,13 +83,7 @@ struct ScenarioWords {
 
     /// In the scenario's own time zone, which its days and hours are those of.
     private func time(_ date: Date) -> String {
-        let style = Date.ISO8601FormatStyle(
-            dateSeparator: .dash,
-            dateTimeSeparator: .space,
-            timeSeparator: .colon,
-            timeZone: scenario.timeZone
-        )
-        return date.formatted(style.year().month().day().time(includingFractionalSeconds: false))
+        LocalTime.text(date.timeIntervalSince1970, in: scenario.timeZone)
     }
 
     private static func times(_ count: Int) -> String {
@@ -158,10 +150,8 @@ struct ScenarioFile: Sendable {
 /// A file of scenarios cannot be used.
 struct ScenarioFileError: ExitCoded, CustomStringConvertible {
     var error: ScenarioConfigurationError
-
-    var exitCode: ExitCode { ToolExit.malformed }
-
-    var errorCode: String { "malformedConfiguration" }
+    let exitCode = ToolExit.malformed
+    let errorCode = "malformedConfiguration"
 
     /// How many findings there are, and a line for each.
     var description: String {

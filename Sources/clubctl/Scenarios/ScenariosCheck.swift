@@ -2,8 +2,7 @@ import ArgumentParser
 import ClubKit
 import ToolSupport
 
-/// `clubctl scenarios check`
-struct ScenariosCheck: ToolCommand {
+struct ScenariosCheck: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Checks a file of scenarios, and names line and column of all that is wrong.",
@@ -26,36 +25,15 @@ struct ScenariosCheck: ToolCommand {
     )
     var file: String
 
-    private struct Line: Encodable {
-        var severity: String
-        var line: Int
-        var column: Int
-        var path: String
-        var message: String
-        var hint: String
-
-        init(_ severity: String, _ finding: ScenarioConfiguration.Finding) {
-            self.severity = severity
-            line = finding.line
-            column = finding.column
-            path = finding.path
-            message = finding.message
-            hint = finding.hint
-        }
-    }
-
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            do {
-                let configuration = try ScenarioFile(path: file).load()
-                try tell([], configuration.warnings, out)
-                out.message("\(file) can be used: \(Count.text(configuration.scenarios.count, "scenario")).")
-            } catch let fault as ScenarioFileError {
-                try tell(fault.error.findings, fault.error.warnings, out)
-                out.message("\(file) cannot be used: \(Count.text(fault.error.findings.count, "fault")).")
-                throw ToolExit.malformed
-            }
+    func perform(_ out: Output) async throws {
+        do {
+            let configuration = try ScenarioFile(path: file).load()
+            try tell([], configuration.warnings, out)
+            out.message("\(file) can be used: \(Count.text(configuration.scenarios.count, "scenario")).")
+        } catch let fault as ScenarioFileError {
+            try tell(fault.error.findings, fault.error.warnings, out)
+            out.message("\(file) cannot be used: \(Count.text(fault.error.findings.count, "fault")).")
+            throw ToolExit.malformed
         }
     }
 
@@ -67,7 +45,10 @@ struct ScenariosCheck: ToolCommand {
         let all = errors.map { ("error", $0) } + warnings.map { ("warning", $0) }
         for (severity, finding) in all.sorted(by: { ($0.1.line, $0.1.column) < ($1.1.line, $1.1.column) }) {
             try out.result(
-                Line(severity, finding),
+                fields: [
+                    "severity": severity, "line": finding.line, "column": finding.column, "path": finding.path,
+                    "message": finding.message, "hint": finding.hint,
+                ],
                 text: severity == "error" ? finding.text(in: file) : "warning: \(finding.text(in: file))"
             )
         }

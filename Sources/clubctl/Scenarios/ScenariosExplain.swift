@@ -4,8 +4,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `clubctl scenarios explain`
-struct ScenariosExplain: ToolCommand {
+struct ScenariosExplain: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         abstract:
@@ -26,36 +25,31 @@ struct ScenariosExplain: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var scenarios: ScenarioFileOptions
     @Option(help: ArgumentHelp("For when; now by default.", discussion: DateArgument.form, valueName: "time"))
     var at: DateArgument?
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            let configuration = try scenarios.file.load(out)
-            try await database.withClub { club in
-                guard let details = try await club.details(of: member) else { throw MissingMember(key: member) }
-                let time = at?.start ?? Date()
-                var shown = 0
-                for scenario in configuration.scenarios {
-                    guard let subject = scenario.subject(for: details) else { continue }
-                    let decision = try await club.decide(scenario, for: subject, at: time)
-                    let line = DecisionLine(decision: decision, scenario: scenario)
-                    try out.result(line, text: line.text)
-                    shown += 1
-                }
-                for ladder in TierLadder.all(in: configuration.scenarios) {
-                    guard let subject = ladder.subject(for: details) else { continue }
-                    let standing = try await ladder.standing(of: subject, at: time, in: club)
-                    try out.result(standing, text: standing.text)
-                }
-                if shown == 0 { out.message("No scenario of the file is about \(details.member.caption).") }
+    func perform(_ out: Output) async throws {
+        let configuration = try scenarios.file.load(out)
+        try await database.withClub { club in
+            guard let details = try await club.details(of: member) else { throw MissingMember(key: member) }
+            let time = at?.start ?? Date()
+            var shown = 0
+            for scenario in configuration.scenarios {
+                guard let subject = scenario.subject(for: details) else { continue }
+                let decision = try await club.decide(scenario, for: subject, at: time)
+                let line = DecisionLine(decision: decision, scenario: scenario)
+                try out.result(line, text: line.text)
+                shown += 1
             }
+            for ladder in TierLadder.all(in: configuration.scenarios) {
+                guard let subject = ladder.subject(for: details) else { continue }
+                try await ladder.show(subject, at: time, in: club, out)
+            }
+            if shown == 0 { out.message("No scenario of the file is about \(details.member.caption).") }
         }
     }
 }
@@ -79,22 +73,13 @@ struct DecisionLine: Encodable, Sendable {
     /// At whose visit.
     var userId: String?
 
-    private var title: String? { scenario?.title }
-
-    private enum CodingKeys: String, CodingKey {
-        case title, userId
-    }
-
     func encode(to encoder: any Encoder) throws {
-        try decision.encode(to: encoder)
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encodeIfPresent(title, forKey: .title)
-        try container.encodeIfPresent(userId, forKey: .userId)
+        try JSONObject(decision, ["title": scenario?.title, "userId": userId]).encode(to: encoder)
     }
 
     /// All of it, for people. Times are in the zone of the scenario, which its days and hours are those of.
     var text: String {
-        let name = title.map { "\(decision.scenario)  \($0)" } ?? decision.scenario
+        let name = scenario?.title.map { "\(decision.scenario)  \($0)" } ?? decision.scenario
         var lines = ["\(name)  (\(ExecutionText.subject(decision.subject)))".onOneLine]
         let counters = decision.counters
         var counted = "happened \(Count.text(counters.executionsCount, "time"))"

@@ -3,8 +3,7 @@ import ClubKit
 import Foundation
 import ToolSupport
 
-/// `clubctl scenarios history`
-struct ScenariosHistory: ToolCommand {
+struct ScenariosHistory: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
         abstract: "Shows what scenarios were charged with, and what became of it, the latest last.",
@@ -19,30 +18,21 @@ struct ScenariosHistory: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @Option(help: ArgumentHelp("Only what this scenario was charged with.", valueName: "id"))
     var scenario: String?
     @OptionGroup var latest: LimitOption
     @Argument(help: "The member's userId, or any of their cards; without one, all that happened.")
     var member: String?
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                var subject: ScenarioSubject?
-                if let member {
-                    guard let found = try await club.member(withUserID: member) else {
-                        throw MissingMember(key: member)
-                    }
-                    subject = .member(found.userId)
-                }
-                let executions = try await club.executions(for: subject, of: scenario, limit: latest.limit)
-                for execution in executions { try out.result(execution, text: ExecutionText.line(execution)) }
-                if executions.isEmpty { out.message("Nothing of this kind has happened.") }
-            }
+    func perform(_ club: Club, _ out: Output) async throws {
+        var subject: ScenarioSubject?
+        if let member {
+            subject = .member(try await club.known(member).userId)
         }
+        let executions = try await club.executions(for: subject, of: scenario, limit: latest.limit)
+        for execution in executions { try out.result(execution, text: ExecutionText.line(execution)) }
+        if executions.isEmpty { out.message("Nothing of this kind has happened.") }
     }
 }
 
@@ -55,12 +45,12 @@ enum ExecutionText {
         """
 
     static func line(_ execution: ScenarioExecution) -> String {
-        var text = LocalTime.text(execution.at.timeIntervalSince1970)
+        var text = LocalTime.text(execution.at)
         text += "  \(execution.state.rawValue.padded(to: 9))  \(execution.scenario), number \(execution.number)"
         text += ", \(subject(execution.subject))  \(execution.id.uuidString)"
         if let actor = execution.actor { text += "  by \(actor)" }
         if let settled = execution.settledAt, execution.state != .delivered {
-            text += "  at \(LocalTime.text(settled.timeIntervalSince1970))"
+            text += "  at \(LocalTime.text(settled))"
         }
         if let reason = execution.reason { text += "  (\(reason))" }
         return text.onOneLine

@@ -4,8 +4,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `clubctl scenarios list`
-struct ScenariosList: ToolCommand {
+struct ScenariosList: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Shows the scenarios of a file in words, and how often each happened.",
@@ -22,88 +21,60 @@ struct ScenariosList: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var scenarios: ScenarioFileOptions
 
-    private struct Line: Encodable {
-        var id: String
-        var title: String?
-        var message: String?
-        var audience: String
-        var group: String?
-        var events: String
-        var priority: Int
-        var exclusive: String?
-        var rules: [String]
-        var charged = 0
-        var delivered = 0
-        var redeemed = 0
-        var refunded = 0
-        var undelivered = 0
+    func perform(_ out: Output) async throws {
+        let configuration = try scenarios.file.load(out)
+        try await database.withClub { club in
+            var counts = try await club.executionCounts()
+            for scenario in configuration.scenarios {
+                let states = counts.removeValue(forKey: scenario.id) ?? [:]
+                try out.result(Self.json(scenario, states), text: Self.text(scenario, states))
+            }
+            if configuration.scenarios.isEmpty { out.message("The file has no scenarios.") }
+            for (id, states) in counts.sorted(by: { $0.key < $1.key }) {
+                let times = Count.text(states.values.reduce(0, +), "time")
+                out.message("'\(id)' happened \(times) and is not in the file any more.")
+            }
+        }
+    }
 
-        init(_ scenario: Scenario, _ states: [ScenarioExecution.State: Int]) {
-            id = scenario.id
-            title = scenario.title
-            message = scenario.message
+    private static func json(_ scenario: Scenario, _ states: [ScenarioExecution.State: Int]) -> JSONObject {
+        let (audience, group): (String, String?) =
             switch scenario.audience {
-            case .members: audience = "members"
-            case .kiosk: audience = "kiosk"
-            case .group(let tag): (audience, group) = ("group", tag)
+            case .members: ("members", nil)
+            case .kiosk: ("kiosk", nil)
+            case .group(let tag): ("group", tag)
             }
-            events = if case .named(let name) = scenario.events { name } else { "visits" }
-            priority = scenario.priority
-            exclusive = scenario.exclusiveGroup
-            rules = ScenarioWords(scenario).rules
-            charged = states.values.reduce(0, +)
-            delivered = states[.delivered] ?? 0
-            redeemed = states[.redeemed] ?? 0
-            refunded = states[.refunded] ?? 0
-            undelivered = states[.charged] ?? 0
-        }
+        let events = if case .named(let name) = scenario.events { name } else { "visits" }
+        return [
+            "id": scenario.id, "title": scenario.title, "message": scenario.message, "audience": audience,
+            "group": group, "events": events, "priority": scenario.priority, "exclusive": scenario.exclusiveGroup,
+            "rules": ScenarioWords(scenario).rules, "charged": states.values.reduce(0, +),
+            "delivered": states[.delivered] ?? 0, "redeemed": states[.redeemed] ?? 0,
+            "refunded": states[.refunded] ?? 0, "undelivered": states[.charged] ?? 0,
+        ]
     }
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            let configuration = try scenarios.file.load(out)
-            try await database.withClub { club in
-                var counts = try await club.executionCounts()
-                for scenario in configuration.scenarios {
-                    let line = Line(scenario, counts.removeValue(forKey: scenario.id) ?? [:])
-                    try out.result(line, text: Self.text(line, scenario))
-                }
-                if configuration.scenarios.isEmpty { out.message("The file has no scenarios.") }
-                for (id, states) in counts.sorted(by: { $0.key < $1.key }) {
-                    let times = Count.text(states.values.reduce(0, +), "time")
-                    out.message("'\(id)' happened \(times) and is not in the file any more.")
-                }
-            }
-        }
-    }
-
-    private static func text(_ line: Line, _ scenario: Scenario) -> String {
-        var lines = [line.title.map { "\(line.id)  \($0.onOneLine)" } ?? line.id]
-        lines.append(
-            "  for \(ScenarioWords(scenario).audience)" + (line.priority == 0 ? "" : ", priority \(line.priority)")
-        )
-        if let exclusive = line.exclusive { lines.append("  only the first of '\(exclusive.onOneLine)' at a visit") }
-        lines += line.rules.map { "  - \($0.onOneLine)" }
-        if line.rules.isEmpty { lines.append("  - at each visit") }
-        var became: [String] = []
-        for (count, word) in [
-            (line.delivered, "delivered"), (line.redeemed, "redeemed"), (line.refunded, "refunded"),
-            (line.undelivered, "yet to be delivered"),
-        ] where count > 0 {
-            became.append("\(Count.grouped(count)) \(word)")
-        }
-        let times = Count.text(line.charged, "time")
+    private static func text(_ scenario: Scenario, _ states: [ScenarioExecution.State: Int]) -> String {
+        let words = ScenarioWords(scenario)
+        var lines = [scenario.title.map { "\(scenario.id)  \($0.onOneLine)" } ?? scenario.id]
+        lines.append("  for \(words.audience)" + (scenario.priority == 0 ? "" : ", priority \(scenario.priority)"))
+        if let group = scenario.exclusiveGroup { lines.append("  only the first of '\(group.onOneLine)' at a visit") }
+        lines += words.rules.map { "  - \($0.onOneLine)" }
+        if words.rules.isEmpty { lines.append("  - at each visit") }
+        let names: [(ScenarioExecution.State, String)] = [
+            (.delivered, "delivered"), (.redeemed, "redeemed"), (.refunded, "refunded"),
+            (.charged, "yet to be delivered"),
+        ]
+        let became = names.compactMap { state, word in states[state].map { "\(Count.grouped($0)) \(word)" } }
+        let times = Count.text(states.values.reduce(0, +), "time")
         lines.append("  happened \(times)" + (became.isEmpty ? "" : ": " + became.joined(separator: ", ")))
         return lines.joined(separator: "\n")
     }
 }
 
-/// `clubctl scenarios`
 struct Scenarios: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows, checks and explains scenarios: what happens at which visit.",
@@ -133,20 +104,11 @@ struct Scenarios: AsyncParsableCommand {
 
 /// The tiers of one reward of a file, which is a scenario `ID/NAME` for each.
 struct TierLadder: Sendable {
-    /// A tier, and a scenario that is due while somebody has the visits for it.
-    private struct Step: Sendable {
-        var name: String
-        var visits: Int
-        var probe: Scenario
-    }
-
     /// The reward's identifier.
-    private(set) var id: String
-
-    private var window: ScenarioWindow
-
-    /// By visits, the fewest first.
-    private var steps: [Step]
+    private let id: String
+    private let window: ScenarioWindow
+    /// By visits, the fewest first: a tier, and a scenario that is due while somebody has the visits for it.
+    private var steps: [(name: String, visits: Int, probe: Scenario)] = []
 
     /// The rewards with tiers, in the order of the file.
     static func all(in scenarios: [Scenario]) -> [TierLadder] {
@@ -162,14 +124,11 @@ struct TierLadder: Sendable {
             probe.events = scenario.events
             probe.timeZone = scenario.timeZone
             probe.rules = [.events(atLeast: visits, atMost: nil, within: window)]
+            let index = ladders.firstIndex { $0.id == id && $0.window == window } ?? ladders.endIndex
+            if index == ladders.endIndex { ladders.append(TierLadder(id: id, window: window)) }
             let name = String(scenario.id[scenario.id.index(after: slash)...])
-            let step = Step(name: name, visits: visits, probe: probe)
-            if let index = ladders.firstIndex(where: { $0.id == id && $0.window == window }) {
-                ladders[index].steps.append(step)
-                ladders[index].steps.sort { $0.visits < $1.visits }
-            } else {
-                ladders.append(TierLadder(id: id, window: window, steps: [step]))
-            }
+            ladders[index].steps.append((name, visits, probe))
+            ladders[index].steps.sort { $0.visits < $1.visits }
         }
         return ladders
     }
@@ -177,35 +136,25 @@ struct TierLadder: Sendable {
     /// Whose tier it is when that member comes.
     func subject(for details: MemberDetails) -> ScenarioSubject? { steps.first?.probe.subject(for: details) }
 
-    /// Which tier somebody has reached at a moment.
-    func standing(of subject: ScenarioSubject, at time: Date, in club: Club) async throws -> TierStanding {
-        var standing = TierStanding(tiers: id, subject: subject, at: ISO8601.text(time))
+    /// Prints which tier somebody has reached at a moment, and what is next.
+    func show(_ subject: ScenarioSubject, at time: Date, in club: Club, _ out: Output) async throws {
+        var (tier, next, missing): (String?, String?, String?)
         for step in steps {
             let decision = try await club.decide(step.probe, for: subject, at: time)
             guard decision.isDue else {
-                standing.next = step.name
-                standing.missing = decision.failures.first?.message
+                (next, missing) = (step.name, decision.failures.first?.message)
                 break
             }
-            standing.tier = step.name
+            tier = step.name
         }
-        return standing
-    }
-}
-
-/// Which tier somebody has reached, and what is next.
-struct TierStanding: Encodable, Sendable {
-    var tiers: String
-    var subject: ScenarioSubject
-    var at: String
-    var tier: String?
-    var next: String?
-    var missing: String?
-
-    /// On one line, for people.
-    var text: String {
-        var text = "\(tiers)  (\(ExecutionText.subject(subject)))  present tier: \(tier ?? "none")"
+        var text = "\(id)  (\(ExecutionText.subject(subject)))  present tier: \(tier ?? "none")"
         if let next { text += "; next: \(next)" + (missing.map { ", \($0)" } ?? "") }
-        return text.onOneLine
+        try out.result(
+            fields: [
+                "tiers": id, "subject": subject, "at": ISO8601.text(time), "tier": tier, "next": next,
+                "missing": missing,
+            ],
+            text: text.onOneLine
+        )
     }
 }

@@ -3,8 +3,7 @@ import ClubKit
 import Foundation
 import ToolSupport
 
-/// `clubctl scenarios redeem`
-struct ScenariosRedeem: ToolCommand {
+struct ScenariosRedeem: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "redeem",
         abstract: "Records that a member has got what a scenario promised; once.",
@@ -19,20 +18,16 @@ struct ScenariosRedeem: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @OptionGroup var execution: ExecutionArgument
 
-    func perform() async throws {
-        try await database.settle(execution, output.output, "Redeemed") { club, id in
-            try await club.redeem(id, by: action.context)
-        }
+    func perform(_ club: Club, _ out: Output) async throws {
+        try execution.show(try await club.redeem(execution.uuid, by: action.context), "Redeemed", out)
     }
 }
 
-/// `clubctl scenarios refund`
-struct ScenariosRefund: ToolCommand {
+struct ScenariosRefund: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "refund",
         abstract: "Takes back what a scenario was charged with: it counts no more.",
@@ -48,8 +43,7 @@ struct ScenariosRefund: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @OptionGroup var execution: ExecutionArgument
 
@@ -57,11 +51,9 @@ struct ScenariosRefund: ToolCommand {
         _ = try action.contextWithReason()
     }
 
-    func perform() async throws {
+    func perform(_ club: Club, _ out: Output) async throws {
         let context = try action.contextWithReason()
-        try await database.settle(execution, output.output, "Refunded") { club, id in
-            try await club.settle(id, .refunded, by: context)
-        }
+        try execution.show(try await club.settle(execution.uuid, .refunded, by: context), "Refunded", out)
     }
 }
 
@@ -70,31 +62,18 @@ struct ExecutionArgument: ParsableArguments, Sendable {
     @Argument(help: "The identifier of what was charged.")
     var id: String
 
+    /// As it was checked.
+    var uuid: UUID { UUID(uuidString: id) ?? UUID() }
+
     func validate() throws {
         if UUID(uuidString: id) == nil {
             throw ValidationError("'\(id)' is no identifier; 'clubctl scenarios history' shows them.")
         }
     }
-}
 
-extension DatabaseOptions {
-    /// Reports what became of an execution, and shows it as it is then.
-    fileprivate func settle(
-        _ execution: ExecutionArgument,
-        _ out: Output,
-        _ word: String,
-        _ work: (Club, UUID) async throws -> ScenarioExecution
-    ) async throws {
-        guard let id = UUID(uuidString: execution.id) else { return }
-        try await out.tellingErrors {
-            try await withClub { club in
-                let settled = try await work(club, id)
-                let who = ExecutionText.subject(settled.subject)
-                try out.result(
-                    settled,
-                    text: "\(word): \(settled.scenario), number \(settled.number), of \(who).".onOneLine
-                )
-            }
-        }
+    /// Shows the execution as it is after it was settled.
+    func show(_ settled: ScenarioExecution, _ word: String, _ out: Output) throws {
+        let who = ExecutionText.subject(settled.subject)
+        try out.result(settled, text: "\(word): \(settled.scenario), number \(settled.number), of \(who).".onOneLine)
     }
 }

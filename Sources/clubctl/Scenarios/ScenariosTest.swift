@@ -3,8 +3,7 @@ import ClubKit
 import Foundation
 import ToolSupport
 
-/// `clubctl scenarios test`
-struct ScenariosTest: ToolCommand {
+struct ScenariosTest: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "test",
         abstract: "Shows what a visit would bring a member, without counting one.",
@@ -21,8 +20,7 @@ struct ScenariosTest: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var scenarios: ScenarioFileOptions
     @Option(help: ArgumentHelp("When the visit is; now by default.", discussion: DateArgument.form, valueName: "time"))
     var at: DateArgument?
@@ -35,38 +33,28 @@ struct ScenariosTest: ToolCommand {
         if (member == nil) != all { throw ValidationError("Name a member, or give --all, and not both.") }
     }
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            let configuration = try scenarios.file.load(out)
-            try await database.withClub { club in
-                let time = at?.start ?? Date()
-                var members: [String] = []
-                if let member {
-                    guard let found = try await club.member(withUserID: member) else {
-                        throw MissingMember(key: member)
-                    }
-                    members = [found.userId]
-                } else {
-                    members = try await club.userIDs()
+    func perform(_ out: Output) async throws {
+        let configuration = try scenarios.file.load(out)
+        try await database.withClub { club in
+            let time = at?.start ?? Date()
+            let members =
+                if let member { [try await club.known(member).userId] } else { try await club.userIDs() }
+            var happens = 0
+            for userId in members {
+                try Task.checkCancellation()
+                let decisions = try await club.preview(configuration.scenarios, visitOf: userId, at: time)
+                var taken: Set<String> = []
+                // By priority, as at a tap.
+                for decision in decisions where decision.isDue {
+                    let scenario = configuration.scenarios.first { $0.id == decision.scenario }
+                    if let group = scenario?.exclusiveGroup, !taken.insert(group).inserted { continue }
+                    let line = DecisionLine(decision: decision, scenario: scenario, userId: userId)
+                    try out.result(line, text: Self.text(userId, decision, scenario))
+                    happens += 1
                 }
-                var happens = 0
-                for userId in members {
-                    try Task.checkCancellation()
-                    let decisions = try await club.preview(configuration.scenarios, visitOf: userId, at: time)
-                    var taken: Set<String> = []
-                    // By priority, as at a tap.
-                    for decision in decisions where decision.isDue {
-                        let scenario = configuration.scenarios.first { $0.id == decision.scenario }
-                        if let group = scenario?.exclusiveGroup, !taken.insert(group).inserted { continue }
-                        let line = DecisionLine(decision: decision, scenario: scenario, userId: userId)
-                        try out.result(line, text: Self.text(userId, decision, scenario))
-                        happens += 1
-                    }
-                }
-                if members.isEmpty { return out.message("There are no members.") }
-                if happens == 0 { out.message("Such a visit would bring nothing.") }
             }
+            if members.isEmpty { return out.message("There are no members.") }
+            if happens == 0 { out.message("Such a visit would bring nothing.") }
         }
     }
 

@@ -19,16 +19,6 @@ enum Count {
 }
 
 extension String {
-    /// With spaces behind it, up to that many characters.
-    func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: max(0, width - count))
-    }
-
-    /// With spaces before it, up to that many characters.
-    func padded(onTheLeftTo width: Int) -> String {
-        String(repeating: " ", count: max(0, width - count)) + self
-    }
-
     /// On one line, as tables need it.
     var onOneLine: String { String(map { $0.isNewline ? " " : $0 }) }
 }

@@ -145,6 +145,33 @@ extension TransferError: ExitCoded {
     package var errorCode: String { cause?.kind.rawValue ?? kind.rawValue }
 }
 
+/// What every command that works with a club has.
+struct ClubOptions: ParsableArguments, Sendable {
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+}
+
+/// A command on the club's database.
+protocol DatabaseCommand: ReportingCommand {
+    var options: ClubOptions { get }
+}
+
+extension DatabaseCommand {
+    var output: OutputOptions { options.output }
+    var database: DatabaseOptions { options.database }
+}
+
+/// A command that works with a club that is open on a database which must exist already.
+protocol ClubCommand: DatabaseCommand {
+    func perform(_ club: Club, _ out: Output) async throws
+}
+
+extension ClubCommand {
+    func perform(_ out: Output) async throws {
+        try await database.withClub { try await perform($0, out) }
+    }
+}
+
 /// Who does something, and why: for the audit log.
 struct ActionOptions: ParsableArguments, Sendable {
     @Option(
@@ -169,10 +196,7 @@ struct ActionOptions: ParsableArguments, Sendable {
         return context
     }
 
-    private static var user: String? {
-        guard let entry = getpwuid(getuid()), let name = entry.pointee.pw_name else { return nil }
-        return String(cString: name)
-    }
+    private static var user: String? { getpwuid(getuid())?.pointee.pw_name.map { String(cString: $0) } }
 }
 
 /// A question before what cannot be taken back.
@@ -210,12 +234,24 @@ struct LimitOption: ParsableArguments {
 /// There is no member with that userId or card.
 struct MissingMember: ExitCoded, CustomStringConvertible {
     var key: String
-
-    var exitCode: ExitCode { ToolExit.failure }
-
-    var errorCode: String { ClubError.Kind.noSuchMember.rawValue }
+    let exitCode = ToolExit.failure
+    let errorCode = ClubError.Kind.noSuchMember.rawValue
 
     var description: String {
         "there is no member with the userId or card '\(key)'; 'clubctl members search' finds members."
+    }
+}
+
+extension Club {
+    /// The member with that userId or card.
+    func known(_ key: String) async throws -> Member {
+        guard let member = try await member(withUserID: key) else { throw MissingMember(key: key) }
+        return member
+    }
+
+    /// The same, also of one who was deleted and of whom something is held.
+    func held(_ key: String) async throws -> Member {
+        guard let member = try await heldMember(withUserID: key) else { throw MissingMember(key: key) }
+        return member
     }
 }

@@ -10,14 +10,9 @@ struct DateArgument: ExpressibleByArgument, Sendable, Hashable {
     var end: Date
 
     init?(argument: String) {
-        if let date = ISO8601.date(argument) {
-            start = date
-            end = date
-            return
-        }
-        guard let day = Self.day(argument) else { return nil }
-        start = day.start
-        end = day.end
+        let moment = ISO8601.date(argument).map { DateInterval(start: $0, duration: 0) }
+        guard let span = moment ?? Self.day(argument) else { return nil }
+        (start, end) = (span.start, span.end)
     }
 
     private static func day(_ text: String) -> DateInterval? {
@@ -57,9 +52,6 @@ struct SpanOptions: ParsableArguments, Sendable {
 
 /// Times for people: in the zone of the machine, which `TZ` chooses. JSON has them in UTC.
 enum LocalTime {
-    /// `2026-11-21 08:30:00`.
-    static func text(_ seconds: Double) -> String { text(seconds, in: .current) }
-
     /// The same in a zone, whose name follows where its clocks show something else than this machine's:
     /// `2026-11-21 09:30:00 Europe/Berlin`.
     static func named(_ date: Date, in zone: TimeZone) -> String {
@@ -68,9 +60,12 @@ enum LocalTime {
     }
 
     /// The time of the day, with which the kiosk's lines begin.
-    static func ofDay(_ date: Date) -> Substring { text(date.timeIntervalSince1970).suffix(8) }
+    static func ofDay(_ date: Date) -> Substring { text(date).suffix(8) }
 
-    private static func text(_ seconds: Double, in zone: TimeZone) -> String {
+    static func text(_ date: Date) -> String { text(date.timeIntervalSince1970) }
+
+    /// `2026-11-21 08:30:00`.
+    static func text(_ seconds: Double, in zone: TimeZone = .current) -> String {
         let style = Date.ISO8601FormatStyle(
             dateSeparator: .dash,
             dateTimeSeparator: .space,

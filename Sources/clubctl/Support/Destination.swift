@@ -5,27 +5,20 @@ import ToolSupport
 
 /// Where a file that a person asked for goes: to a path, or to standard output.
 struct Destination: Sendable {
-    private let path: String
-
     /// `-` is standard output.
-    init(_ path: String) {
-        self.path = path
-    }
+    let path: String
 
     /// The path, for people.
-    static func name(_ path: String) -> String { path == "-" ? "standard output" : path }
+    var name: String { path == "-" ? "standard output" : path }
 
     /// Calls the closure with the path of a file to write.
     ///
     /// What goes to standard output takes the way through a pipe: it may be a file, which is not to be replaced.
     func write<Value>(_ work: (String) async throws -> Value) async throws -> Value {
         guard path == "-" else { return try await work(path) }
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else {
+        guard let (reading, writing) = makePipe() else {
             throw ToolFailure("could not make a pipe: \(String(cString: strerror(errno)))", exit: ToolExit.inputOutput)
         }
-        let (reading, writing) = (ends[0], ends[1])
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         async let copied = Self.copy(from: reading)
         let result: Result<Value, any Error>
         do {
@@ -51,9 +44,7 @@ struct Destination: Sendable {
         }
         if let failure {
             // Whoever read has seen enough.
-            if failure == EPIPE { throw ToolExit.success }
-            let reason = String(cString: strerror(failure))
-            throw ToolFailure("could not write to standard output: \(reason)", exit: ToolExit.inputOutput)
+            throw failure == EPIPE ? ToolExit.success : Output.failure(failure)
         }
     }
 
@@ -63,15 +54,7 @@ struct Destination: Sendable {
             let count = read(reading, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return count < 0 ? errno : nil }
-            var written = 0
-            while written < count {
-                let part = buffer.withUnsafeBytes { bytes in
-                    Foundation.write(STDOUT_FILENO, bytes.baseAddress.map { $0 + written }, count - written)
-                }
-                if part < 0, errno == EINTR { continue }
-                guard part > 0 else { return errno }
-                written += part
-            }
+            if let failure = Output.write(buffer.prefix(count), to: STDOUT_FILENO) { return failure }
         }
     }
 }

@@ -67,7 +67,7 @@ struct SnapshotOptions: ParsableArguments, Sendable {
                 } catch {
                     guard error.kind != .cancelled, !Task.isCancelled else { return }
                     output.message("Warning: \(error)")
-                    if output.isJSON { try? output.result(ClubEvent.error(error, at: now), text: "") }
+                    try? output.json(ClubEvent.error(error, at: now))
                 }
             }
         }

@@ -3,8 +3,7 @@ import ClubKit
 import Foundation
 import ToolSupport
 
-/// `clubctl backup`
-struct Backup: ToolCommand {
+struct Backup: ClubCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copies the database into a new file, while the kiosk runs.",
         discussion: """
@@ -19,35 +18,23 @@ struct Backup: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "The new file.", completion: .file(extensions: ["sqlite"]))
     var file: String
 
-    private struct Line: Encodable {
-        var file: String
-        var bytes: Int
-    }
-
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                let bar = ProgressBar("Copying", out)
-                defer { bar.end() }
-                let url = URL(fileURLWithPath: file)
-                try await club.backup(to: url, by: action.context) { progress in
-                    bar.show(progress.fraction, Count.text(progress.pagesDone, "page"))
-                }
-                bar.end()
-                let size = try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int
-                let bytes = (size ?? nil) ?? 0
-                try out.result(
-                    Line(file: file, bytes: bytes),
-                    text: "Wrote a backup of \(Count.grouped(bytes)) bytes to \(file)."
-                )
-            }
+    func perform(_ club: Club, _ out: Output) async throws {
+        let bar = ProgressBar("Copying", out)
+        defer { bar.end() }
+        let url = URL(fileURLWithPath: file)
+        try await club.backup(to: url, by: action.context) { progress in
+            bar.show(progress.fraction, Count.text(progress.pagesDone, "page"))
         }
+        bar.end()
+        let bytes = (try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int) ?? 0
+        try out.result(
+            fields: ["file": file, "bytes": bytes],
+            text: "Wrote a backup of \(Count.grouped(bytes)) bytes to \(file)."
+        )
     }
 }

@@ -3,8 +3,7 @@ import ClubKit
 import Foundation
 import ToolSupport
 
-/// `clubctl export`
-struct Export: ToolCommand {
+struct Export: ClubCommand {
     static let configuration = CommandConfiguration(
         abstract: "Writes all members to a file.",
         discussion: """
@@ -22,8 +21,7 @@ struct Export: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @Option(help: "The form of the file.")
     var type: TransferFormat?
@@ -55,32 +53,27 @@ struct Export: ToolCommand {
         }
     }
 
-    func perform() async throws {
+    func perform(_ club: Club, _ out: Output) async throws {
         guard let format else { return }
-        let out = output.output
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                let bar = ProgressBar("Exporting", out)
-                defer { bar.end() }
-                let report = try await Destination(file).write { path in
-                    try await club.exportMembers(
-                        to: path,
-                        options: ExportOptions(format: format, columns: columns, overwrite: force),
-                        by: action.context,
-                        progress: { bar.show($0) }
-                    )
-                }
-                bar.end()
-                for name in report.emptyColumns {
-                    out.message("No member has a value '\(name.onOneLine)': its column is empty. Check --columns.")
-                }
-                for userId in report.tooLong {
-                    out.message("\(userId.onOneLine) holds too much for other kiosks to take: shorten the values.")
-                }
-                if let failure = report.auditFailure { out.message("Not in the audit log: \(failure)") }
-                let text = "Wrote \(Count.text(report.members, "member")) to \(Destination.name(file))."
-                if file == "-" { out.message(text) } else { try out.result(report, text: text) }
-            }
+        let bar = ProgressBar("Exporting", out)
+        defer { bar.end() }
+        let report = try await Destination(path: file).write { path in
+            try await club.exportMembers(
+                to: path,
+                options: ExportOptions(format: format, columns: columns, overwrite: force),
+                by: action.context,
+                progress: { bar.show($0) }
+            )
         }
+        bar.end()
+        for name in report.emptyColumns {
+            out.message("No member has a value '\(name.onOneLine)': its column is empty. Check --columns.")
+        }
+        for userId in report.tooLong {
+            out.message("\(userId.onOneLine) holds too much for other kiosks to take: shorten the values.")
+        }
+        if let failure = report.auditFailure { out.message("Not in the audit log: \(failure)") }
+        let text = "Wrote \(Count.text(report.members, "member")) to \(Destination(path: file).name)."
+        if file == "-" { out.message(text) } else { try out.result(report, text: text) }
     }
 }

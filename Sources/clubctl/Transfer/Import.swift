@@ -6,8 +6,7 @@ import ToolSupport
 
 extension TransferFormat: ExpressibleByArgument {}
 
-/// `clubctl import`
-struct Import: ToolCommand {
+struct Import: DatabaseCommand {
     static let configuration = CommandConfiguration(
         abstract: "Takes in the members of a file.",
         discussion: """
@@ -38,8 +37,7 @@ struct Import: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @Flag(help: "Say what would happen, with --json row by row, and change nothing.")
     var dryRun = false
@@ -73,25 +71,32 @@ struct Import: ToolCommand {
 
     private var mode: MergeMode { overwrite ? .overwrite : merge ? .merge : .addOnly }
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            // Before the database is touched: a missing file must not leave an empty club behind.
-            let input = file == "-" ? try await SpooledInput() : nil
-            guard input != nil || FileManager.default.fileExists(atPath: file) else {
-                throw TransferError(.notFound, file: file)
+    func perform(_ out: Output) async throws {
+        // Before the database is touched: a missing file must not leave an empty club behind.
+        let input = file == "-" ? try await SpooledInput() : nil
+        guard input != nil || FileManager.default.fileExists(atPath: file) else {
+            throw TransferError(.notFound, file: file)
+        }
+        // It stays open until all is done.
+        defer { withExtendedLifetime(input) {} }
+        try await database.withClub(dryRun: dryRun) { club in
+            let plans = Mutex(Plans())
+            let report = try await importing(input?.path ?? file, into: club, out) { row in
+                plans.withLock { $0.add(row) }
             }
-            // It stays open until all is done.
-            defer { withExtendedLifetime(input) {} }
-            try await database.withClub(dryRun: dryRun) { club in
-                let plans = Mutex(Plans())
-                let report = try await importing(input?.path ?? file, into: club, out) { row in
-                    plans.withLock { $0.add(row) }
-                }
-                let text = ImportText(report: report, name: name, mode: mode, plans: plans.withLock(\.self)).text
-                try out.result(ReportLine(report), text: text)
-                if report.malformed > 0 { throw ToolExit.malformed }
-            }
+            let text = ImportText(report: report, name: name, mode: mode, plans: plans.withLock(\.self)).text
+            // Without its rows, which have lines of their own.
+            try out.result(
+                fields: [
+                    "event": "report", "file": report.file, "format": report.format, "dryRun": report.dryRun,
+                    "columns": report.columns, "total": report.total, "created": report.created,
+                    "changed": report.changed, "kept": report.kept, "conflicting": report.conflicting,
+                    "skipped": report.skipped, "malformed": report.malformed, "records": report.records,
+                    "newRecords": report.newRecords, "notes": report.notes,
+                ],
+                text: text
+            )
+            if report.malformed > 0 { throw ToolExit.malformed }
         }
     }
 
@@ -114,7 +119,7 @@ struct Import: ToolCommand {
             told = { row in
                 guard failure.withLock({ $0 == nil }) else { return }
                 do {
-                    try out.result(RowLine(row: row), text: "")
+                    try out.json(JSONObject(row, ["event": "row"]))
                 } catch {
                     failure.withLock { $0 = error }
                 }
@@ -143,7 +148,7 @@ struct Import: ToolCommand {
             }
             bar.end()
             let count = rows.withLock(\.self)
-            if out.isJSON { try out.result(InterruptedLine(file: file, rows: count), text: "") }
+            try out.json(fields: ["event": "interrupted", "file": file, "rows": count])
             let taken = dryRun ? "were looked at; nothing was changed" : "were taken in"
             out.message(
                 """
@@ -151,52 +156,6 @@ struct Import: ToolCommand {
                 """
             )
             throw ToolExit.interrupted
-        }
-    }
-
-    private struct RowLine: Encodable {
-        var row: ImportedRow
-
-        private enum CodingKeys: String, CodingKey { case event }
-
-        func encode(to encoder: any Encoder) throws {
-            try row.encode(to: encoder)
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode("row", forKey: .event)
-        }
-    }
-
-    private struct InterruptedLine: Encodable {
-        var event = "interrupted"
-        var file: String
-        var rows: Int
-    }
-
-    /// The report without its rows, which have lines of their own.
-    private struct ReportLine: Encodable {
-        var event = "report"
-        var file: String
-        var format: TransferFormat
-        var dryRun: Bool
-        var columns: [ImportReport.Column]
-        var total, created, changed, kept, conflicting, skipped, malformed, records, newRecords: Int
-        var notes: [String]
-
-        init(_ report: ImportReport) {
-            file = report.file
-            format = report.format
-            dryRun = report.dryRun
-            columns = report.columns
-            total = report.total
-            created = report.created
-            changed = report.changed
-            kept = report.kept
-            conflicting = report.conflicting
-            skipped = report.skipped
-            malformed = report.malformed
-            records = report.records
-            newRecords = report.newRecords
-            notes = report.notes
         }
     }
 }

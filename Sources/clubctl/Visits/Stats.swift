@@ -3,8 +3,7 @@ import ClubKit
 import Foundation
 import ToolSupport
 
-/// `clubctl stats`
-struct Stats: ToolCommand {
+struct Stats: ClubCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows how the club is visited: today, by hour and by day.",
         discussion: """
@@ -24,24 +23,8 @@ struct Stats: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var span: SpanOptions
-
-    private struct Line: Encodable {
-        var statistics: ClubStatistics
-        var today: ClubStatistics
-        var members: Int
-
-        private enum CodingKeys: String, CodingKey { case today, members }
-
-        func encode(to encoder: any Encoder) throws {
-            try statistics.encode(to: encoder)
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(today, forKey: .today)
-            try container.encode(members, forKey: .members)
-        }
-    }
 
     private static func check(_ from: Date, before end: Date) throws {
         if from >= end {
@@ -56,25 +39,20 @@ struct Stats: ToolCommand {
         }
     }
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                let now = Date()
-                var calendar = Calendar(identifier: .gregorian)
-                calendar.timeZone = .current
-                let tomorrow = calendar.dateInterval(of: .day, for: now)?.end ?? now
-                let to = span.to?.end ?? tomorrow
-                if let from = span.from?.start { try Self.check(from, before: to) }
-                let month = calendar.date(byAdding: .day, value: -30, to: to) ?? to
-                let line = Line(
-                    statistics: try await club.statistics(from: span.from?.start ?? month, to: to),
-                    today: try await club.statistics(ofDayAt: now),
-                    members: try await club.memberCount()
-                )
-                let chart = StatisticsText(width: min(Terminal.width, 100))
-                try out.result(line, text: chart.text(line.statistics, today: line.today, members: line.members))
-            }
-        }
+    func perform(_ club: Club, _ out: Output) async throws {
+        let now = Date()
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .current
+        let tomorrow = calendar.dateInterval(of: .day, for: now)?.end ?? now
+        let to = span.to?.end ?? tomorrow
+        if let from = span.from?.start { try Self.check(from, before: to) }
+        let month = calendar.date(byAdding: .day, value: -30, to: to) ?? to
+        let statistics = try await club.statistics(from: span.from?.start ?? month, to: to)
+        let today = try await club.statistics(ofDayAt: now)
+        let members = try await club.memberCount()
+        try out.result(
+            JSONObject(statistics, ["today": today, "members": members]),
+            text: StatisticsText(width: min(Terminal.width, 100)).text(statistics, today: today, members: members)
+        )
     }
 }

@@ -4,7 +4,6 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `clubctl visits`
 struct Visits: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Exports visits, and removes old ones.",
@@ -12,8 +11,7 @@ struct Visits: AsyncParsableCommand {
     )
 }
 
-/// `clubctl visits export`
-struct VisitsExport: ToolCommand {
+struct VisitsExport: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Writes every tap and visit to a CSV file, with whether it counts or why not.",
@@ -29,8 +27,7 @@ struct VisitsExport: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var span: SpanOptions
     @OptionGroup var action: ActionOptions
     @Flag(help: "Replace the file if it exists.")
@@ -42,36 +39,30 @@ struct VisitsExport: ToolCommand {
         if file == "-", output.json { throw ValidationError("With --json the rows need a file.") }
     }
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                let bar = ProgressBar("Exporting", out)
-                defer { bar.end() }
-                let report = try await Destination(file).write { path in
-                    try await club.exportTaps(
-                        to: path,
-                        from: span.from?.start,
-                        until: span.to?.end,
-                        overwrite: force,
-                        by: action.context,
-                        progress: { bar.show($0) }
-                    )
-                }
-                bar.end()
-                if let failure = report.auditFailure { out.message("Not in the audit log: \(failure)") }
-                let text = """
-                    Wrote \(Count.text(report.rows, "row")) to \(Destination.name(file)), \
-                    \(Count.grouped(report.counted)) of them counted visits.
-                    """
-                if file == "-" { out.message(text) } else { try out.result(report, text: text) }
-            }
+    func perform(_ club: Club, _ out: Output) async throws {
+        let bar = ProgressBar("Exporting", out)
+        defer { bar.end() }
+        let report = try await Destination(path: file).write { path in
+            try await club.exportTaps(
+                to: path,
+                from: span.from?.start,
+                until: span.to?.end,
+                overwrite: force,
+                by: action.context,
+                progress: { bar.show($0) }
+            )
         }
+        bar.end()
+        if let failure = report.auditFailure { out.message("Not in the audit log: \(failure)") }
+        let text = """
+            Wrote \(Count.text(report.rows, "row")) to \(Destination(path: file).name), \
+            \(Count.grouped(report.counted)) of them counted visits.
+            """
+        if file == "-" { out.message(text) } else { try out.result(report, text: text) }
     }
 }
 
-/// `clubctl visits prune`
-struct VisitsPrune: ToolCommand {
+struct VisitsPrune: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
         abstract: "Removes visits that are older than a retention period allows.",
@@ -88,8 +79,7 @@ struct VisitsPrune: ToolCommand {
             """
     )
 
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: ClubOptions
     @OptionGroup var action: ActionOptions
     @OptionGroup var confirmation: ConfirmationOptions
     @Option(
@@ -101,44 +91,35 @@ struct VisitsPrune: ToolCommand {
     )
     var before: DateArgument
 
-    private struct Line: Encodable {
-        var removed: Int
-        var kept: Int?
-        var before: String
-    }
-
     func validate() throws {
         if before.start > Date() { throw ValidationError("--before takes a day or time that has been.") }
     }
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            try await database.withClub { club in
-                let time = LocalTime.text(before.start.timeIntervalSince1970)
-                let (count, scenarioDays) = try await club.oldVisits(before: before.start)
-                if let days = scenarioDays {
-                    out.message(
-                        "Scenarios look \(Count.text(days, "day")) back, and will count only what is left of these days."
-                    )
-                }
-                try await confirmation.ask("Remove \(Count.text(count, "visit")) before \(time)?", out)
-                let removed = try await club.pruneVisits(before: before.start, action.context, warns: false)
-                let kept = try await club.oldVisits(before: before.start).count
-                try out.result(
-                    Line(removed: removed, kept: kept > 0 ? kept : nil, before: ISO8601.text(before.start)),
-                    text: "Removed \(Count.text(removed, "visit")) before \(time)."
-                )
-                if kept > 0 {
-                    out.message(
-                        """
-                        \(Count.text(kept, "visit")) before \(time) cannot be removed yet: the clock was ahead when an \
-                        earlier visit of the same member was recorded, and visits go in the order in which they were \
-                        recorded. They go once that one is old too.
-                        """
-                    )
-                }
-            }
+    func perform(_ club: Club, _ out: Output) async throws {
+        let time = LocalTime.text(before.start)
+        let (count, scenarioDays) = try await club.oldVisits(before: before.start)
+        if let days = scenarioDays {
+            out.message(
+                "Scenarios look \(Count.text(days, "day")) back, and will count only what is left of these days."
+            )
+        }
+        try await confirmation.ask("Remove \(Count.text(count, "visit")) before \(time)?", out)
+        let removed = try await club.pruneVisits(before: before.start, action.context, warns: false)
+        let kept = try await club.oldVisits(before: before.start).count
+        try out.result(
+            fields: [
+                "removed": removed, "kept": kept > 0 ? kept : nil, "before": ISO8601.text(before.start),
+            ],
+            text: "Removed \(Count.text(removed, "visit")) before \(time)."
+        )
+        if kept > 0 {
+            out.message(
+                """
+                \(Count.text(kept, "visit")) before \(time) cannot be removed yet: the clock was ahead when an \
+                earlier visit of the same member was recorded, and visits go in the order in which they were \
+                recorded. They go once that one is old too.
+                """
+            )
         }
     }
 }

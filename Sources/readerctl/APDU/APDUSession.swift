@@ -23,14 +23,6 @@ struct APDUSession {
         pipeline = APDUPipeline(card.channel)
     }
 
-    private struct Line: Encodable {
-        var command: String
-        var data: String
-        var statusWord: String?
-        var statusName: String?
-        var durationMs: Double
-    }
-
     /// Sends a command and shows the answer.
     ///
     /// - Throws: `ReaderError`; exit code 1 if the status word is another than the expected one.
@@ -41,14 +33,14 @@ struct APDUSession {
             try output.text("> " + Hex.encode(shorthand.bytes, separator: " "))
             let answer = try exchange(shorthand)
             let status = answer.statusWord
-            let line = Line(
-                command: shorthand.bytes.hex,
-                data: answer.data.hex,
-                statusWord: [status.sw1, status.sw2].hex,
-                statusName: status.name,
-                durationMs: milliseconds(since: start)
+            let word = [status.sw1, status.sw2].hex
+            try output.result(
+                fields: [
+                    "command": shorthand.bytes.hex, "data": answer.data.hex, "statusWord": word,
+                    "statusName": status.name, "durationMs": milliseconds(since: start),
+                ],
+                text: "< " + text(answer.data, "\(word) (\(status.name))")
             )
-            try output.result(line, text: "< " + text(answer.data, "\([status.sw1, status.sw2].hex) (\(status.name))"))
             if let expected = shorthand.expectedStatus, status != expected {
                 throw ToolFailure(
                     "The status word is \(status), and \(expected) was expected, for the command \(shorthand.bytes.hex).",
@@ -58,12 +50,10 @@ struct APDUSession {
         case .frame(let frame):
             try output.text(">> " + Self.text(frame))
             let answer = try card.channel.transceive(frame)
-            let line = Line(
-                command: frame.text,
-                data: answer.text,
-                durationMs: milliseconds(since: start)
+            try output.result(
+                fields: ["command": frame.text, "data": answer.text, "durationMs": milliseconds(since: start)],
+                text: "<< " + (style.hexdump ? text(answer.bytes, "") : Self.text(answer))
             )
-            try output.result(line, text: "<< " + (style.hexdump ? text(answer.bytes, "") : Self.text(answer)))
         }
     }
 

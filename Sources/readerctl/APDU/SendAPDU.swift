@@ -3,8 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `readerctl apdu`
-struct SendAPDU: ToolCommand {
+struct SendAPDU: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "apdu",
         abstract: "Sends commands to a card and shows its answers.",
@@ -78,32 +77,29 @@ struct SendAPDU: ToolCommand {
         if raw, aid != nil || app != nil { throw ValidationError("With --raw there is no application to select.") }
     }
 
-    func perform() async throws {
+    func perform(_ out: Output) async throws {
         // Bytes of one command, apart: each would be sent as a command of its own.
         if commands.count > 1, commands.allSatisfy({ $0.utf8.count == 2 && $0.allSatisfy(\.isHexDigit) }) {
             throw ValidationError("One command an argument: quote it, as in \"\(commands.joined(separator: " "))\".")
         }
-        let out = output.output
-        try await out.tellingErrors {
-            let style = APDUSession.Style(isRaw: raw, followsUp: !noFollowUp, hexdump: hexdump)
-            let first = try selection()
-            // All is read before a card is waited for: a slip of the pen on line 9 must not show after line 8 was sent.
-            let script = try await commandsToSend(style)
-            // The editor shows what is typed on standard error.
-            let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
-            try await card.withCard(out, replaying: source.replay, within: nil) { card in
-                let session = APDUSession(card, out, style)
-                for command in first { try session.send(command) }
-                if let script {
-                    for (place, command) in script {
-                        try card.cancellation.check()
-                        try Self.telling(place) { try session.send(command) }
-                    }
-                } else if isTerminal {
-                    try APDUShell(session, out).run()
-                } else {
-                    try sendLines(session)
+        let style = APDUSession.Style(isRaw: raw, followsUp: !noFollowUp, hexdump: hexdump)
+        let first = try selection()
+        // All is read before a card is waited for: a slip of the pen on line 9 must not show after line 8 was sent.
+        let script = try await commandsToSend(style)
+        // The editor shows what is typed on standard error.
+        let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
+        try await card.withCard(out, replaying: source.replay, within: nil) { card in
+            let session = APDUSession(card, out, style)
+            for command in first { try session.send(command) }
+            if let script {
+                for (place, command) in script {
+                    try card.cancellation.check()
+                    try Self.telling(place) { try session.send(command) }
                 }
+            } else if isTerminal {
+                try APDUShell(session, out).run()
+            } else {
+                try sendLines(session)
             }
         }
     }

@@ -3,8 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `readerctl capture check`
-struct CaptureCheck: ToolCommand {
+struct CaptureCheck: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Says what is in capture files, and what a reviewer would ask about.",
@@ -28,45 +27,13 @@ struct CaptureCheck: ToolCommand {
     @Argument(help: "Capture files, or directories of them.", completion: .file(extensions: ["capture"]))
     var files: [String]
 
-    private struct Line: Encodable {
-        var file: String
-        var valid: Bool
-        var title: String?
-        var source: String?
-        var license: String?
-        var started: String?
-        var readers: [String]?
-        var presentations: Int?
-        var exchanges: Int?
-        var rawFrames: Int?
-        var controls: Int?
-        var faults: Int?
-        var lines: Int?
-        var readerLines: Int?
-        var durationMs: Double?
-        var technologies: [Technology]?
-        var warnings: [CaptureWarning]?
-        var error: Fault?
-    }
-
-    private struct Fault: Encodable {
-        var code: String
-        var line: Int?
-        var column: Int?
-        var message: String
-    }
-
-    func perform() async throws {
-        let out = output.output
+    func perform(_ out: Output) async throws {
         var worst = ToolExit.success
         func fail(_ file: String, _ error: any Error) throws {
             let code = ToolFailure.exitCode(for: error)
             if worst != ToolExit.malformed { worst = code }
-            if out.isJSON {
-                try out.result(Line(file: file, valid: false, error: Self.fault(error)), text: "")
-            } else {
-                out.message("readerctl: \(error)")
-            }
+            try out.json(fields: ["file": file, "valid": false, "error": Self.fault(error)])
+            if !out.isJSON { out.message("readerctl: \(error)") }
         }
         for path in files {
             let names: [String]
@@ -85,64 +52,48 @@ struct CaptureCheck: ToolCommand {
                     try fail(file, error)
                     continue
                 }
-                try out.result(Self.line(file, review), text: Self.text(file, review))
+                try out.result(Self.json(file, review), text: Self.text(file, review))
             }
         }
         if worst != ToolExit.success { throw worst }
     }
 
-    private static func fault(_ error: any Error) -> Fault {
-        switch error {
-        case let error as CaptureError:
-            Fault(code: error.code.rawValue, line: error.line, column: error.column, message: error.message)
-        case let error as CaptureFileError: Fault(code: error.kind.rawValue, message: "\(error)")
-        default: Fault(code: "other", message: "\(error)")
+    private static func fault(_ error: any Error) -> JSONObject {
+        guard let error = error as? CaptureError else {
+            return ["code": (error as? CaptureFileError)?.kind.rawValue ?? "other", "message": "\(error)"]
         }
+        return ["code": error.code.rawValue, "line": error.line, "column": error.column, "message": error.message]
     }
 
-    private static func line(_ file: String, _ review: CaptureReview) -> Line {
+    private static func json(_ file: String, _ review: CaptureReview) -> JSONObject {
         let capture = review.capture
-        return Line(
-            file: file,
-            valid: true,
-            title: capture.title,
-            source: capture.source,
-            license: capture.license,
-            started: capture[header: "started"],
-            readers: capture.readers.map(\.name),
-            presentations: capture.presentations.count,
-            exchanges: review.exchangeCount,
-            rawFrames: review.rawCount,
-            controls: review.controlCount,
-            faults: review.faultCount,
-            lines: review.fileLineCount,
-            readerLines: capture.lines.count,
-            durationMs: (capture.duration / .microseconds(100)).rounded() / 10,
-            technologies: review.technologies,
-            warnings: review.warnings
-        )
+        return [
+            "file": file, "valid": true, "title": capture.title, "source": capture.source, "license": capture.license,
+            "started": capture[header: "started"], "readers": capture.readers.map(\.name),
+            "presentations": capture.presentations.count, "exchanges": review.exchangeCount,
+            "rawFrames": review.rawCount, "controls": review.controlCount, "faults": review.faultCount,
+            "lines": review.fileLineCount, "readerLines": capture.lines.count,
+            "durationMs": (capture.duration / .microseconds(100)).rounded() / 10,
+            "technologies": review.technologies, "warnings": review.warnings,
+        ]
     }
 
     private static func text(_ file: String, _ review: CaptureReview) -> String {
         let capture = review.capture
-        var lines = ["\(file): \(capture.title ?? "no title")"]
-        func add(_ name: String, _ value: String?) {
-            guard let value, !value.isEmpty else { return }
-            lines.append("  " + name.padding(toLength: 11, withPad: " ", startingAt: 0) + value)
-        }
+        func given(_ text: String?) -> String? { text?.isEmpty == false ? text : nil }
+        var lines: InfoLines = ["source": given(capture.source), "license": given(capture.license)]
+        for reader in capture.readers { lines.add("reader", given(reader.name)) }
         let seconds = String(format: "%.3f s", capture.duration / .seconds(1))
-        add("source", capture.source)
-        add("license", capture.license)
-        for reader in capture.readers { add("reader", reader.name) }
-        add("cards", "\(counted(capture.presentations.count, "presentation")) in \(seconds)")
-        add("", review.technologies.map(\.rawValue).joined(separator: ", "))
-        add(
-            "said",
-            counted(review.exchangeCount, "exchange") + ", " + counted(review.rawCount, "raw frame") + ", "
-                + counted(review.controlCount, "control") + ", " + counted(review.faultCount, "fault")
-        )
-        if !capture.lines.isEmpty { add("lines", "\(capture.lines.count)") }
-        for warning in review.warnings { lines.append("  warning: \(warning)") }
-        return lines.joined(separator: "\n")
+        let counts = [
+            counted(review.exchangeCount, "exchange"), counted(review.rawCount, "raw frame"),
+            counted(review.controlCount, "control"), counted(review.faultCount, "fault"),
+        ]
+        lines.add([
+            "cards": "\(counted(capture.presentations.count, "presentation")) in \(seconds)",
+            "": given(review.technologies.map(\.rawValue).joined(separator: ", ")),
+            "said": counts.joined(separator: ", "), "lines": capture.lines.isEmpty ? nil : "\(capture.lines.count)",
+        ])
+        let warnings = review.warnings.map { "  warning: \($0)" }
+        return (["\(file): \(capture.title ?? "no title")"] + lines.rows() + warnings).joined(separator: "\n")
     }
 }

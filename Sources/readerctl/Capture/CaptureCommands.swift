@@ -3,7 +3,6 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `readerctl capture`
 struct CaptureCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture",
@@ -20,36 +19,17 @@ struct CaptureCommands: AsyncParsableCommand {
 /// A number with its noun: `1 card`, `2 cards`.
 func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
-/// Where a command puts the capture that it made.
-enum CaptureDestination {
-    /// Standard output.
-    case output
-    /// A file, which is replaced only if that was asked for.
-    case file(String, force: Bool)
-
-    func write(_ capture: Capture) throws {
-        let text = capture.text()
-        switch self {
-        case .output:
-            var rest = Array(text.utf8)[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-                if count < 0 && errno == EINTR { continue }
-                guard count > 0 else {
-                    let reason = String(cString: strerror(errno))
-                    throw ToolFailure("could not write to standard output: \(reason)", exit: ToolExit.inputOutput)
-                }
-                rest = rest.dropFirst(count)
-            }
-        case .file(let path, let force):
-            // A file that is there keeps its content until the new one is whole; a new one is whole or not there.
-            try WholeFile.write(Array(text.utf8), to: path, overwrite: force)
-        }
+extension Capture {
+    /// Writes the capture to a file, which is replaced only if that is asked for, or to standard output for `nil`.
+    func write(to path: String?, force: Bool) throws {
+        let bytes = Array(text().utf8)
+        // A file that is there keeps its content until the new one is whole; a new one is whole or not there.
+        if let path { return try WholeFile.write(bytes, to: path, overwrite: force) }
+        if let code = Output.write(bytes, to: STDOUT_FILENO) { throw Output.failure(code) }
     }
 }
 
-/// `readerctl capture diff`
-struct CaptureDiff: ToolCommand {
+struct CaptureDiff: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
         abstract: "Compares two captures by what they mean.",
@@ -79,21 +59,18 @@ struct CaptureDiff: ToolCommand {
     @Argument(help: "The second capture file.", completion: .file(extensions: ["capture"]))
     var right: String
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            let comparison = CaptureComparison(
-                try Capture(contentsOf: left),
-                try Capture(contentsOf: right),
-                comparingTimes: times,
-                comparingHeaders: headers
-            )
-            if !comparison.isSame { try out.text("--- A: \(left)\n+++ B: \(right)") }
-            for difference in comparison.differences {
-                try Task.checkCancellation()
-                try out.result(difference, text: "\(difference)")
-            }
-            if !comparison.isSame { throw ToolExit.failure }
+    func perform(_ out: Output) async throws {
+        let comparison = CaptureComparison(
+            try Capture(contentsOf: left),
+            try Capture(contentsOf: right),
+            comparingTimes: times,
+            comparingHeaders: headers
+        )
+        if !comparison.isSame { try out.text("--- A: \(left)\n+++ B: \(right)") }
+        for difference in comparison.differences {
+            try Task.checkCancellation()
+            try out.result(difference, text: "\(difference)")
         }
+        if !comparison.isSame { throw ToolExit.failure }
     }
 }

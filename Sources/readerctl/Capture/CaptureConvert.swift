@@ -3,8 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `readerctl capture convert`
-struct CaptureConvert: ToolCommand {
+struct CaptureConvert: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
         abstract: "Makes a capture from a log of pcscd or libnfc, or from a transcript.",
@@ -64,16 +63,6 @@ struct CaptureConvert: ToolCommand {
     @Argument(help: "The log; '-' is standard input.", completion: .file())
     var file: String
 
-    private struct Line: Encodable {
-        var file: String
-        var output: String
-        var format: CaptureConversion.Format
-        var presentations: Int
-        var exchanges: Int
-        var lines: Int
-        var skippedLines: Int
-    }
-
     /// The file to write, or `nil` for standard output.
     private var path: String? { destination == "-" ? nil : destination }
 
@@ -83,36 +72,28 @@ struct CaptureConvert: ToolCommand {
         }
     }
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            let text = try CaptureFiles.bytes(of: file == "-" ? "/dev/stdin" : file)
-            let conversion = try CaptureConversion(text, format: source.format, file: file, reader: reader, atr: atr)
-            var capture = conversion.capture
-            if let license { capture.headers.append(.init("license", license)) }
-            if let title { capture.headers.insert(.init("title", title), at: 0) }
-            let place = path.map { CaptureDestination.file($0, force: force) } ?? .output
-            try place.write(capture)
-            let exchanges = capture.presentations.reduce(0) { $0 + $1.exchanges.count }
-            if let path {
-                try out.result(
-                    Line(
-                        file: file,
-                        output: path,
-                        format: conversion.format,
-                        presentations: capture.presentations.count,
-                        exchanges: exchanges,
-                        lines: conversion.lines,
-                        skippedLines: conversion.skippedLines
-                    ),
-                    text: "\(path): " + counted(capture.presentations.count, "presentation") + ", "
-                        + counted(exchanges, "exchange")
-                )
-            }
-            out.message(
-                "Read as \(conversion.format.title); \(conversion.skippedLines) of "
-                    + counted(conversion.lines, "line") + " skipped."
+    func perform(_ out: Output) async throws {
+        let text = try CaptureFiles.bytes(of: file == "-" ? "/dev/stdin" : file)
+        let conversion = try CaptureConversion(text, format: source.format, file: file, reader: reader, atr: atr)
+        var capture = conversion.capture
+        if let license { capture.headers.append(.init("license", license)) }
+        if let title { capture.headers.insert(.init("title", title), at: 0) }
+        try capture.write(to: path, force: force)
+        let exchanges = capture.presentations.reduce(0) { $0 + $1.exchanges.count }
+        if let path {
+            try out.result(
+                fields: [
+                    "file": file, "output": path, "format": conversion.format,
+                    "presentations": capture.presentations.count, "exchanges": exchanges,
+                    "lines": conversion.lines, "skippedLines": conversion.skippedLines,
+                ],
+                text: "\(path): " + counted(capture.presentations.count, "presentation") + ", "
+                    + counted(exchanges, "exchange")
             )
         }
+        out.message(
+            "Read as \(conversion.format.title); \(conversion.skippedLines) of "
+                + counted(conversion.lines, "line") + " skipped."
+        )
     }
 }

@@ -3,8 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `readerctl capture redact`
-struct CaptureRedact: ToolCommand {
+struct CaptureRedact: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "redact",
         abstract: "Replaces in a capture what identifies people and opens cards.",
@@ -47,21 +46,6 @@ struct CaptureRedact: ToolCommand {
     @Argument(help: "The capture file.", completion: .file(extensions: ["capture"]))
     var file: String
 
-    private struct Line: Encodable {
-        var file: String
-        var output: String
-        var values: Int
-        var words: Int
-        var secrets: [Secret]
-        var unexaminedLines: [Int]
-        var replaysAlike: Bool
-    }
-
-    private struct Secret: Encodable {
-        var kind: String
-        var line: Int?
-    }
-
     /// The file to write, or `nil` for standard output.
     private var path: String? { inPlace ? file : destination == "-" ? nil : destination }
 
@@ -72,44 +56,39 @@ struct CaptureRedact: ToolCommand {
         }
     }
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            let original = try Capture(contentsOf: file)
-            let redaction = CaptureRedaction(of: original, seed: seed)
-            let isAlike = await CaptureRedaction.replaysAlike(original, redaction.capture)
-            try Task.checkCancellation()
-            guard isAlike || !inPlace || force else {
-                throw ToolFailure(
-                    "could not redact \(file) in its place: the redacted capture does not replay to the same kind of "
-                        + "taps. The original is kept; write to another file with --output, or add --force.",
-                    exit: ToolExit.failure
-                )
-            }
-            let place = path.map { CaptureDestination.file($0, force: force || inPlace) } ?? .output
-            try place.write(redaction.capture)
-            if let path {
-                try out.result(
-                    Line(
-                        file: file,
-                        output: path,
-                        values: redaction.replacedValues,
-                        words: redaction.replacedWords,
-                        secrets: redaction.secrets.map { Secret(kind: $0.kind.rawValue, line: $0.line) },
-                        unexaminedLines: redaction.unexaminedLines,
-                        replaysAlike: isAlike
-                    ),
-                    text: Self.text(path, redaction, isAlike)
-                )
-            }
-            if !redaction.unexaminedLines.isEmpty {
-                let count = redaction.unexaminedLines.count
-                let lines = redaction.unexaminedLines.prefix(20).map(String.init).joined(separator: ", ")
-                let places = "line\(count == 1 ? "" : "s") \(lines)\(count > 20 ? ", …" : "")"
-                out.message("warning: what is not understood was left as it is; look at \(places) of \(file)")
-            }
-            if !isAlike { out.message("warning: the redacted capture does not replay to the same kind of taps") }
+    func perform(_ out: Output) async throws {
+        let original = try Capture(contentsOf: file)
+        let redaction = CaptureRedaction(of: original, seed: seed)
+        let isAlike = await CaptureRedaction.replaysAlike(original, redaction.capture)
+        try Task.checkCancellation()
+        guard isAlike || !inPlace || force else {
+            throw ToolFailure(
+                "could not redact \(file) in its place: the redacted capture does not replay to the same kind of "
+                    + "taps. The original is kept; write to another file with --output, or add --force.",
+                exit: ToolExit.failure
+            )
         }
+        try redaction.capture.write(to: path, force: force || inPlace)
+        if let path {
+            try out.result(
+                fields: [
+                    "file": file, "output": path, "values": redaction.replacedValues,
+                    "words": redaction.replacedWords, "unexaminedLines": redaction.unexaminedLines,
+                    "secrets": redaction.secrets.map {
+                        ["kind": $0.kind.rawValue, "line": $0.line] as JSONObject
+                    },
+                    "replaysAlike": isAlike,
+                ],
+                text: Self.text(path, redaction, isAlike)
+            )
+        }
+        if !redaction.unexaminedLines.isEmpty {
+            let count = redaction.unexaminedLines.count
+            let lines = redaction.unexaminedLines.prefix(20).map(String.init).joined(separator: ", ")
+            let places = "line\(count == 1 ? "" : "s") \(lines)\(count > 20 ? ", …" : "")"
+            out.message("warning: what is not understood was left as it is; look at \(places) of \(file)")
+        }
+        if !isAlike { out.message("warning: the redacted capture does not replay to the same kind of taps") }
     }
 
     private static func text(_ path: String, _ redaction: CaptureRedaction, _ isAlike: Bool) -> String {

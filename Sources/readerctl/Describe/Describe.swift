@@ -2,7 +2,6 @@ import ArgumentParser
 import ReaderKit
 import ToolSupport
 
-/// `readerctl atr`
 struct DescribeATR: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "atr",
@@ -23,67 +22,38 @@ struct DescribeATR: ToolCommand {
     @Argument(help: "The answer to reset in hexadecimal; spaces and colons are allowed.")
     var hex: [String]
 
-    private struct Line: Encodable {
-        var valid = true
-        var card: String?
-        var technology: Technology?
-        var protocols: [String]?
-        var historicalBytes: String?
-        var tckValid: Bool?
-        var warnings: [String]?
-        var error: Fault?
-    }
-
-    private struct Fault: Encodable {
-        var offset: Int
-        var message: String
-    }
-
     func perform() async throws {
         let out = output.output
-        let bytes: [UInt8]
-        do {
-            bytes = try Hex.decode(hex.joined(separator: " "))
-        } catch {
-            try fail(offset: error.offset, "\(error)", out)
-        }
         let atr: ATR
         do {
-            atr = try ATR(bytes)
+            atr = try ATR(try Hex.decode(hex.joined(separator: " ")))
         } catch {
-            try fail(offset: error.offset, "\(error)", out)
+            let offset = (error as? Hex.Failure)?.offset ?? (error as? ATRError)?.offset
+            let fault: JSONObject = ["offset": offset, "message": "\(error)"]
+            try out.json(fields: ["valid": false, "error": fault])
+            throw ToolFailure("\(error)", exit: ToolExit.malformed)
         }
-        let line = Line(
-            card: atr.cardName,
-            technology: atr.technology,
-            protocols: atr.protocols.map { "T=\($0)" },
-            historicalBytes: atr.historicalBytes.hex,
-            tckValid: atr.isTCKValid,
-            warnings: atr.warnings.isEmpty ? nil : atr.warnings.map { "\($0)" }
-        )
+        let protocols = atr.protocols.map { "T=\($0)" }
+        let historical = atr.historicalBytes.hex
         try out.result(
-            line,
+            fields: [
+                "valid": true, "card": atr.cardName, "technology": atr.technology, "protocols": protocols,
+                "historicalBytes": historical, "tckValid": atr.isTCKValid,
+                "warnings": atr.warnings.isEmpty ? nil : atr.warnings.map { "\($0)" },
+            ],
             text: """
                 \(atr)
                   card        \(atr.cardName)
                   technology  \(atr.technology?.rawValue ?? "unknown")
-                  protocols   \((line.protocols ?? []).joined(separator: ", "))
-                  historical  \(atr.historicalBytes.isEmpty ? "none" : atr.historicalBytes.hex)
+                  protocols   \(protocols.joined(separator: ", "))
+                  historical  \(historical.isEmpty ? "none" : historical)
                   check byte  \(atr.isTCKValid.map { $0 ? "right" : "wrong" } ?? "none")
                 """
         )
         for warning in atr.warnings { out.message("warning: \(warning)") }
     }
-
-    private func fail(offset: Int, _ message: String, _ out: Output) throws -> Never {
-        if out.isJSON {
-            try out.result(Line(valid: false, error: Fault(offset: offset, message: message)), text: "")
-        }
-        throw ToolFailure(message, exit: ToolExit.malformed)
-    }
 }
 
-/// `readerctl uid`
 struct DescribeUID: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "uid",

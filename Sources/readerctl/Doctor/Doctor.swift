@@ -4,8 +4,7 @@ import Diagnosis
 import Foundation
 import ToolSupport
 
-/// `readerctl doctor`
-struct Doctor: ToolCommand {
+struct Doctor: ReportingCommand {
     static let configuration = CommandConfiguration(
         abstract: "Finds out what is wrong with a kiosk, and how to mend it.",
         discussion: """
@@ -99,10 +98,10 @@ struct Doctor: ToolCommand {
         }
     }
 
-    func perform() async throws {
+    func perform(_ out: Output) async throws {
         let examination = try Examination(self)
-        if documentation { return try output.output.text(examination.diagnosis.documentation) }
-        try await output.output.tellingErrors { try await examination.run() }
+        if documentation { return try out.text(examination.diagnosis.documentation) }
+        try await examination.run()
     }
 }
 

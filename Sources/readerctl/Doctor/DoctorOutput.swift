@@ -14,9 +14,11 @@ struct DoctorOutput {
     func show(_ report: DiagnosticReport) throws {
         let next = (report.first?.finding.remedy ?? []).map(\.text)
         if out.isJSON {
-            try out.result(SummaryLine(report, next: next), text: "")
-            for result in report.results { try out.result(CheckLine("check", result), text: "") }
-            return
+            try out.json(fields: [
+                "event": "summary", "severity": report.verdict, "summary": report.summary,
+                "next": next.isEmpty ? nil : next,
+            ])
+            return try report.results.forEach { try out.json($0.json()) }
         }
         try out.text(report.summary, in: report.verdict.colour)
         for verdict in Verdict.allCases.reversed() {
@@ -37,28 +39,24 @@ struct DoctorOutput {
 
     /// Shows a finding that has changed.
     func change(from old: Verdict, to result: DiagnosticReport.Result) throws {
-        var line = CheckLine("change", result)
-        line.was = old.rawValue
-        if out.isJSON { try out.result(line, text: "") } else { try show(result) }
+        if out.isJSON { try out.json(result.json(changedFrom: old)) } else { try show(result) }
     }
 
     /// Shows a step of a repair.
     static func step(_ text: String, of id: String, _ out: Output, isUndone: Bool = false, failure: String? = nil)
         throws
     {
-        let line = StepLine(id: id, step: text, isDone: failure == nil, message: failure)
         let words = failure.map { "Not \(isUndone ? "undone" : "done"): \(text): \($0)" }
-        try out.result(line, text: words ?? (isUndone ? text : "Done: \(text)"))
+        try out.result(
+            fields: ["event": "step", "id": id, "step": text, "isDone": failure == nil, "message": failure],
+            text: words ?? (isUndone ? text : "Done: \(text)")
+        )
     }
 
     private func headline(_ result: DiagnosticReport.Result) throws {
         let verdict = result.finding.verdict
         let id = result.check.id.padding(toLength: 20, withPad: " ", startingAt: 0)
-        try out.text(
-            verdict.words.padding(toLength: 12, withPad: " ", startingAt: 0),
-            in: verdict.colour,
-            id + result.finding.sentence
-        )
+        try out.text(verdict.words.padded(to: 12), in: verdict.colour, id + result.finding.sentence)
     }
 
     /// Shows a finding with what was seen and what is to be done.
@@ -93,56 +91,18 @@ extension Verdict {
     }
 }
 
-private struct SummaryLine: Encodable {
-    var event = "summary"
-    var severity: String
-    var summary: String
-    var next: [String]?
-
-    init(_ report: DiagnosticReport, next: [String]) {
-        severity = report.verdict.rawValue
-        summary = report.summary
-        self.next = next.isEmpty ? nil : next
-    }
-}
-
-private struct CheckLine: Encodable {
-    struct RemedyLine: Encodable {
-        var command: String?
-        var words: String?
-    }
-
-    var event: String
-    var id: String
-    var title: String
-    var severity: String
-    var was: String?
-    var message: String
-    var evidence: [String]
-    var remedy: [RemedyLine]
-    var repair: [String]
-
-    init(_ event: String, _ result: DiagnosticReport.Result) {
-        self.event = event
-        id = result.check.id
-        title = result.check.title
-        severity = result.finding.verdict.rawValue
-        message = result.finding.sentence
-        evidence = result.finding.evidence
-        remedy = result.finding.remedy.map { remedy in
-            switch remedy {
-            case .command(let command): RemedyLine(command: command)
-            case .instruction(let word): RemedyLine(words: word)
-            }
+extension DiagnosticReport.Result {
+    /// The JSON object.
+    ///
+    /// - Parameter former: the verdict before, of a check whose finding has changed.
+    fileprivate func json(changedFrom former: Verdict? = nil) -> JSONObject {
+        let remedy = finding.remedy.map { remedy in
+            if case .command(let command) = remedy { ["command": command] } else { ["words": remedy.text] }
         }
-        repair = result.finding.repair.map(\.text)
+        return [
+            "event": former == nil ? "check" : "change", "id": check.id, "title": check.title,
+            "severity": finding.verdict, "was": former, "message": finding.sentence, "evidence": finding.evidence,
+            "remedy": remedy, "repair": finding.repair.map(\.text),
+        ]
     }
-}
-
-private struct StepLine: Encodable {
-    var event = "step"
-    var id: String
-    var step: String
-    var isDone: Bool
-    var message: String?
 }

@@ -4,8 +4,7 @@ import ReaderKit
 import ReaderKitTesting
 import ToolSupport
 
-/// `readerctl emulate`
-struct Emulate: ToolCommand {
+struct Emulate: ReportingCommand {
     static let configuration = CommandConfiguration(
         abstract: "Presents a simulated card to any program, through pcscd, libnfc or a serial line.",
         discussion: """
@@ -44,47 +43,35 @@ struct Emulate: ToolCommand {
     @Flag(help: "List the kinds of cards, and do nothing else.")
     var listCards = false
 
-    private struct KindLine: Encodable {
-        var name: String
-        var title: String
-        var capacity: Int?
-        var via: [EmulationWay]
-    }
-
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            if listCards { return try list(out) }
-            try place.check()
-            try taps.check(place.via)
-            let cards: [EmulatedCard]
-            if let phone = try await phone.card() {
-                guard source.isEmpty else {
-                    throw ValidationError("--phone takes the place of a card: leave FILE, --card and the like out.")
-                }
-                cards = [phone]
-            } else {
-                cards = try await source.cards()
+    func perform(_ out: Output) async throws {
+        if listCards { return try list(out) }
+        try place.check()
+        try taps.check(place.via)
+        let cards: [EmulatedCard]
+        if let phone = try await phone.card() {
+            guard source.isEmpty else {
+                throw ValidationError("--phone takes the place of a card: leave FILE, --card and the like out.")
             }
-            for card in cards {
-                if let obstacle = place.via.obstacle(to: card.make()) {
-                    throw ValidationError("\(card.name) cannot be presented with --via \(place.via): \(obstacle).")
-                }
-            }
-            let stage = try place.stage()
-            try await Emulation(stage: stage, cards: cards, taps: taps, output: out).run()
+            cards = [phone]
+        } else {
+            cards = try await source.cards()
         }
+        for card in cards {
+            if let obstacle = place.via.obstacle(to: card.make()) {
+                throw ValidationError("\(card.name) cannot be presented with --via \(place.via): \(obstacle).")
+            }
+        }
+        try await Emulation(stage: place.stage(), cards: cards, taps: taps, output: out).run()
     }
 
     private func list(_ out: Output) throws {
         for kind in SimulatedCardCatalog.kinds {
             let card = try SimulatedCardCatalog.make(kind.name)
             let ways = EmulationWay.allCases.filter { $0.obstacle(to: card) == nil }
-            let name = kind.name.padding(toLength: 20, withPad: " ", startingAt: 0)
             let capacity = kind.capacity.map { ", messages up to " + counted($0, "byte") } ?? ""
             try out.result(
-                KindLine(name: kind.name, title: kind.title, capacity: kind.capacity, via: ways),
-                text: name + kind.title + capacity
+                fields: ["name": kind.name, "title": kind.title, "capacity": kind.capacity, "via": ways],
+                text: kind.name.padded(to: 20) + kind.title + capacity
             )
         }
     }

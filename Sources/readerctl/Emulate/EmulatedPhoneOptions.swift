@@ -37,7 +37,7 @@ struct EmulatedPhoneOptions: ParsableArguments, Sendable {
                 "--phone needs --passes, for whose keys its pass is made, and --message, whom it names."
             )
         }
-        let site = try PassConfiguration(path: passes).site(folder: PassOptions.folder(of: passes))
+        let site = try PassConfiguration(path: passes).site(besides: passes)
         // Another phone at each start.
         let seed = UInt64.random(in: 0...UInt64.max)
         switch phone {

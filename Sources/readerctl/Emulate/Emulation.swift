@@ -13,25 +13,6 @@ struct Emulation {
     /// How often it looks whether a program has said something.
     private static let interval = Duration.milliseconds(100)
 
-    private struct ReachableLine: Encodable {
-        var event = "reachable"
-        var via: EmulationWay
-        var connection: String
-        var card: String
-        var times: Int?
-    }
-
-    private struct MomentLine: Encodable {
-        var event: String
-        var at: String
-        var exchanges: Int?
-    }
-
-    private struct EndLine: Encodable {
-        var event = "ended"
-        var exchanges: Int
-    }
-
     func run() async throws {
         // Before anything is said of where it is: nothing may be there to present it to.
         let isPresented = !stage.isUnheard
@@ -40,26 +21,25 @@ struct Emulation {
             try await stage.untilReachable()
         }
         try output.result(
-            ReachableLine(via: stage.way, connection: stage.connection, card: cards[0].name, times: taps.times),
+            fields: [
+                "event": "reachable", "via": stage.way, "connection": stage.connection, "card": cards[0].name,
+                "times": taps.times,
+            ],
             text: "\(cards[0].name) on \(stage.connection)"
         )
         for hint in stage.hints { output.message(hint) }
-        let failure = await taken { try await tap(isPresented) }
+        var failure: (any Error)?
+        do {
+            try await tap(isPresented)
+        } catch {
+            failure = error
+        }
         stage.remove()
         try output.result(
-            EndLine(exchanges: stage.exchanges),
+            fields: ["event": "ended", "exchanges": stage.exchanges],
             text: "Ended after " + counted(stage.exchanges, "exchange") + "."
         )
         if let failure { throw failure }
-    }
-
-    private func taken(_ work: () async throws -> Void) async -> (any Error)? {
-        do {
-            try await work()
-            return nil
-        } catch {
-            return error
-        }
     }
 
     /// Presents the cards in turn.
@@ -142,6 +122,6 @@ struct Emulation {
     private func tell(_ event: String, _ exchanges: Int? = nil) throws {
         let now = ISO8601.text(Date())
         let words = exchanges.map { counted($0, "exchange") + " so far" } ?? "card \(event)"
-        try output.result(MomentLine(event: event, at: now, exchanges: exchanges), text: now + "  " + words)
+        try output.result(fields: ["event": event, "at": now, "exchanges": exchanges], text: now + "  " + words)
     }
 }

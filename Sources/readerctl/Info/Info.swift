@@ -3,8 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `readerctl info`
-struct Info: ToolCommand {
+struct Info: ReportingCommand {
     static let configuration = CommandConfiguration(
         abstract: "Tells everything that is known of the card on a reader.",
         discussion: """
@@ -42,35 +41,8 @@ struct Info: ToolCommand {
     @OptionGroup var card: CardOptions
     @OptionGroup var source: CardReplayOptions
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            let report = try await card.withCard(out, replaying: source.replay) { try InfoReport(of: $0) }
-            try out.result(report, text: report.text)
-        }
-    }
-}
-
-/// Whether the reader tells phones that passes are wanted, and what follows from it.
-struct PassSection: InfoSection {
-    static let key = "phonePasses"
-    static let title = "Phone passes"
-
-    var annotations: PollingAnnotation.Support
-    var findings: [PassFinding]
-
-    init(_ reader: ReaderInfo) {
-        annotations = PollingAnnotation.support(by: reader)
-        findings = PassFinding.findings(reader: reader)
-    }
-
-    var lines: [InfoLine] {
-        var lines = [InfoLine("annotations", annotations.meaning)]
-        for finding in findings {
-            lines.append(InfoLine("finding", finding.what))
-            lines.append(InfoLine("so", finding.consequence))
-            lines.append(InfoLine("do", finding.advice))
-        }
-        return lines
+    func perform(_ out: Output) async throws {
+        let report = try await card.withCard(out, replaying: source.replay) { try InfoReport(of: $0) }
+        try out.result(report, text: report.text)
     }
 }

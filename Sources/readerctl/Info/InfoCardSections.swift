@@ -1,164 +1,150 @@
 import ReaderKit
 import ToolSupport
 
-/// What an NTAG or an Ultralight EV1 says of itself.
-struct ChipSection: InfoSection {
-    static let key = "chip"
-    static let title = "Chip"
-
-    var version: String
-    var product: String?
-    var counter: Int?
-    var signature: String?
-    var signatureVerified: Bool?
-    private var notes: [InfoLine] = []
-
-    private enum CodingKeys: CodingKey {
-        case version, product, counter, signature, signatureVerified
-    }
-
-    /// `nil` for other cards, and where the reader carries no frames of the card's own protocol.
-    init?(_ card: CardOnReader, _ product: Card) throws {
-        guard [.ntag2, .ultralight, .type2].contains(product.product.family) else { return nil }
+extension InfoSection {
+    /// What an NTAG or an Ultralight EV1 says of itself; `nil` for other cards, and where the reader carries no frames of
+    /// the card's own protocol.
+    static func chip(_ card: CardOnReader, _ identified: Card) throws -> InfoSection? {
+        guard [.ntag2, .ultralight, .type2].contains(identified.product.family) else { return nil }
         // Whatever was refused before, a chip that halted is there again.
         try? card.channel.reset()
         let chip = NTAG(card.channel)
+        let version: NTAG.Version
         do {
-            let answer = try chip.version()
-            version = answer.bytes.hex
-            self.product = answer.product
+            version = try chip.version()
         } catch {
             if case .unsupported = error { return nil }
             // Chips that do not know the question may be silent, and readers that carry no frames say so.
             guard let kind = error.readerError?.kind, kind != .unsupported, kind != .timeout else { return nil }
             throw error
         }
-        do {
-            counter = try chip.counter()
-        } catch {
-            try Self.go(on: card, error)
-            notes.append(InfoLine("counter", card.isRecorded ? "not recorded" : "off or protected"))
+        // A refusal halts the chip; anything but a refusal is a failure.
+        func ask<Value>(_ question: () throws(TagError) -> Value) throws -> Value? {
+            do {
+                return try question()
+            } catch {
+                guard error.readerError == nil else { throw error }
+                try? card.channel.reset()
+                return nil
+            }
         }
-        do {
-            signature = try chip.signature().hex
-            signatureVerified = false
-        } catch {
-            try Self.go(on: card, error)
-            notes.append(InfoLine("signature", card.isRecorded ? "not recorded" : "not readable"))
+        let counter = try ask { () throws(TagError) in try chip.counter() }
+        let signature = try ask { () throws(TagError) in try chip.signature().hex }
+        var lines: InfoLines = [
+            "version": version.bytes.hex + (version.product.map { " (\($0))" } ?? ""),
+            "counter": counter.map { "\($0)" }, "signature": signature,
+        ]
+        if signature != nil {
+            lines.add("", "not verified: shown as the chip gives it, and a copy can give the same")
         }
+        if counter == nil { lines.add("counter", card.isRecorded ? "not recorded" : "off or protected") }
+        if signature == nil { lines.add("signature", card.isRecorded ? "not recorded" : "not readable") }
+        return InfoSection(
+            json: [
+                "version": version.bytes.hex, "product": version.product, "counter": counter, "signature": signature,
+                "signatureVerified": signature.map { _ in false },
+            ] as JSONObject,
+            lines: lines
+        )
     }
 
-    /// A refusal halts the chip; anything but a refusal is a failure.
-    private static func go(on card: CardOnReader, _ error: TagError) throws {
-        guard error.readerError == nil else { throw error }
-        try? card.channel.reset()
-    }
-
-    var lines: [InfoLine] {
-        var lines = [InfoLine("version", version + (product.map { " (\($0))" } ?? ""))]
-        if let counter { lines.append(InfoLine("counter", "\(counter)")) }
-        if let signature {
-            lines.append(InfoLine("signature", signature))
-            lines.append(InfoLine("", "not verified: shown as the chip gives it, and a copy can give the same"))
-        }
-        return lines + notes
-    }
-}
-
-/// What a DESFire shows freely.
-struct DESFireSection: InfoSection {
-    static let key = "desfire"
-    static let title = "DESFire"
-
-    /// The most applications and files that are asked about.
+    /// The most applications and files of a DESFire that are asked about.
     private static let most = 64
 
-    var product: String?
-    var hardware: String
-    var software: String
-    var productionWeek: Int?
-    var productionYear: Int?
-    var freeMemory: Int?
-    var keyCount: Int?
-    var keyType: String?
-    var listsFreely: Bool?
-    var applications: [Application]?
-
-    struct Application: Encodable, Sendable {
-        var id: String
-        var keyCount: Int?
-        var keyType: String?
-        var listsFreely: Bool?
-        var files: [File]?
-        var error: ErrorLine?
-    }
-
-    struct File: Encodable, Sendable {
-        var number: Int
-        var kind: String?
-        var size: Int?
-        var freeToRead: Bool?
-        var communication: String?
-        var error: ErrorLine?
-    }
-
-    /// `nil` for other cards.
-    init?(_ card: CardOnReader, _ product: Card) throws {
+    /// What a DESFire shows freely; `nil` for other cards.
+    static func desfire(_ card: CardOnReader, _ product: Card) throws -> InfoSection? {
         guard [.desfire, .ntag4].contains(product.product.family) else { return nil }
         try? card.channel.reset()
         var desfire = DESFireCard(card.channel)
         let version = try desfire.version()
-        self.product = version.product?.rawValue
-        hardware = "\(version.hardware.major).\(version.hardware.minor)"
-        software = "\(version.software.major).\(version.software.minor)"
-        productionWeek = version.productionWeek
-        productionYear = version.productionYear
-        guard !version.hasLightCommands else { return }
-        freeMemory = try Self.optional { () throws(DESFireError) in try desfire.freeMemory() }
-        if let settings = try Self.optional({ () throws(DESFireError) in try desfire.keySettings() }) {
-            keyCount = settings.keyCount
-            keyType = settings.keyType.rawValue
-            listsFreely = settings.listsFreely
+        let hardware = "\(version.hardware.major).\(version.hardware.minor)"
+        let software = "\(version.software.major).\(version.software.minor)"
+        var json: JSONObject = [
+            "product": version.product?.rawValue, "hardware": hardware, "software": software,
+            "productionWeek": version.productionWeek, "productionYear": version.productionYear,
+        ]
+        let name = version.product?.rawValue ?? "unknown"
+        var lines: InfoLines = ["version": "\(name), hardware \(hardware), software \(software)"]
+        if let week = version.productionWeek, let year = version.productionYear {
+            lines.add("made", "week \(week) of \(year)")
         }
-        let ids = try Self.optional { () throws(DESFireError) in try desfire.applicationIDs() }
-        applications = try ids?.prefix(Self.most).map { id in
+        guard !version.hasLightCommands else {
+            lines.add("applications", "listed only with a key")
+            return InfoSection(json: json, lines: lines)
+        }
+        let memory = try optional { () throws(DESFireError) in try desfire.freeMemory() }
+        json["freeMemory"] = memory
+        lines.add("free", memory.map { "\($0) bytes" })
+        if let settings = try optional({ () throws(DESFireError) in try desfire.keySettings() }) {
+            json.add(keys(settings))
+            lines.add("keys", "\(settings.keyCount), \(settings.keyType.rawValue)")
+        }
+        guard let ids = try optional({ () throws(DESFireError) in try desfire.applicationIDs() }) else {
+            lines.add("applications", "listed only with a key")
+            return InfoSection(json: json, lines: lines)
+        }
+        if ids.isEmpty { lines.add("applications", "none") }
+        json["applications"] = try ids.prefix(most).map { id in
             try card.cancellation.check()
-            return try Self.application(id, &desfire)
+            return try application(id, &desfire, &lines)
         }
+        return InfoSection(json: json, lines: lines)
     }
 
-    private static func application(_ id: DESFireApplicationID, _ desfire: inout DESFireCard) throws -> Application {
-        var application = Application(id: id.description)
+    private static func keys(_ settings: DESFireKeySettings) -> JSONObject {
+        [
+            "keyCount": settings.keyCount, "keyType": settings.keyType.rawValue, "listsFreely": settings.listsFreely,
+        ]
+    }
+
+    private static func application(
+        _ id: DESFireApplicationID,
+        _ desfire: inout DESFireCard,
+        _ lines: inout InfoLines
+    ) throws -> JSONObject {
+        var json: JSONObject = ["id": id.description]
+        var text = ""
+        var files: InfoLines = [:]
         do {
             try desfire.select(id)
             let settings = try desfire.keySettings()
-            application.keyCount = settings.keyCount
-            application.keyType = settings.keyType.rawValue
-            application.listsFreely = settings.listsFreely
-            application.files = []
+            json.add(keys(settings))
+            text = "\(settings.keyCount) keys, \(settings.keyType.rawValue)"
+            var objects: [JSONObject] = []
+            json["files"] = objects
             for number in try desfire.fileIDs().prefix(most) {
-                application.files?.append(try file(number, &desfire))
+                objects.append(try file(number, &desfire, &files))
+                json["files"] = objects
             }
         } catch let error as DESFireError {
             guard error.readerError == nil else { throw error }
-            application.error = ErrorLine(error)
+            json["error"] = ErrorLine(error)
+            text = ErrorLine(error).message
         }
-        return application
+        lines.add("application", id.description + "  " + text)
+        lines.add(files)
+        return json
     }
 
-    private static func file(_ number: UInt8, _ desfire: inout DESFireCard) throws -> File {
-        var file = File(number: Int(number))
+    private static func file(
+        _ number: UInt8,
+        _ desfire: inout DESFireCard,
+        _ lines: inout InfoLines
+    ) throws -> JSONObject {
         do {
             let settings = try desfire.fileSettings(number)
-            file.kind = settings.content.name
-            file.size = settings.content.size
-            file.freeToRead = settings.isFreeToRead
-            file.communication = settings.communication.name
+            let (content, isFree) = (settings.content, settings.isFreeToRead)
+            let size = content.size.map { ", \($0) bytes" } ?? ""
+            lines.add("  file \(number)", "\(content.name)\(size), " + (isFree ? "free to read" : "read with a key"))
+            return [
+                "number": Int(number), "kind": content.name, "size": content.size, "freeToRead": isFree,
+                "communication": settings.communication,
+            ]
         } catch {
             guard error.readerError == nil else { throw error }
-            file.error = ErrorLine(error)
+            lines.add("  file \(number)", ErrorLine(error).message)
+            return ["number": Int(number), "error": ErrorLine(error)]
         }
-        return file
     }
 
     /// `nil` for what the card keeps to itself.
@@ -171,88 +157,33 @@ struct DESFireSection: InfoSection {
         }
     }
 
-    var lines: [InfoLine] {
-        var lines = [InfoLine("version", "\(product ?? "unknown"), hardware \(hardware), software \(software)")]
-        if let productionWeek, let productionYear {
-            lines.append(InfoLine("made", "week \(productionWeek) of \(productionYear)"))
-        }
-        if let freeMemory { lines.append(InfoLine("free", "\(freeMemory) bytes")) }
-        if let keyCount, let keyType { lines.append(InfoLine("keys", "\(keyCount), \(keyType)")) }
-        if let applications {
-            if applications.isEmpty { lines.append(InfoLine("applications", "none")) }
-        } else {
-            lines.append(InfoLine("applications", "listed only with a key"))
-        }
-        for application in applications ?? [] {
-            var text = application.keyCount.map { "\($0) keys, \(application.keyType ?? "unknown")" } ?? ""
-            if let error = application.error { text = error.message }
-            lines.append(InfoLine("application", application.id + "  " + text))
-            for file in application.files ?? [] {
-                let size = file.size.map { ", \($0) bytes" } ?? ""
-                let access = file.freeToRead == true ? ", free to read" : ", read with a key"
-                let text = file.error?.message ?? "\(file.kind ?? "unknown")\(size)\(access)"
-                lines.append(InfoLine("  file \(file.number)", text))
-            }
-        }
-        return lines
-    }
-}
-
-extension DESFireCommunication {
-    /// As JSON has it.
-    fileprivate var name: String {
-        switch self {
-        case .plain: "plain"
-        case .authenticated: "authenticated"
-        case .encrypted: "encrypted"
-        }
-    }
-}
-
-/// The application directory of a MIFARE Classic.
-struct DirectorySection: InfoSection {
-    static let key = "directory"
-    static let title = "MIFARE application directory"
-
-    var version: Int
-    var publisherSector: Int
-    var sectors: [Sector]
-
-    struct Sector: Encodable, Sendable {
-        var sector: Int
-        var application: String
-        var name: String?
-    }
-
-    /// `nil` for other cards, and for one without a directory.
-    init?(_ card: CardOnReader, _ product: Card) throws {
+    /// The application directory of a MIFARE Classic; `nil` for other cards, and for one without a directory.
+    static func directory(_ card: CardOnReader, _ product: Card) throws -> InfoSection? {
         guard product.tagType == .mifareClassic || TagReader.type(of: card.channel.facts) == .mifareClassic else {
             return nil
         }
         try? card.channel.reset()
         var tag = MIFAREClassicTag(card.channel)
         guard let directory = try tag.readDirectory() else { return nil }
-        version = directory.version
-        publisherSector = Int(directory.publisherSector)
-        sectors = MAD.sectors.compactMap { number in
-            directory[number].map { application in
-                Sector(
-                    sector: number,
-                    application: [
-                        UInt8(truncatingIfNeeded: application.rawValue >> 8),
-                        UInt8(truncatingIfNeeded: application.rawValue),
-                    ].hex,
-                    name: application.name
-                )
+        var lines: InfoLines = ["version": "\(directory.version)"]
+        var (sectors, free) = ([JSONObject](), 0)
+        for number in MAD.sectors {
+            guard let application = directory[number] else { continue }
+            let id = application.rawValue
+            let code = [UInt8(truncatingIfNeeded: id >> 8), UInt8(truncatingIfNeeded: id)].hex
+            sectors.append(["sector": number, "application": code, "name": application.name])
+            if id == 0 {
+                free += 1
+            } else {
+                lines.add("sector \(number)", code + (application.name.map { " \($0)" } ?? ""))
             }
         }
-    }
-
-    var lines: [InfoLine] {
-        let used = sectors.filter { $0.application != "0000" }
-        var lines = [InfoLine("version", "\(version)")]
-        lines += used.map { InfoLine("sector \($0.sector)", $0.application + ($0.name.map { " \($0)" } ?? "")) }
-        lines.append(InfoLine("free", "\(sectors.count - used.count) of \(sectors.count) sectors"))
-        return lines
+        lines.add("free", "\(free) of \(sectors.count) sectors")
+        return InfoSection(
+            json: [
+                "version": directory.version, "publisherSector": Int(directory.publisherSector), "sectors": sectors,
+            ] as JSONObject,
+            lines: lines
+        )
     }
 }

@@ -2,38 +2,35 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// A part of the report, which knows how to read itself and how to look.
-protocol InfoSection: Encodable, Sendable {
-    /// Its key in JSON.
-    static var key: String { get }
-    /// Its title for people.
-    static var title: String { get }
-    /// Names and values for people.
-    var lines: [InfoLine] { get }
+/// Names and values for people, one a line. What is `nil` is left out.
+struct InfoLines: ExpressibleByDictionaryLiteral, Sendable {
+    private(set) var all: [(name: String, value: String)] = []
+
+    init(dictionaryLiteral lines: (String, String?)...) {
+        for (name, value) in lines { add(name, value) }
+    }
+
+    mutating func add(_ name: String, _ value: String?) {
+        if let value { all.append((name, value)) }
+    }
+
+    mutating func add(_ lines: InfoLines) { all += lines.all }
+
+    /// The lines, with the values in a column of their own.
+    func rows(width: Int = 11) -> [String] { all.map { "  " + $0.name.padded(to: width) + $0.value } }
 }
 
-/// A name and a value.
-struct InfoLine: Sendable {
-    var name: String
-    var value: String
-
-    init(_ name: String, _ value: String) {
-        self.name = name
-        self.value = value
-    }
+/// A part of the report: what JSON has of it, and what people read.
+struct InfoSection: Sendable {
+    var json: any Encodable & Sendable
+    var lines: InfoLines
 }
 
 /// Everything that is known of a card. What cannot be read is among it as an error, and stops nothing else.
 struct InfoReport: Encodable, Sendable {
     private let at: Date
-    private var parts: [Part] = []
+    private var parts: [(key: String, title: String, content: Result<InfoSection, Failure>)] = []
     private var isLeftAlone = false
-
-    private struct Part: Sendable {
-        var key: String
-        var title: String
-        var content: Result<any InfoSection, Failure>
-    }
 
     private struct Failure: Error {
         var line: ErrorLine
@@ -45,15 +42,15 @@ struct InfoReport: Encodable, Sendable {
     init(of card: CardOnReader) throws {
         at = card.presence.at
         let facts = card.channel.facts
-        add { ReaderSection(card) }
-        add { PassSection(card.presence.reader) }
-        add { try facts.atr.map(ATRSection.init) }
-        add { FactsSection(facts) }
+        add("reader", "Reader") { .reader(card) }
+        add("phonePasses", "Phone passes") { .phonePasses(card.presence.reader) }
+        add("atr", "Answer to reset") { try facts.atr.map { try .atr($0) } }
+        add("facts", "Anticollision") { .facts(facts.values) }
         try card.cancellation.check()
         var uid: CardUID?
-        add { () throws -> UIDSection? in
+        add("uid", "Identifier") {
             uid = try card.channel.identifier()
-            return uid.map(UIDSection.init)
+            return uid.map { .uid(UIDSummary($0)) }
         }
         // Known without a question, so that it stands there even if the card leaves now.
         var product = CardIdentifier.identify(facts: facts, uid: uid)
@@ -63,63 +60,48 @@ struct InfoReport: Encodable, Sendable {
         } catch {
             failure = error
         }
-        add { ProductSection(product, isRecorded: card.isRecorded) }
-        if let failure { add { () throws -> ProductSection? in throw failure } }
+        add("product", "Product") { .product(product, isRecorded: card.isRecorded) }
+        if let failure { add("product", "Product") { throw failure } }
         isLeftAlone = product.use.isLeftAlone
         guard !isLeftAlone else { return }
         try card.cancellation.check()
-        add { try NDEFSection(card) }
+        add("ndef", "NDEF") { try .ndef(card) }
         try card.cancellation.check()
-        add { try ChipSection(card, product) }
-        add { try DESFireSection(card, product) }
-        add { try DirectorySection(card, product) }
+        add("chip", "Chip") { try .chip(card, product) }
+        add("desfire", "DESFire") { try .desfire(card, product) }
+        add("directory", "MIFARE application directory") { try .directory(card, product) }
     }
 
-    private mutating func add<Section: InfoSection>(_ read: () throws -> Section?) {
+    private mutating func add(_ key: String, _ title: String, _ read: () throws -> InfoSection?) {
         do {
             guard let section = try read() else { return }
-            parts.append(Part(key: Section.key, title: Section.title, content: .success(section)))
+            parts.append((key, title, .success(section)))
         } catch {
-            let failure = Failure(line: ErrorLine(error))
-            parts.append(Part(key: Section.key, title: Section.title, content: .failure(failure)))
+            parts.append((key, title, .failure(Failure(line: ErrorLine(error)))))
         }
-    }
-
-    // MARK: JSON
-
-    private struct Key: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
     }
 
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode("info", forKey: Key(stringValue: "event"))
-        try container.encode(ISO8601.text(at), forKey: Key(stringValue: "at"))
+        var object: JSONObject = ["event": "info", "at": ISO8601.text(at)]
         var errors: [String: ErrorLine] = [:]
         for part in parts {
             switch part.content {
-            case .success(let section): try container.encode(section, forKey: Key(stringValue: part.key))
+            case .success(let section): object[part.key] = section.json
             case .failure(let failure): errors[part.key] = failure.line
             }
         }
-        if !errors.isEmpty { try container.encode(errors, forKey: Key(stringValue: "errors")) }
+        if !errors.isEmpty { object["errors"] = errors }
+        try object.encode(to: encoder)
     }
 
-    // MARK: For people
-
+    /// For people.
     var text: String {
         let blocks = parts.map { part in
             switch part.content {
             case .success(let section):
-                let lines = section.lines
-                let width = max(12, lines.map(\.name.count).max() ?? 0)
-                return ([part.title] + lines.map { "  " + HexDump.pad($0.name, to: width) + "  " + $0.value })
-                    .joined(separator: "\n")
-            case .failure(let failure):
-                return "\(part.title)\n  \(failure.line.message)"
+                let width = max(12, section.lines.all.map(\.name.count).max() ?? 0)
+                return ([part.title] + section.lines.rows(width: width + 2)).joined(separator: "\n")
+            case .failure(let failure): return "\(part.title)\n  \(failure.line.message)"
             }
         }
         let end = isLeftAlone ? ["Left alone: nothing more is asked of cards of this kind."] : []

@@ -2,7 +2,6 @@ import ArgumentParser
 import ReaderKit
 import ToolSupport
 
-/// `readerctl ndef`
 struct NDEFCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ndef",
@@ -19,7 +18,6 @@ struct NDEFCommands: AsyncParsableCommand {
         ]
     )
 
-    /// `readerctl ndef decode`
     struct Decode: ToolCommand {
         static let configuration = CommandConfiguration(
             abstract: "Decodes an NDEF message.",
@@ -40,11 +38,8 @@ struct NDEFCommands: AsyncParsableCommand {
         func perform() async throws {
             let out = output.output
             let report = NDEFReport(hex: hex.joined(separator: " "), lenient: lenient)
-            if out.isJSON {
-                try out.result(report, text: "")
-            } else {
-                for record in report.records ?? [] { try out.text(RecordText.describe(record)) }
-            }
+            try out.json(report)
+            for record in report.records ?? [] { try out.text(RecordText.describe(record)) }
             if let error = report.error {
                 guard report.isAccepted else { throw ToolFailure("\(error)", exit: ToolExit.malformed) }
                 out.message("warning: \(error)")
@@ -52,7 +47,6 @@ struct NDEFCommands: AsyncParsableCommand {
         }
     }
 
-    /// `readerctl ndef encode`
     struct Encode: ToolCommand {
         static let configuration = CommandConfiguration(
             abstract: "Encodes an NDEF message and prints it in hexadecimal.",
@@ -67,11 +61,6 @@ struct NDEFCommands: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
         @OptionGroup var message: NDEFMessageOptions
 
-        private struct Line: Encodable {
-            var ndef: String
-            var records: [NDEFRecord]
-        }
-
         func perform() async throws {
             // Not in validate(), which would hide a slip in an option's name.
             guard message.isGiven else {
@@ -79,7 +68,7 @@ struct NDEFCommands: AsyncParsableCommand {
             }
             let message = try message.message()
             let bytes = try message.encoded()
-            try output.output.result(Line(ndef: bytes.hex, records: message.records), text: bytes.hex)
+            try output.output.result(fields: ["ndef": bytes.hex, "records": message.records], text: bytes.hex)
         }
     }
 }

@@ -4,8 +4,7 @@ import ReaderKit
 import ToolSupport
 
 extension NDEFCommands {
-    /// `readerctl ndef lock`
-    struct Lock: ToolCommand {
+    struct Lock: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Makes the message of a tag unchangeable for ever.",
             discussion: """
@@ -33,35 +32,32 @@ extension NDEFCommands {
         @Option(help: ArgumentHelp("Lock the card with this identifier, for ever.", valueName: "uid"))
         var confirm: String?
 
-        func perform() async throws {
+        func perform(_ out: Output) async throws {
             // Not in validate(), which would hide a slip in an option's name.
             if confirm == nil, isatty(STDIN_FILENO) == 0 {
                 throw ValidationError(
                     "Locking is for ever. Without a terminal to ask on, name the card: --confirm with its UID."
                 )
             }
-            let out = output.output
-            try await out.tellingErrors {
-                let confirmed = try confirm.map { try CardUID(text: $0) }
-                let access = try await access.access(out)
-                let line = try await card.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
-                    var tag = try access.open(card, usesCardKey: true)
-                    let uid = try confirmed ?? Self.ask(card, tag.readNDEF(), out)
-                    let confirmation = PermanentLock(ofCardWith: uid)
-                    if let key = access.cardKey {
-                        try TagAccess.telling(out, .lock) {
-                            try DESFireNDEF.lock(confirmation, over: card.channel, key: key)
-                        }
-                    } else {
-                        try TagAccess.telling(out, .lock) { try tag.lock(confirmation) }
+            let confirmed = try confirm.map { try CardUID(text: $0) }
+            let access = try await access.access(out)
+            let line = try await card.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
+                var tag = try access.open(card, usesCardKey: true)
+                let uid = try confirmed ?? Self.ask(card, tag.readNDEF(), out)
+                let confirmation = PermanentLock(ofCardWith: uid)
+                if let key = access.cardKey {
+                    try TagAccess.telling(out, .lock) {
+                        try DESFireNDEF.lock(confirmation, over: card.channel, key: key)
                     }
-                    tag = try access.open(card, usesCardKey: true)
-                    var line = TagLine(.locked, try tag.readNDEF(), card)
-                    if var smartCard = tag as? Type4Tag { line.enforced = try smartCard.keepsLock() }
-                    return line
+                } else {
+                    try TagAccess.telling(out, .lock) { try tag.lock(confirmation) }
                 }
-                try out.result(line, text: line.enforced == false ? Self.unenforced(line) : Self.enforced(line))
+                tag = try access.open(card, usesCardKey: true)
+                var line = TagLine(.locked, try tag.readNDEF(), card)
+                if var smartCard = tag as? Type4Tag { line.enforced = try smartCard.keepsLock() }
+                return line
             }
+            try out.result(line, text: line.enforced == false ? Self.unenforced(line) : Self.enforced(line))
         }
 
         private static func enforced(_ line: TagLine) -> String { "Locked for ever: \(line.state.summary)" }

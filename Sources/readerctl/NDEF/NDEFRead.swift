@@ -4,8 +4,7 @@ import ReaderKit
 import ToolSupport
 
 extension NDEFCommands {
-    /// `readerctl ndef read`
-    struct Read: ToolCommand {
+    struct Read: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Reads the message of a tag.",
             discussion: """
@@ -47,36 +46,32 @@ extension NDEFCommands {
             if force, file == nil { throw ValidationError("--force needs --output.") }
         }
 
-        func perform() async throws {
-            let out = output.output
-            try await out.tellingErrors {
-                let access = try await access.access(out)
-                let (content, line) = try await card.withCard(out, replaying: source.replay) { card in
-                    var tag = try access.open(card)
-                    let content = try tag.readNDEF()
-                    return (content, TagLine(.read, content, card))
+        func perform(_ out: Output) async throws {
+            let access = try await access.access(out)
+            let (content, line) = try await card.withCard(out, replaying: source.replay) { card in
+                var tag = try access.open(card)
+                let content = try tag.readNDEF()
+                return (content, TagLine(.read, content, card))
+            }
+            if raw || file != nil {
+                guard let bytes = content.ndef.bytes else {
+                    throw ToolFailure(
+                        "The tag has no place for a message. 'readerctl ndef format' makes one where it can.",
+                        exit: ToolExit.failure
+                    )
                 }
-                if raw || file != nil {
-                    guard let bytes = content.ndef.bytes else {
-                        throw ToolFailure(
-                            "The tag has no place for a message. 'readerctl ndef format' makes one where it can.",
-                            exit: ToolExit.failure
-                        )
-                    }
-                    if let file { try OutputFile.write(bytes, to: file, overwrite: force) }
-                    if raw { return try out.text(bytes.hex) }
-                }
-                try out.result(line, text: line.state.text)
-                if let fault = line.state.error {
-                    out.message("\(lenient ? "warning: " : "")\(fault)")
-                    if !lenient, file == nil { throw ToolExit.malformed }
-                }
+                if let file { try OutputFile.write(bytes, to: file, overwrite: force) }
+                if raw { return try out.text(bytes.hex) }
+            }
+            try out.result(line, text: line.state.text)
+            if let fault = line.state.error {
+                out.message("\(lenient ? "warning: " : "")\(fault)")
+                if !lenient, file == nil { throw ToolExit.malformed }
             }
         }
     }
 
-    /// `readerctl ndef dump`
-    struct Dump: ToolCommand {
+    struct Dump: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Reads all of a tag's memory that can be read.",
             discussion: """
@@ -97,57 +92,41 @@ extension NDEFCommands {
         @OptionGroup var source: CardReplayOptions
         @OptionGroup var access: TagAccessOptions
 
-        private struct Line: Encodable, Sendable {
-            var event = "dump"
-            var reader: String
-            var uid: String?
-            var type: TagType
-            var parts: [Part]
-        }
-
-        private struct Part: Encodable, Sendable {
-            var name: String
-            var bytes: String?
-            var note: String?
-        }
-
-        func perform() async throws {
-            let out = output.output
-            try await out.tellingErrors {
-                let access = try await access.access(out)
-                let (found, reader, uid) = try await card.withCard(
-                    out,
-                    replaying: source.replay,
-                    within: ReaderLimits.workDuration
-                ) { card in
-                    var tag = try access.open(card)
-                    return (try tag.dump(), card.presence.reader.name, card.uid)
-                }
-                // A capture does not describe what the tag refused from what nobody asked it.
-                let missing = source.replay == nil ? "not readable" : "not recorded"
-                var dump = found
-                if source.replay != nil {
-                    for index in dump.parts.indices where dump.parts[index].note == "protected" {
-                        dump.parts[index].note = "not recorded, or protected"
-                    }
-                }
-                if dump.parts.isEmpty {
-                    out.message(Self.reason(dump.type))
-                    if !out.isJSON { return }
-                }
-                let parts = dump.parts.map { Part(name: $0.name, bytes: $0.bytes?.hex, note: $0.note) }
-                try out.result(
-                    Line(reader: reader, uid: uid?.hex, type: dump.type, parts: parts),
-                    text: Self.text(dump, missing)
-                )
+        func perform(_ out: Output) async throws {
+            let access = try await access.access(out)
+            let (found, reader, uid) = try await card.withCard(
+                out,
+                replaying: source.replay,
+                within: ReaderLimits.workDuration
+            ) { card in
+                var tag = try access.open(card)
+                return (try tag.dump(), card.presence.reader.name, card.uid)
             }
-        }
-
-        private static func reason(_ type: TagType) -> String {
-            switch type {
-            case .type4: "There is nothing to show: the card has no NDEF application, and its other files are its own."
-            default: "There is nothing to show: the tag gives nothing of its memory."
+            // A capture does not describe what the tag refused from what nobody asked it.
+            let missing = source.replay == nil ? "not readable" : "not recorded"
+            var dump = found
+            if source.replay != nil {
+                for index in dump.parts.indices where dump.parts[index].note == "protected" {
+                    dump.parts[index].note = "not recorded, or protected"
+                }
             }
+            if dump.parts.isEmpty {
+                let reason =
+                    dump.type == .type4
+                    ? "the card has no NDEF application, and its other files are its own."
+                    : "the tag gives nothing of its memory."
+                out.message("There is nothing to show: \(reason)")
+                if !out.isJSON { return }
+            }
+            try out.result(
+                fields: [
+                    "event": "dump", "reader": reader, "uid": uid?.hex, "type": dump.type,
+                    "parts": dump.parts.map {
+                        ["name": $0.name, "bytes": $0.bytes?.hex, "note": $0.note] as JSONObject
+                    },
+                ],
+                text: Self.text(dump, missing)
+            )
         }
 
         private static func text(_ dump: TagDump, _ missing: String) -> String {
@@ -161,11 +140,11 @@ extension NDEFCommands {
                 return rows.enumerated().map { index, row in
                     let hex = row.map { Hex.encode($0, separator: " ") } ?? missing
                     let ascii = row.map { "|\(HexDump.ascii($0))|" } ?? ""
-                    let line =
-                        HexDump.pad(index == 0 ? part.name : "", to: width)
-                        + "  " + HexDump.pad(hex, to: max(3 * bytes - 1, 0)) + "  "
-                        + HexDump.pad(ascii, to: bytes + 2) + "  " + (index == 0 ? part.note ?? "" : "")
-                    return String(line.reversed().drop { $0 == " " }.reversed())
+                    let cells = [
+                        (index == 0 ? part.name : "").padded(to: width), hex.padded(to: max(3 * bytes - 1, 0)),
+                        ascii.padded(to: bytes + 2), index == 0 ? part.note ?? "" : "",
+                    ]
+                    return cells.joined(separator: "  ").trimmedEnd
                 }
             }
             .joined(separator: "\n")

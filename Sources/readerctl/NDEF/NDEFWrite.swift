@@ -4,8 +4,7 @@ import ReaderKit
 import ToolSupport
 
 extension NDEFCommands {
-    /// `readerctl ndef write`
-    struct Write: ToolCommand {
+    struct Write: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Writes a message to a tag.",
             discussion: """
@@ -54,27 +53,24 @@ extension NDEFCommands {
             }
         }
 
-        func perform() async throws {
+        func perform(_ out: Output) async throws {
             try check()
-            let out = output.output
-            try await out.tellingErrors {
-                let bytes = try await bytes()
-                let access = try await access.access(out)
-                let line = try await card.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
-                    var tag = try access.open(card)
-                    try TagAccess.telling(out, .write) { try tag.writeNDEF(bytes) }
-                    // Opened anew, so that nothing is remembered of what was written.
-                    tag = try access.open(card)
-                    let content = try tag.readNDEF()
-                    let read = content.ndef.bytes ?? []
-                    guard read == bytes else {
-                        let same = zip(read, bytes).prefix { $0 == $1 }.count
-                        throw TagError.notWritten(offset: same)
-                    }
-                    return TagLine(.written, content, card)
+            let bytes = try await bytes()
+            let access = try await access.access(out)
+            let line = try await card.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
+                var tag = try access.open(card)
+                try TagAccess.telling(out, .write) { try tag.writeNDEF(bytes) }
+                // Opened anew, so that nothing is remembered of what was written.
+                tag = try access.open(card)
+                let content = try tag.readNDEF()
+                let read = content.ndef.bytes ?? []
+                guard read == bytes else {
+                    let same = zip(read, bytes).prefix { $0 == $1 }.count
+                    throw TagError.notWritten(offset: same)
                 }
-                try out.result(line, text: "Written and compared: \(line.state.summary)")
+                return TagLine(.written, content, card)
             }
+            try out.result(line, text: "Written and compared: \(line.state.summary)")
         }
 
         private func bytes() async throws -> [UInt8] {
@@ -110,8 +106,7 @@ extension NDEFCommands {
         }
     }
 
-    /// `readerctl ndef format`
-    struct Format: ToolCommand {
+    struct Format: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Makes an unformatted tag one that can hold a message.",
             discussion: """
@@ -130,26 +125,23 @@ extension NDEFCommands {
         @OptionGroup var card: CardOptions
         @OptionGroup var access: TagAccessOptions
 
-        func perform() async throws {
-            let out = output.output
-            try await out.tellingErrors {
-                let access = try await access.access(out)
-                let line = try await card.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
-                    var tag = try access.open(card, usesCardKey: true)
-                    let before = try tag.readNDEF()
-                    if before.area != nil { return TagLine(.unchanged, before, card) }
-                    out.message(Self.announcement(tag.type))
-                    if let key = access.cardKey {
-                        try DESFireNDEF.format(over: card.channel, masterKey: key)
-                    } else {
-                        try TagAccess.telling(out, .format) { try tag.formatNDEF() }
-                    }
-                    tag = try access.open(card, usesCardKey: true)
-                    return TagLine(.formatted, try tag.readNDEF(), card)
+        func perform(_ out: Output) async throws {
+            let access = try await access.access(out)
+            let line = try await card.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
+                var tag = try access.open(card, usesCardKey: true)
+                let before = try tag.readNDEF()
+                if before.area != nil { return TagLine(.unchanged, before, card) }
+                out.message(Self.announcement(tag.type))
+                if let key = access.cardKey {
+                    try DESFireNDEF.format(over: card.channel, masterKey: key)
+                } else {
+                    try TagAccess.telling(out, .format) { try tag.formatNDEF() }
                 }
-                let what = line.event == .unchanged ? "Formatted already, and left as it is" : "Formatted"
-                try out.result(line, text: "\(what): \(line.state.summary)")
+                tag = try access.open(card, usesCardKey: true)
+                return TagLine(.formatted, try tag.readNDEF(), card)
             }
+            let what = line.event == .unchanged ? "Formatted already, and left as it is" : "Formatted"
+            try out.result(line, text: "\(what): \(line.state.summary)")
         }
 
         private static func announcement(_ type: TagType) -> String {
@@ -162,8 +154,7 @@ extension NDEFCommands {
         }
     }
 
-    /// `readerctl ndef repair`
-    struct Repair: ToolCommand {
+    struct Repair: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Makes a tag whose writing was interrupted a clean empty one.",
             discussion: """
@@ -177,27 +168,24 @@ extension NDEFCommands {
         @OptionGroup var card: CardOptions
         @OptionGroup var access: TagAccessOptions
 
-        func perform() async throws {
-            let out = output.output
-            try await out.tellingErrors {
-                let access = try await access.access(out)
-                let line = try await card.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
-                    var tag = try access.open(card)
-                    let event: TagLine.Event =
-                        switch try tag.repairNDEF() {
-                        case .repaired: .repaired
-                        case .notNeeded: .unchanged
-                        }
-                    tag = try access.open(card)
-                    return TagLine(event, try tag.readNDEF(), card)
-                }
-                try out.result(
-                    line,
-                    text: line.event == .repaired
-                        ? "Writing had been interrupted; the tag is empty now: \(line.state.summary)"
-                        : "There was nothing to repair: \(line.state.summary)"
-                )
+        func perform(_ out: Output) async throws {
+            let access = try await access.access(out)
+            let line = try await card.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
+                var tag = try access.open(card)
+                let event: TagLine.Event =
+                    switch try tag.repairNDEF() {
+                    case .repaired: .repaired
+                    case .notNeeded: .unchanged
+                    }
+                tag = try access.open(card)
+                return TagLine(event, try tag.readNDEF(), card)
             }
+            try out.result(
+                line,
+                text: line.event == .repaired
+                    ? "Writing had been interrupted; the tag is empty now: \(line.state.summary)"
+                    : "There was nothing to repair: \(line.state.summary)"
+            )
         }
     }
 }

@@ -25,17 +25,9 @@ struct TagLine: Encodable, Sendable {
         state = TagState(content)
     }
 
-    private enum CodingKeys: CodingKey {
-        case event, reader, uid, enforced
-    }
-
     func encode(to encoder: any Encoder) throws {
-        try state.encode(to: encoder)
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(event, forKey: .event)
-        try container.encode(reader, forKey: .reader)
-        try container.encodeIfPresent(uid, forKey: .uid)
-        try container.encodeIfPresent(enforced, forKey: .enforced)
+        let more: JSONObject = ["event": event, "reader": reader, "uid": uid, "enforced": enforced]
+        try JSONObject(state, more).encode(to: encoder)
     }
 }
 

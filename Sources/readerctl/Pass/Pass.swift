@@ -2,7 +2,6 @@ import ArgumentParser
 import ReaderKit
 import ToolSupport
 
-/// `readerctl pass`
 struct PassCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pass",

@@ -3,8 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `readerctl pass check-config`
-struct PassCheckConfiguration: ToolCommand {
+struct PassCheckConfiguration: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-config",
         abstract: "Checks a configuration of passes with its keys, and explains what it leads to.",
@@ -24,43 +23,27 @@ struct PassCheckConfiguration: ToolCommand {
     @Argument(help: "The configuration.", completion: .file(extensions: ["json"]))
     var file: String
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            let configuration = try PassConfiguration(path: file)
-            let site = try configuration.site(folder: PassOptions.folder(of: file))
-            let report = Report(configuration, site)
-            try out.result(report, text: report.text)
-        }
+    func perform(_ out: Output) async throws {
+        let configuration = try PassConfiguration(path: file)
+        let site = try configuration.site(besides: file)
+        try out.result(
+            fields: [
+                "event": "configuration", "reads": site.explanation, "order": site.order,
+                "lowestAssurance": site.lowestAssurance, "advice": configuration.advice,
+            ],
+            text: Self.text(configuration, site)
+        )
     }
 
-    private struct Report: Encodable, Sendable {
-        var event = "configuration"
-        var reads: [PassConfiguration.Advice]
-        var order: [Pass.Kind]
-        var lowestAssurance: Pass.Assurance
-        var advice: [PassConfiguration.Advice]
-
-        init(_ configuration: PassConfiguration, _ site: PassSite) {
-            reads = site.explanation
-            order = site.order
-            lowestAssurance = site.lowestAssurance
-            advice = configuration.advice
-        }
-
-        var text: String {
-            var lines = ["What is read:"]
-            lines += reads.map { "  \($0.place): \($0.what)" }
-            lines.append("Who it is: the first of \(order.map(\.rawValue).joined(separator: ", "))")
-            lines.append(
-                "How far it has to be trusted: \(lowestAssurance.rawValue), that is, \(lowestAssurance.meaning)"
-            )
-            if !advice.isEmpty {
-                lines.append("To be looked at:")
-                lines += advice.map { "  \($0.place): \($0.what)" }
-            }
-            return lines.joined(separator: "\n")
-        }
+    private static func text(_ configuration: PassConfiguration, _ site: PassSite) -> String {
+        var lines = ["What is read:"]
+        lines += site.explanation.map { "  \($0.place): \($0.what)" }
+        lines.append("Who it is: the first of \(site.order.map(\.rawValue).joined(separator: ", "))")
+        let lowest = site.lowestAssurance
+        lines.append("How far it has to be trusted: \(lowest.rawValue), that is, \(lowest.meaning)")
+        if !configuration.advice.isEmpty { lines.append("To be looked at:") }
+        lines += configuration.advice.map { "  \($0.place): \($0.what)" }
+        return lines.joined(separator: "\n")
     }
 }
 

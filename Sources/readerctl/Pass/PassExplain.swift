@@ -2,8 +2,7 @@ import ArgumentParser
 import ReaderKit
 import ToolSupport
 
-/// `readerctl pass explain`
-struct PassExplain: ToolCommand {
+struct PassExplain: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         abstract: "Explains a recorded conversation with a phone or a card, line by line.",
@@ -39,14 +38,11 @@ struct PassExplain: ToolCommand {
     @Argument(help: "The capture file.", completion: .file(extensions: ["capture"]))
     var capture: String
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            let explanation = try ConversationExplanation(contentsOf: capture)
-            for line in explanation.lines {
-                try Task.checkCancellation()
-                try out.result(line, text: line.text(longestValue: full ? nil : 64))
-            }
+    func perform(_ out: Output) async throws {
+        let explanation = try ConversationExplanation(contentsOf: capture)
+        for line in explanation.lines {
+            try Task.checkCancellation()
+            try out.result(line, text: line.text(longestValue: full ? nil : 64))
         }
     }
 }

@@ -3,8 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `readerctl pass read`
-struct PassRead: ToolCommand {
+struct PassRead: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "read",
         abstract: "Reads the passes of the phone or card on a reader, and tells what each step gave.",
@@ -29,14 +28,11 @@ struct PassRead: ToolCommand {
     @OptionGroup var card: CardOptions
     @OptionGroup var source: CardReplayOptions
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            let site = try passes.site() ?? PassSite()
-            let report = try await card.withCard(out, replaying: source.replay) { try Report(of: $0, site) }
-            try out.result(report, text: report.text)
-            if !report.verdict.isAccepted { throw ToolExit.failure }
-        }
+    func perform(_ out: Output) async throws {
+        let site = try passes.site() ?? PassSite()
+        let report = try await card.withCard(out, replaying: source.replay) { try Report(of: $0, site) }
+        try out.result(report, text: report.text)
+        if !report.verdict.isAccepted { throw ToolExit.failure }
     }
 
     /// What was read, and what stands in the way.
@@ -51,9 +47,7 @@ struct PassRead: ToolCommand {
             }
             if let fault = reading.fault { throw fault }
             if card.presence.reader.backend == .replay { reading.explainRecording() }
-            verdict = PassVerdict("pass", reading)
-            verdict.at = ISO8601.text(card.presence.at)
-            verdict.reader = card.presence.reader.name
+            verdict = PassVerdict("pass", reading, at: card.presence.at, reader: card.presence.reader.name)
             var answer: WalletSelection?
             var (apple, google): (AppleVASReader.Outcome?, SmartTapReader.Finding?)
             switch reading.wallet {
@@ -86,12 +80,8 @@ struct PassRead: ToolCommand {
             }
         }
 
-        private enum Key: String, CodingKey { case findings }
-
         func encode(to encoder: any Encoder) throws {
-            try verdict.encode(to: encoder)
-            var object = encoder.container(keyedBy: Key.self)
-            if !findings.isEmpty { try object.encode(findings, forKey: .findings) }
+            try JSONObject(verdict, ["findings": findings.isEmpty ? nil : findings]).encode(to: encoder)
         }
 
         var text: String {

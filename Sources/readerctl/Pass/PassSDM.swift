@@ -3,7 +3,6 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `readerctl pass sdm`
 struct PassSDM: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sdm",
@@ -11,8 +10,7 @@ struct PassSDM: AsyncParsableCommand {
         subcommands: [Verify.self]
     )
 
-    /// `readerctl pass sdm verify`
-    struct Verify: ToolCommand {
+    struct Verify: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Says whether a tag signed an address, and what it says.",
             discussion: """
@@ -69,24 +67,30 @@ struct PassSDM: AsyncParsableCommand {
             }
         }
 
-        func perform() async throws {
-            let out = output.output
-            try await out.tellingErrors {
-                let verifier = try await verifier()
-                let tap: SDMTap
-                do throws(SDMError) {
-                    tap = try verifier.verify(url)
-                } catch {
-                    throw ToolFailure("\(error)", exit: error.isMalformed ? ToolExit.malformed : ToolExit.failure)
-                }
-                let line = Line(tap)
-                try out.result(line, text: line.text)
+        func perform(_ out: Output) async throws {
+            let verifier = try await verifier()
+            let tap: SDMTap
+            do throws(SDMError) {
+                tap = try verifier.verify(url)
+            } catch {
+                throw ToolFailure("\(error)", exit: error.isMalformed ? ToolExit.malformed : ToolExit.failure)
             }
+            let uid = tap.uid.isEmpty ? nil : tap.uid.hex
+            try out.result(
+                fields: [
+                    "event": "sdm", "valid": true, "uid": uid, "counter": tap.counter, "fileData": tap.fileData?.hex,
+                ],
+                text: """
+                    signature  right
+                    uid        \(uid ?? "not told")
+                    counter    \(tap.counter.map(String.init) ?? "not told")
+                    """ + (tap.fileData.map { "\nfile data  \($0.hex)" } ?? "")
+            )
         }
 
         private func verifier() async throws -> SDMVerifier {
             if let passes {
-                let site = try PassConfiguration(path: passes).site(folder: PassOptions.folder(of: passes))
+                let site = try PassConfiguration(path: passes).site(besides: passes)
                 guard let tags = site.signingTags.first(where: { $0.matches(url) }) else {
                     throw ToolFailure(
                         "could not check the address: the configuration has no signing tags with that host and path. Add "
@@ -97,12 +101,10 @@ struct PassSDM: AsyncParsableCommand {
                 return tags.verifier
             }
             let files = PassKeyFiles(folder: ".")
-            let file = try files.key(fileKey ?? "", .tag) {
-                SecretKey(text: $0.trimmingCharacters(in: .whitespacesAndNewlines))
+            func key(_ file: String) throws -> SecretKey {
+                try files.key(file, .tag) { SecretKey(text: $0.trimmingCharacters(in: .whitespacesAndNewlines)) }
             }
-            let meta = try metaKey.map {
-                try files.key($0, .tag) { SecretKey(text: $0.trimmingCharacters(in: .whitespacesAndNewlines)) }
-            }
+            let (file, meta) = (try key(fileKey ?? ""), try metaKey.map(key))
             let layout = SDMLayout(
                 piccData: picc,
                 uid: uid,
@@ -112,28 +114,6 @@ struct PassSDM: AsyncParsableCommand {
                 signedFrom: signedFrom
             )
             return SDMVerifier(layout: layout, keys: SDMKeys(metaRead: meta, fileRead: file))
-        }
-
-        private struct Line: Encodable {
-            var event = "sdm"
-            var valid = true
-            var uid: String?
-            var counter: UInt32?
-            var fileData: String?
-
-            init(_ tap: SDMTap) {
-                uid = tap.uid.isEmpty ? nil : tap.uid.hex
-                counter = tap.counter
-                fileData = tap.fileData?.hex
-            }
-
-            var text: String {
-                """
-                signature  right
-                uid        \(uid ?? "not told")
-                counter    \(counter.map(String.init) ?? "not told")
-                """ + (fileData.map { "\nfile data  \($0)" } ?? "")
-            }
         }
     }
 }

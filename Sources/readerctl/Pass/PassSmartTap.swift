@@ -2,7 +2,6 @@ import ArgumentParser
 import ReaderKit
 import ToolSupport
 
-/// `readerctl pass smarttap`
 struct PassSmartTap: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "smarttap",
@@ -10,8 +9,7 @@ struct PassSmartTap: AsyncParsableCommand {
         subcommands: [Keygen.self, PreSign.self]
     )
 
-    /// `readerctl pass smarttap keygen`
-    struct Keygen: ToolCommand {
+    struct Keygen: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Makes a terminal's key, and the public key that is registered.",
             discussion: """
@@ -28,25 +26,18 @@ struct PassSmartTap: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
         @OptionGroup var file: NewKeyOptions
 
-        func perform() async throws {
-            let out = output.output
-            try await out.tellingErrors {
-                // Whose it is and under which version is known only after it was registered.
-                let key = SmartTapKey(collectorID: 0, version: 0)
-                try file.write(key.pem)
-                let line = Line(key: file.path, publicKey: key.publicKeyPEM)
-                try out.result(line, text: "key  \(line.key)\nto be registered:\n\(line.publicKey)")
-            }
-        }
-
-        private struct Line: Encodable {
-            var key: String
-            var publicKey: String
+        func perform(_ out: Output) async throws {
+            // Whose it is and under which version is known only after it was registered.
+            let key = SmartTapKey(collectorID: 0, version: 0)
+            try file.write(key.pem)
+            try out.result(
+                fields: ["key": file.path, "publicKey": key.publicKeyPEM],
+                text: "key  \(file.path)\nto be registered:\n\(key.publicKeyPEM)"
+            )
         }
     }
 
-    /// `readerctl pass smarttap presign`
-    struct PreSign: ToolCommand {
+    struct PreSign: ReportingCommand {
         static let configuration = CommandConfiguration(
             commandName: "presign",
             abstract: "Makes a signature in advance, for a terminal that is not to hold the key.",
@@ -70,22 +61,15 @@ struct PassSmartTap: AsyncParsableCommand {
         var keyVersion: UInt32
         @OptionGroup var file: NewKeyOptions
 
-        func perform() async throws {
-            let out = output.output
-            try await out.tellingErrors {
-                let long = try PassKeyFiles(folder: ".").key(key, .curve) {
-                    SmartTapKey(pem: $0, collectorID: collector, version: keyVersion)
-                }
-                try file.write(try SmartTapPreSignature(long).text)
-                let line = Line(preSigned: file.path, collector: collector, keyVersion: keyVersion)
-                try out.result(line, text: "signed in advance: \(line.preSigned)")
+        func perform(_ out: Output) async throws {
+            let long = try PassKeyFiles(folder: ".").key(key, .curve) {
+                SmartTapKey(pem: $0, collectorID: collector, version: keyVersion)
             }
-        }
-
-        private struct Line: Encodable {
-            var preSigned: String
-            var collector: UInt32
-            var keyVersion: UInt32
+            try file.write(try SmartTapPreSignature(long).text)
+            try out.result(
+                fields: ["preSigned": file.path, "collector": collector, "keyVersion": keyVersion],
+                text: "signed in advance: \(file.path)"
+            )
         }
     }
 }

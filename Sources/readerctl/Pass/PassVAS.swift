@@ -2,7 +2,6 @@ import ArgumentParser
 import ReaderKit
 import ToolSupport
 
-/// `readerctl pass vas`
 struct PassVAS: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vas",
@@ -10,8 +9,7 @@ struct PassVAS: AsyncParsableCommand {
         subcommands: [Keygen.self]
     )
 
-    /// `readerctl pass vas keygen`
-    struct Keygen: ToolCommand {
+    struct Keygen: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Makes a key that opens passes, and the public key that goes into them.",
             discussion: """
@@ -28,32 +26,21 @@ struct PassVAS: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
         @OptionGroup var file: NewKeyOptions
 
-        func perform() async throws {
-            let out = output.output
-            try await out.tellingErrors {
-                let key = AppleVASKey()
-                try file.write(key.pem)
-                let line = Line(
-                    key: file.path,
-                    identifier: Hex.encode(key.identifier),
-                    encryptionPublicKey: key.passEncryptionPublicKey
-                )
-                try out.result(
-                    line,
-                    text: """
-                        key         \(line.key)
-                        identifier  \(line.identifier)
-                        for nfc.encryptionPublicKey in pass.json:
-                        \(line.encryptionPublicKey)
-                        """
-                )
-            }
-        }
-
-        private struct Line: Encodable {
-            var key: String
-            var identifier: String
-            var encryptionPublicKey: String
+        func perform(_ out: Output) async throws {
+            let key = AppleVASKey()
+            try file.write(key.pem)
+            try out.result(
+                fields: [
+                    "key": file.path, "identifier": Hex.encode(key.identifier),
+                    "encryptionPublicKey": key.passEncryptionPublicKey,
+                ],
+                text: """
+                    key         \(file.path)
+                    identifier  \(Hex.encode(key.identifier))
+                    for nfc.encryptionPublicKey in pass.json:
+                    \(key.passEncryptionPublicKey)
+                    """
+            )
         }
     }
 }

@@ -3,8 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `readerctl pass verify`
-struct PassVerify: ToolCommand {
+struct PassVerify: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Says what a recorded pass is worth: a capture, an address, a token, an answer of a phone.",
@@ -46,15 +45,12 @@ struct PassVerify: ToolCommand {
     @Argument(help: "What is judged.")
     var input: String
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            let site = try PassConfiguration(path: passes).site(folder: PassOptions.folder(of: passes))
-            let isAccepted =
-                FileManager.default.fileExists(atPath: input) || input.hasSuffix(".capture")
-                ? try await verifyCapture(site, out) : try verifyText(site, out)
-            if !isAccepted { throw ToolExit.failure }
-        }
+    func perform(_ out: Output) async throws {
+        let site = try PassConfiguration(path: passes).site(besides: passes)
+        let isAccepted =
+            FileManager.default.fileExists(atPath: input) || input.hasSuffix(".capture")
+            ? try await verifyCapture(site, out) : try verifyText(site, out)
+        if !isAccepted { throw ToolExit.failure }
     }
 
     private func verifyCapture(_ site: PassSite, _ out: Output) async throws -> Bool {
@@ -79,9 +75,7 @@ struct PassVerify: ToolCommand {
                 (reading, moment, reader) = (line, report.at, report.reader.name)
             default: continue
             }
-            var verdict = PassVerdict("verified", reading)
-            verdict.at = ISO8601.text(moment)
-            verdict.reader = reader
+            let verdict = PassVerdict("verified", reading, at: moment, reader: reader)
             try out.result(verdict, text: "\(ISO8601.text(moment))\n\(verdict.text)")
             verdicts.append(verdict)
         }
@@ -100,10 +94,9 @@ struct PassVerify: ToolCommand {
         _ backend: ReplayBackend,
         _ site: PassSite
     ) async throws -> CardReading {
-        let exchanges = presentation?.exchanges ?? []
         var answers: [ResponseAPDU] = []
         var isSmartTap = false
-        for exchange in exchanges {
+        for exchange in presentation?.exchanges ?? [] {
             guard case .apdu(let command) = exchange.request, case .bytes(let answer) = exchange.answer else {
                 continue
             }
@@ -164,8 +157,7 @@ struct PassVerify: ToolCommand {
                 exit: ToolExit.malformed
             )
         }
-        var verdict = PassVerdict("verified", reading)
-        verdict.at = ISO8601.text(now)
+        let verdict = PassVerdict("verified", reading, at: now)
         try out.result(verdict, text: verdict.text)
         return verdict.isAccepted
     }

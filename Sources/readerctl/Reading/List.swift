@@ -2,8 +2,7 @@ import ArgumentParser
 import ReaderKit
 import ToolSupport
 
-/// `readerctl list`
-struct List: ToolCommand {
+struct List: ReportingCommand {
     static let configuration = CommandConfiguration(
         abstract: "Lists the readers that are there, each with its card.",
         discussion: """
@@ -22,41 +21,23 @@ struct List: ToolCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var readers: ReaderOptions
 
-    private struct Line: Encodable {
-        var reader: String
-        var backend: BackendKind
-        var serial: String?
-        var present: Bool
-        var atr: String?
-        var card: String?
-        var technologies: [Technology]?
-        var error: ErrorLine?
-    }
-
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            let present = try await readers.withBackend { backend in
-                try await readers.present(of: backend) { out.message("\($0)") }
-            }
-            if present.isEmpty { out.message("There is no reader.") }
-            for status in present {
-                let (reader, facts) = (status.reader, status.card?.facts)
-                let name = facts?.effectiveATR.flatMap { try? ATR($0) }?.cardName
-                let line = Line(
-                    reader: reader.name,
-                    backend: reader.backend,
-                    serial: reader.serial,
-                    present: facts != nil,
-                    atr: facts?.atr?.hex,
-                    card: name,
-                    technologies: status.technologies,
-                    error: status.unavailability.map { ErrorLine($0) }
-                )
-                let card = facts == nil ? "" : "  [\(name ?? "a card that does not answer")]"
-                try out.result(line, text: reader.label + card)
-                if let trouble = status.unavailability { out.message("\(trouble)") }
-            }
+    func perform(_ out: Output) async throws {
+        let present = try await readers.withBackend { backend in
+            try await readers.present(of: backend) { out.message("\($0)") }
+        }
+        if present.isEmpty { out.message("There is no reader.") }
+        for status in present {
+            let (reader, facts) = (status.reader, status.card?.facts)
+            let card = facts.map { "  [\($0.cardName ?? "a card that does not answer")]" } ?? ""
+            try out.result(
+                fields: [
+                    "reader": reader.name, "backend": reader.backend, "serial": reader.serial, "present": facts != nil,
+                    "atr": facts?.atr?.hex, "card": facts?.cardName, "technologies": status.technologies,
+                    "error": status.unavailability.map { ErrorLine($0) },
+                ],
+                text: reader.label + card
+            )
+            if let trouble = status.unavailability { out.message("\(trouble)") }
         }
     }
 }

@@ -3,8 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `readerctl record`
-struct Record: ToolCommand {
+struct Record: ReportingCommand {
     static let configuration = CommandConfiguration(
         abstract: "Records what cards and this program say to each other in a capture file.",
         discussion: """
@@ -29,11 +28,8 @@ struct Record: ToolCommand {
     @Argument(help: "The capture file to write.", completion: .file(extensions: ["capture"]))
     var file: String
 
-    func perform() async throws {
-        let out = output.output
-        try await out.tellingErrors {
-            try await readers.withBackend { try await record($0) }
-        }
+    func perform(_ out: Output) async throws {
+        try await readers.withBackend { try await record($0) }
     }
 
     private func record(_ backend: any ReaderBackend) async throws {

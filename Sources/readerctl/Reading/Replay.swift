@@ -4,7 +4,6 @@ import ReaderKit
 import ReaderKitTesting
 import ToolSupport
 
-/// `readerctl replay`
 struct Replay: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Plays capture files back and prints the taps.",
@@ -52,13 +51,6 @@ struct Replay: ToolCommand {
         }
     }
 
-    private struct Line: Encodable {
-        var event: String
-        var file: String
-        var line: Int?
-        var message: String?
-    }
-
     private func compare(_ out: Output, _ site: PassSite?) async throws {
         var worst = ToolExit.success
         for file in try CaptureFiles.expand(files) {
@@ -76,17 +68,19 @@ struct Replay: ToolCommand {
                         "\(difference)" + (isWithoutPasses ? ". The sidecar expects passes; give --passes." : "")
                     if worst == ToolExit.success { worst = ToolExit.failure }
                     try out.result(
-                        Line(event: "different", file: file, line: difference.line, message: words),
+                        fields: [
+                            "event": "different", "file": file, "line": difference.line, "message": words,
+                        ],
                         text: "\(file): \(words)"
                     )
                 } else {
-                    try out.result(Line(event: "same", file: file), text: "\(file): as expected")
+                    try out.result(fields: ["event": "same", "file": file], text: "\(file): as expected")
                 }
             } catch let error where !(error is CancellationError) {
                 // The others are compared all the same. Malformed files outrank those that cannot be read.
                 let code = ToolFailure.exitCode(for: error)
                 if worst != ToolExit.malformed, worst.rawValue <= 1 || code == ToolExit.malformed { worst = code }
-                try out.result(Line(event: "error", file: file, message: "\(error)"), text: "\(error)")
+                try out.result(fields: ["event": "error", "file": file, "message": "\(error)"], text: "\(error)")
             }
         }
         if worst != ToolExit.success { throw worst }

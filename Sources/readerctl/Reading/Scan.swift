@@ -3,7 +3,6 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `readerctl scan`
 struct Scan: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Reads each presented card once and prints what it says.",
@@ -58,10 +57,6 @@ struct TapLoop {
     /// Looks after each tap whether to go on.
     var check: @Sendable () throws -> Void = {}
 
-    private struct TimeoutLine: Encodable {
-        var event = "timeout"
-    }
-
     /// - Throws: exit code 1 when the time is over; ``ReaderError`` when there is no service to wait for.
     func run(_ backend: any ReaderBackend) async throws {
         if readers.isChoice { _ = try await readers.present(of: backend) }
@@ -78,7 +73,7 @@ struct TapLoop {
             return try await group.next() ?? true
         }
         if !isTimely {
-            if output.isJSON { try output.result(TimeoutLine(), text: "") }
+            try output.json(fields: ["event": "timeout"])
             output.message("No card within \(limit.timeout ?? 0) s.")
             throw ToolExit.failure
         }
@@ -160,18 +155,14 @@ private actor Activity {
 /// A tap in words.
 enum TapText {
     static func describe(_ tap: ScanEvent) -> String {
-        var lines = ["\(ISO8601.text(tap.at))  \(tap.card)"]
-        func add(_ name: String, _ value: String?) {
-            if let value { lines.append("  " + name.padding(toLength: 11, withPad: " ", startingAt: 0) + value) }
-        }
-        add("reader", tap.reader)
-        add("uid", tap.uid.map { "\($0.hex) (\($0.kind.rawValue)\($0.manufacturer.map { ", " + $0 } ?? ""))" })
-        add("member", tap.memberKey.map { $0 + (tap.memberName.map { " (\($0))" } ?? "") })
-        if let ndef = tap.ndef {
-            if ndef.isEmpty { add("ndef", "formatted, empty") }
-            for record in ndef { add("ndef", RecordText.describe(record)) }
-        }
-        for problem in tap.problems { add("problem", problem.message) }
-        return lines.joined(separator: "\n")
+        var lines: InfoLines = [
+            "reader": tap.reader,
+            "uid": tap.uid.map { "\($0.hex) (\($0.kind.rawValue)\($0.manufacturer.map { ", " + $0 } ?? ""))" },
+            "member": tap.memberKey.map { $0 + (tap.memberName.map { " (\($0))" } ?? "") },
+            "ndef": tap.ndef?.isEmpty == true ? "formatted, empty" : nil,
+        ]
+        for record in tap.ndef ?? [] { lines.add("ndef", RecordText.describe(record)) }
+        for problem in tap.problems { lines.add("problem", problem.message) }
+        return (["\(ISO8601.text(tap.at))  \(tap.card)"] + lines.rows()).joined(separator: "\n")
     }
 }

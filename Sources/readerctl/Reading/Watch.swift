@@ -3,7 +3,6 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// `readerctl watch`
 struct Watch: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Tells what happens to readers and cards, until it is interrupted.",
@@ -29,8 +28,8 @@ struct Watch: ToolCommand {
             try await readers.withBackend { backend in
                 if readers.isChoice { _ = try await readers.present(of: backend) }
                 for await event in backend.events() where event.reader.map(readers.matches) ?? true {
-                    let line = ReaderEventLine(event, at: Date())
-                    try out.result(line, text: line.text)
+                    let line = event.line(at: Date())
+                    try out.result(line.json, text: line.text)
                     if case .failed(let error) = event { throw error }
                 }
             }

@@ -1,4 +1,5 @@
 import ReaderKit
+import ToolSupport
 
 /// An NDEF record in words. What the card says is quoted, so that it cannot steer a terminal.
 enum RecordText {
@@ -45,16 +46,12 @@ enum HexDump {
         stride(from: 0, to: bytes.count, by: 16).map { start in
             let row = bytes[start..<min(start + 16, bytes.count)]
             let address = [UInt8(truncatingIfNeeded: start >> 8), UInt8(truncatingIfNeeded: start)].hex
-            return "  \(address)  \(pad(Hex.encode(row, separator: " "), to: 47))  |\(ascii(row))|"
+            return "  \(address)  \(Hex.encode(row, separator: " ").padded(to: 47))  |\(ascii(row))|"
         }
     }
 
     /// The printable characters; a point for each other byte.
     static func ascii(_ bytes: some Sequence<UInt8>) -> String {
         String(decoding: bytes.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: ".") }, as: UTF8.self)
-    }
-
-    static func pad(_ text: String, to width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
     }
 }
