@@ -1,2 +1,0 @@
-import KioskKit
-import Testing
