@@ -41,7 +41,7 @@ struct ThemeTests {
         #expect(theme.contrastFindings.first?.hasSuffix("No colour has it: let the background change less.") == true)
     }
 
-    @Test("Every nearest colour has the contrast, and none that is nearer in its direction")
+    @Test("Every nearest colour has the contrast, and where there is none neither black nor white has it")
     func nearest() throws {
         var random = SeededNumbers(seed: 21)
         var failures: [String] = []
@@ -126,9 +126,9 @@ struct ThemeTests {
         #expect(read.fileFindings.count == 3)
 
         let json =
-            ##"{"clubName": "A\u00e4", "colors": {"text": "#fff"}, "texts": {"en": {"thanks": "Ta"}}, "radius": 3}"##
+            ##"{"clubName": "A\u00e4", "colors": {"text": "#fff"}, "texts": {"en": {"thanks": "Ta \ud83d\ude00 \\ud"}}, "radius": 3}"##
         let other = try ThemeFile.theme(from: json)
-        #expect(other.clubName == "Aä" && other.radius == 3 && other.texts == [.english: [.thanks: "Ta"]])
+        #expect(other.clubName == "Aä" && other.radius == 3 && other.texts == [.english: [.thanks: #"Ta 😀 \ud"#]])
         for empty in ["", "# all by default\n", "---\n", "{}", "\u{FEFF}{}"] {
             #expect(try ThemeFile.theme(from: empty) == Theme(), "\(empty)")
         }
