@@ -91,6 +91,7 @@ package final class FolderWatch: Sendable {
             if let bell {
                 _ = bell.wait(for: descriptor, Int(POLLIN), until: end.map { min($0, next) } ?? next)
             } else {
+                // The process has no descriptors left: nothing wakes this thread.
                 usleep(10_000)
             }
         }
@@ -119,10 +120,11 @@ package final class FolderWatch: Sendable {
     private func look(_ state: inout State) -> (isWatching: Bool, hasChanged: Bool) {
         // The same watch again as long as the path names the same folder.
         let watch = descriptor >= 0 ? inotify_add_watch(descriptor, folder, events) : -1
-        if watch != state.watch, state.watch >= 0 { inotify_rm_watch(descriptor, state.watch) }
+        var hasChanged = watch != state.watch
+        if hasChanged, state.watch >= 0 { inotify_rm_watch(descriptor, state.watch) }
         state.watch = watch
-        var hasChanged = watch >= 0 && drain(watch)
-        // After the events, so that none tells of what was seen here before.
+        if watch >= 0, drain(watch) { hasChanged = true }
+        // After the events, since a change that shows here and has its event later is reported twice, but never missed.
         let marks = marks()
         if marks != state.marks { hasChanged = true }
         state.marks = marks

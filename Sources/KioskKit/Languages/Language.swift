@@ -14,16 +14,6 @@ public enum Language: String, Sendable, Hashable, Codable, CaseIterable {
     /// Whether the language is written from right to left.
     public var isRightToLeft: Bool { self == .arabic }
 
-    /// The language's own name of itself.
-    public var name: String {
-        switch self {
-        case .english: "English"
-        case .german: "Deutsch"
-        case .chinese: "简体中文"
-        case .arabic: "العربية"
-        }
-    }
-
     /// The locale for times and numbers in a region, a code of ISO 3166 such as `GB`.
     public func locale(region: String? = nil) -> Locale {
         Locale(identifier: rawValue + (region.map { "-" + $0 } ?? ""))

@@ -114,25 +114,22 @@ public struct Theme: Sendable, Hashable {
 
 extension Theme {
     /// Where the contrast is less than WCAG 2.2 requires at level AA, one sentence each, with a colour that would do:
-    /// 4.5:1 for texts (success criterion 1.4.3), 3:1 for borders and stamps (1.4.11). Of a gradient every colour
-    /// counts.
+    /// 4.5:1 for texts (success criterion 1.4.3), 3:1 for borders (1.4.11). Stamps have the accent, which is a colour of
+    /// texts. Of a gradient every colour counts.
     public var contrastFindings: [String] {
-        // Between two colours of equal luminance there may be darker ones, so the ends alone are not enough.
-        let steps = 32
-        let backgrounds = (gradient.map(\.end)).map { end in
-            (0...steps).map { colors.background.mixed(with: end, Double($0) / Double(steps)) }
+        // Between two colours there may be darker ones than both, so the ends alone are not enough.
+        let backgrounds = (0...32).map { step in
+            colors.background.mixed(with: gradient?.end ?? colors.background, Double(step) / 32)
         }
         var checks: [(name: String, color: RGBColor, ratio: Double)] = [
             ("text", colors.text, 4.5), ("muted", colors.muted, 4.5), ("accent", colors.accent, 4.5),
             ("success", colors.success, 4.5), ("warning", colors.warning, 4.5), ("failure", colors.failure, 4.5),
-            ("accent of stamps", colors.accent, 3),
         ]
-        if border.width > 0 { checks.append(("border", border.color ?? colors.accent, 3)) }
+        if border.width > 0, let color = border.color { checks.append(("border", color, 3)) }
         return checks.compactMap { name, color, ratio in
-            let backgrounds = backgrounds ?? [colors.background]
             let found = color.leastContrast(with: backgrounds)
             guard found < ratio else { return nil }
-            // Rounded down, lest 4.49 be said to be less than 4.5 by being 4.5.
+            // Rounded down, so that 4.499 is not shown as the 4.5 that it lacks.
             let shown = String(format: "%.2f", (found * 100).rounded(.down) / 100)
             let nearest = color.nearest(withContrast: ratio, to: backgrounds)
             return "The colour '\(name)' (\(color.hex)) has a contrast of \(shown):1 with the background, and needs "

@@ -305,7 +305,8 @@ struct ThemeReader {
             return nil
         }
         do {
-            return try Parser(yaml: text, resolver: .basic, constructor: .default, encoding: .utf8).singleRoot()
+            return try Parser(yaml: Self.joined(text), resolver: .basic, constructor: .default, encoding: .utf8)
+                .singleRoot()
                 ?? Node("")
         } catch YamlError.scanner(_, let problem, let mark, _), YamlError.parser(_, let problem, let mark, _),
             YamlError.composer(_, let problem, let mark, _)
@@ -320,6 +321,18 @@ struct ThemeReader {
             fault(0, 0, "", "this is neither YAML nor JSON", "Save it as UTF-8, without control characters.")
         }
         return nil
+    }
+
+    /// JSON may write characters beyond U+FFFF as two escapes, which YAML does not know.
+    private static func joined(_ text: String) -> String {
+        guard text.first(where: { !$0.isWhitespace && $0 != "\u{FEFF}" }) == "{", text.contains("\\u") else {
+            return text
+        }
+        // Other escapes are matched too, so that no second backslash is taken for the first of an escape.
+        return text.replacing(/\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|.)/) { match in
+            let units = [match.1, match.2].compactMap { $0.flatMap { UInt16($0, radix: 16) } }
+            return units.count == 2 ? String(decoding: units, as: UTF16.self) : String(match.0)
+        }
     }
 
     /// Where the first alias (`*name`) of an anchor (`&name`) stands. Aliases of aliases could stand for more values
