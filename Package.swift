@@ -132,7 +132,10 @@ let package = Package(
             dependencies: ["CEdit", "ToolSupport", "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis"],
             swiftSettings: [pcsc, nfc]
         ),
-        .executableTarget(name: "clubctl", dependencies: ["ToolSupport", "ReaderKit", "ClubKit", "Diagnosis"]),
+        .executableTarget(
+            name: "clubctl",
+            dependencies: ["ToolSupport", "ReaderKit", "ClubKit", "Diagnosis", "KioskKit", "KioskTerminal"]
+        ),
         .target(name: "TestSupport", dependencies: ["CardCore"], path: "Tests/Support"),
         // What Scripts/fuzz fuzzes, which a test runs on the inputs that once were findings.
         .target(name: "FuzzTargets", dependencies: ["ReaderKit"], path: "Fuzz/Targets"),

@@ -44,7 +44,9 @@ public struct ThemeFile: Sendable, Hashable {
         do throws(ThemeFileError) {
             return try Self.theme(from: text(), folder: (path as NSString).deletingLastPathComponent)
         } catch {
-            throw ThemeFileError(path: path, findings: error.findings)
+            var error = error
+            error.path = path
+            throw error
         }
     }
 
@@ -106,7 +108,9 @@ public struct ThemeFile: Sendable, Hashable {
         guard file >= 0, fstat(file, &status) == 0 else {
             let reason = String(cString: strerror(errno))
             if file >= 0 { close(file) }
-            throw failure("the file cannot be read: \(reason)", "Check the path, and that this user may read it.")
+            var error = failure("the file cannot be read: \(reason)", "Check the path, and that this user may read it.")
+            error.isUnreadable = true
+            throw error
         }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
         guard status.st_mode & S_IFMT == S_IFREG else {
@@ -131,6 +135,8 @@ public struct ThemeFileError: Error, Sendable, Hashable, CustomStringConvertible
     public var path: String?
     /// All that was found, by line and column.
     public var findings: [Finding]
+    /// Whether the file is absent or may not be read, which is the only finding then.
+    public var isUnreadable = false
 
     /// One thing that is wrong.
     public struct Finding: Sendable, Hashable {

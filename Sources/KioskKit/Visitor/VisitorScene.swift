@@ -1,5 +1,5 @@
 /// What the visitor's screen shows at one moment, in the words of its language: all that a view has to draw.
-public struct VisitorScene: Sendable, Hashable {
+public struct VisitorScene: Sendable, Hashable, Codable {
     /// The kinds of scenes.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
         /// Nobody is there: where to hold the card.
@@ -49,7 +49,7 @@ public struct VisitorScene: Sendable, Hashable {
     }
 
     /// A stamp card.
-    public struct Stamps: Sendable, Hashable {
+    public struct Stamps: Sendable, Hashable, Codable {
         /// How many stamps the member has, 0 to `total`.
         public var filled: Int
         /// How many stamps earn the reward.
