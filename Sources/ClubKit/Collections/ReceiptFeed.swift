@@ -22,7 +22,7 @@ extension Club {
 
 /// The sequence of ``Club/newReceipts(pollInterval:)``: the receipts of taps as they are committed.
 ///
-/// Each iteration is independent and begins with its first request. It ends when the task is cancelled, and throws
+/// Each iteration is independent and begins when its iterator is made. It ends when the task is cancelled, and throws
 /// ``ClubError/Kind/notOpen`` when the club is not open or is closed.
 public struct ReceiptFeed: AsyncSequence, Sendable {
     /// A receipt.
@@ -44,8 +44,12 @@ public struct ReceiptFeed: AsyncSequence, Sendable {
         private var known: [UUID: Int64]?
         private var waiting: [Receipt] = []
 
+        /// Taps from then on are new, also if they are committed before the first look.
+        private let began: Int64
+
         fileprivate init(_ feed: ReceiptFeed) {
             self.feed = feed
+            began = Timestamp.microseconds(feed.club.configuration.clock()) ?? 0
         }
 
         /// Returns the next receipt as soon as its tap is committed.
@@ -61,13 +65,13 @@ public struct ReceiptFeed: AsyncSequence, Sendable {
             guard let store = following?.store else { return nil }
             while waiting.isEmpty {
                 guard await following?.rings.next(isolation: actor) != nil else { return nil }
-                let former = known
+                let (former, began) = (known, began)
                 do throws(ClubError) {
                     let (taps, receipts) = try await store.read(attempt) { db -> ([UUID: Int64], [Receipt]) in
                         let since = (Timestamp.microseconds(store.clock()) ?? 0) - Self.span
                         let taps = try db.receipts.taps(since: since)
-                        guard let former else { return (taps, []) }
-                        let new = taps.filter { former[$0.key] == nil }.sorted { $0.value < $1.value }
+                        let new = taps.filter { former?[$0.key] == nil && (former != nil || $0.value > began) }
+                            .sorted { $0.value < $1.value }
                         return (taps, try new.compactMap { try db.receipts.receipt(of: $0.key) })
                     }
                     known = taps

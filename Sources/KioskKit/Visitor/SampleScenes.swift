@@ -37,10 +37,19 @@ extension VisitorScenes {
         visits: Int = 12,
         _ change: (inout RecordedTap) -> Void = { _ in }
     ) -> VisitorScene {
-        let name = [Language.english: "Ann", .german: "Jürgen", .chinese: "张伟", .arabic: "محمد"][theme.language]
-        var tap = RecordedTap(receipt: receipt(outcome, name, visits))
+        var tap = RecordedTap(receipt: receipt(outcome, invented.name, visits))
         change(&tap)
         return answer(to: tap)
+    }
+
+    /// What a club would write itself.
+    private var invented: (name: String, coffee: String, message: String) {
+        switch theme.language {
+        case .english: ("Ann", "a free coffee", "We close at 8 p.m. today.")
+        case .german: ("Jürgen", "ein Kaffee aufs Haus", "Wir schließen heute um 20 Uhr.")
+        case .chinese: ("张伟", "免费咖啡一杯", "今天20点关门。")
+        case .arabic: ("محمد", "قهوة مجانية", "نغلق اليوم الساعة 8 مساءً.")
+        }
     }
 
     private func sample(_ kind: VisitorScene.Kind) -> VisitorScene {
@@ -56,12 +65,12 @@ extension VisitorScenes {
         case .visit:
             return answer(.visit) { tap in
                 tap.receipt.notices = [.visitsLeft(2), .expiresSoon(tap.receipt.at + 10 * 86_400)]
-                tap.stampCard = StampCard(scenario: "coffee", title: words.text(.thanks), stamps: 7, size: 10)
+                tap.stampCard = StampCard(scenario: "coffee", title: invented.coffee, stamps: 7, size: 10)
             }
         case .milestone:
             return answer(.visit, visits: 20) { tap in
-                tap.stampCard = StampCard(scenario: "coffee", title: words.text(.thanks), stamps: 10, size: 10)
-                tap.rewards = [words.text(.thanks)]
+                tap.stampCard = StampCard(scenario: "coffee", title: invented.coffee, stamps: 10, size: 10)
+                tap.rewards = [words.text(.rewardEarned, [.reward: .text(invented.coffee)])]
             }
         case .birthday:
             return answer(.visit) { $0.receipt.member?.fields[Self.birthdayField] = .string("1990-10-31") }
@@ -78,7 +87,7 @@ extension VisitorScenes {
         case .maintenance:
             status.state = .maintenance
             return rest(status)
-        case .announcement: return announcement(words.text(.thanks))
+        case .announcement: return announcement(invented.message)
         }
     }
 }

@@ -91,7 +91,7 @@ final class Deliveries: Sendable {
 
 extension ScenarioResult {
     /// Who gets what, on one line for people.
-    fileprivate var words: String {
+    var words: String {
         let what = message ?? title ?? execution.scenario
         let text =
             switch execution.subject {
