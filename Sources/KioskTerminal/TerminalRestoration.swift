@@ -102,6 +102,8 @@ enum TerminalRestoration {
     static func restore() {
         guard isArmed.exchange(false, ordering: .sequentiallyConsistent) else { return }
         _ = write(memory.pointee.output, leaving.utf8Start, leaving.utf8CodeUnitCount)
+        // Another thread may be about to draw. An end that can only be read refuses that.
+        _ = dup2(memory.pointee.pipe, memory.pointee.output)
         restoreSettings()
         _ = dup2(memory.pointee.savedMessages, memory.pointee.messages)
         if !memory.pointee.passesOn { writeMessages(lines: .max) }

@@ -170,10 +170,15 @@ struct TerminalSessionTests {
     func dying(_ number: Int32) async throws {
         let terminal = try PseudoTerminal()
         let before = terminal.settings
+        async let typing: Void = answer(terminal)
         await #expect(processExitsWith: .signal(number)) { [path = terminal.path as String, number] in
-            try openSession(on: path)
-            raise(number)
+            try await openSession(on: path)
+            // Threads of the pool let few signals in, so others get it from outside.
+            if number == SIGABRT { abort() }
+            kill(getpid(), number)
+            try await Task.sleep(for: .seconds(60))
         }
+        try await typing
         check(terminal, before)
     }
 
@@ -181,11 +186,18 @@ struct TerminalSessionTests {
     func exiting() async throws {
         let terminal = try PseudoTerminal()
         let before = terminal.settings
+        async let typing: Void = answer(terminal)
         await #expect(processExitsWith: .exitCode(7)) { [path = terminal.path as String] in
-            try openSession(on: path)
+            try await openSession(on: path)
             exit(7)
         }
+        try await typing
         check(terminal, before)
+    }
+
+    private func answer(_ terminal: PseudoTerminal) async throws {
+        try await until("the frame") { terminal.text.contains("Hello") }
+        terminal.type("x")
     }
 
     private func check(_ terminal: PseudoTerminal, _ before: [UInt8]) {
@@ -196,21 +208,20 @@ struct TerminalSessionTests {
     }
 }
 
-/// Opens a session on the terminal, in a process of its own, and writes to its standard error.
-private func openSession(on path: String) throws {
+/// Opens a session on the terminal, in a process of its own, waits for a key, and writes to its standard error.
+private func openSession(on path: String) async throws {
     let terminal = open(path, O_RDWR | O_NOCTTY)
     let messages = dup(terminal)
     let session = try TerminalSession(
         on: .init(input: terminal, output: terminal, messages: messages),
         environment: ["TERM": "xterm"]
     ) { _ in }
-    session.draw(TerminalCanvas(size: session.size))
-    // Until the frame is there, so that the end is the last thing written.
-    while ioctl(terminal, UInt(TIOCOUTQ), &pending) == 0, pending == 0 { usleep(1000) }
+    var canvas = TerminalCanvas(size: session.size)
+    canvas.draw("Hello", column: 0, row: 0, style: .init())
+    session.draw(canvas)
+    for await _ in session.events { break }
     _ = write(messages, "the last words\n", 15)
 }
-
-nonisolated(unsafe) private var pending: Int32 = 0
 
 @Suite("Keys")
 struct TerminalKeyTests {
@@ -220,7 +231,7 @@ struct TerminalKeyTests {
             (["ab"], [.character("a"), .character("b")]), (["\u{1B}[", "A"], [.up]),
             (["\u{1B}OC\u{1B}[D"], [.right, .left]),
             (["\u{1B}[1;5B"], [.down]), (["\u{1B}[15~x"], [.character("x")]), (["\u{1B}xy"], [.character("y")]),
-            (["\u{1B}"], [.escape]), (["\u{1B}\u{1B}[A"], [.escape]), (["\u{1B}[\u{1B}[A"], [.up]),
+            (["\u{1B}"], [.escape]), (["\u{1B}\u{1B}[A"], [.escape, .up]), (["\u{1B}[\u{1B}[A"], [.up]),
             (["\r\n\u{0C}\u{7F}\u{1}"], [.enter, .enter, .redraw]), (["👍"], [.character("👍")]),
             (["\u{1B}[" + String(repeating: "1", count: 99)], (0..<66).map { _ in .character("1") }),
         ]

@@ -54,7 +54,8 @@ struct WitnessTests {
         let answer = try Witness.ask(try #require(Witness.python), program, names)
         let widths = try JSONDecoder().decode([Int].self, from: answer)
         let disputed = zip(names, widths).filter { TextWidth.columns($0) != $1 }.map { "\($0) \($1)" }
-        #expect(disputed == [])
+        // wcwidth takes whatever follows a joiner for part of what is before it; where no emoji is joined, terminals draw it.
+        #expect(disputed == ["a\u{200D}b 1"])
     }
 
     private struct Screen: Encodable {
