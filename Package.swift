@@ -194,7 +194,11 @@ let package = Package(
             ]
         ),
         .testTarget(name: "KioskKitTests", dependencies: ["ClubKit", "KioskKit", "ReaderKit", "TestSupport"]),
-        .testTarget(name: "KioskTerminalTests", dependencies: ["KioskKit", "KioskTerminal", "TestSupport"]),
+        .testTarget(
+            name: "KioskTerminalTests",
+            dependencies: ["KioskKit", "KioskTerminal", "TestSupport"],
+            exclude: ["Frames"]
+        ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

@@ -1,2 +1,0 @@
-import KioskTerminal
-import Testing
