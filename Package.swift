@@ -12,6 +12,8 @@ let package = Package(
         .library(name: "ReaderKitTesting", targets: ["ReaderKitTesting"]),
         .library(name: "Diagnosis", targets: ["Diagnosis"]),
         .library(name: "ClubKit", targets: ["ClubKit"]),
+        .library(name: "KioskKit", targets: ["KioskKit"]),
+        .library(name: "KioskTerminal", targets: ["KioskTerminal"]),
         .executable(name: "readerctl", targets: ["readerctl"]),
         .executable(name: "clubctl", targets: ["clubctl"]),
     ],
@@ -32,6 +34,8 @@ let package = Package(
         .systemLibrary(name: "CNFC", pkgConfig: "libnfc", providers: [.apt(["libnfc-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CEdit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
+        // What Swift's own module of the C library omits.
+        .systemLibrary(name: "CLinux"),
         // The way of a card's bytes, each room on those above it.
         .target(name: "CardCore"),
         .target(name: "NDEFCodec", dependencies: ["CardCore"]),
@@ -110,6 +114,11 @@ let package = Package(
             swiftSettings: [pcsc]
         ),
         .target(
+            name: "KioskKit",
+            dependencies: ["CLinux", "CardCore", "ClubKit", "ClubScenarios", "ReaderKit", .product(name: "Yams", package: "Yams")]
+        ),
+        .target(name: "KioskTerminal", dependencies: ["CLinux", "KioskKit"]),
+        .target(
             name: "ToolSupport",
             dependencies: [
                 "ReaderKit", "Diagnosis",
@@ -123,7 +132,10 @@ let package = Package(
             dependencies: ["CEdit", "ToolSupport", "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis"],
             swiftSettings: [pcsc, nfc]
         ),
-        .executableTarget(name: "clubctl", dependencies: ["ToolSupport", "ReaderKit", "ClubKit", "Diagnosis"]),
+        .executableTarget(
+            name: "clubctl",
+            dependencies: ["ToolSupport", "ReaderKit", "ClubKit", "Diagnosis", "KioskKit", "KioskTerminal"]
+        ),
         .target(name: "TestSupport", dependencies: ["CardCore"], path: "Tests/Support"),
         // What Scripts/fuzz fuzzes, which a test runs on the inputs that once were findings.
         .target(name: "FuzzTargets", dependencies: ["ReaderKit"], path: "Fuzz/Targets"),
@@ -180,6 +192,12 @@ let package = Package(
                 "ReaderKitTesting", "RecordsTestSupport", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
+        ),
+        .testTarget(name: "KioskKitTests", dependencies: ["ClubKit", "KioskKit", "ReaderKit", "TestSupport"]),
+        .testTarget(
+            name: "KioskTerminalTests",
+            dependencies: ["KioskKit", "KioskTerminal", "TestSupport"],
+            exclude: ["Frames"]
         ),
         .testTarget(
             name: "IntegrationTests",

@@ -35,6 +35,13 @@ let package = Package(
                 .product(name: "ClubKit", package: "ClubKit"), .product(name: "ReaderKit", package: "ClubKit"),
             ]
         ),
+        .executableTarget(
+            name: "KioskScreen",
+            dependencies: [
+                .product(name: "ClubKit", package: "ClubKit"), .product(name: "KioskKit", package: "ClubKit"),
+                .product(name: "ReaderKit", package: "ClubKit"),
+            ]
+        ),
         .executableTarget(name: "OwnCheck", dependencies: [.product(name: "Diagnosis", package: "ClubKit")]),
         .executableTarget(
             name: "TestYourKiosk",

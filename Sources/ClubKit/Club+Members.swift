@@ -40,6 +40,11 @@ extension Club {
         try await openStore("count the members").memberCount()
     }
 
+    /// Returns the number of counted visits since a moment, those without undone ones and those of deleted members.
+    public func visitCount(since date: Date) async throws(ClubError) -> Int {
+        try await openStore("count the visits").visitCount(since: date)
+    }
+
     /// Returns a member with cards, notes, tags and limits; `nil` if absent.
     public func details(of key: String) async throws(ClubError) -> MemberDetails? {
         try await openStore("look up a member").details(of: key)

@@ -28,11 +28,15 @@ package final class LineQueue: Sendable {
     private let limit: Int
     private let state = Mutex(State())
     private let signal = DispatchSemaphore(value: 0)
+    private let isHidden = Atomic(false)
 
     /// - Parameter limit: how many lines may wait.
     package init(limit: Int = 10_000) {
         self.limit = limit
     }
+
+    /// Whether lines for standard output are not printed and count as written, since a screen shows what they report.
+    package func hideResults(_ isHidden: Bool) { self.isHidden.store(isHidden, ordering: .releasing) }
 
     /// Takes a line for that file.
     ///
@@ -44,6 +48,10 @@ package final class LineQueue: Sendable {
         to file: Int32,
         whenDone: (@Sendable (_ isWritten: Bool) -> Void)? = nil
     ) -> Int32? {
+        if file == STDOUT_FILENO, isHidden.load(ordering: .acquiring) {
+            whenDone?(true)
+            return nil
+        }
         let (fault, isTaken, mustStart) = state.withLock { state in
             if let fault = state.faults[file] { return (fault as Int32?, false, false) }
             guard state.waiting.count + state.taken < limit else {

@@ -15,7 +15,7 @@ struct ClubCtl: AsyncParsableCommand {
         version: ToolVersion.text,
         subcommands: [
             Kiosk.self, Members.self, Scenarios.self, Route.self, Inbox.self, Stats.self, Visits.self, Import.self,
-            Export.self, Backup.self, Check.self, Audit.self,
+            Export.self, Backup.self, Check.self, Audit.self, ScreenCommands.self,
         ]
     )
 

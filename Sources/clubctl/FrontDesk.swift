@@ -26,10 +26,11 @@ final class FrontDesk: Sendable {
         }
     }
 
-    /// Shows what earlier runs left to be delivered, and begins to take messages.
-    func open() async throws {
-        try await deliveries?.tellLeftOver()
+    /// Shows what earlier runs left to be delivered, which it returns too, and begins to take messages.
+    func open() async throws -> [ScenarioResult] {
+        let leftOver = try await deliveries?.tellLeftOver() ?? []
         try await messages.open()
+        return leftOver
     }
 
     /// Ends what needs an open club: takes no more messages, and settles what was shown. To be called before the club

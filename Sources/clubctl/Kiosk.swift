@@ -2,6 +2,8 @@ import ArgumentParser
 import ClubKit
 import Diagnosis
 import Foundation
+import KioskKit
+import KioskTerminal
 import ReaderKit
 import Synchronization
 import ToolSupport
@@ -39,6 +41,11 @@ struct Kiosk: ToolCommand {
             for it. A full disk, and whatever else hinders it, is a warning (with --json an error line). A replay makes \
             none, nor does a club without members.
 
+            On a terminal the kiosk shows the visitor's screen: each tap is answered in words, and the latest taps are \
+            listed below, without names after some seconds unless --desk is given. --plain prints a line for each event \
+            instead, as in a pipe, with --json, with --once and in a replay. 'clubctl screen preview' shows all that \
+            visitors may see. What was written to standard error meanwhile is repeated when the kiosk ends.
+
             EXAMPLES
               clubctl kiosk --scenarios scenarios.yaml
               clubctl kiosk --listen /run/clubkit/messages --on print=/usr/local/bin/print-voucher
@@ -53,6 +60,7 @@ struct Kiosk: ToolCommand {
     @OptionGroup var passes: PassOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup var snapshots: SnapshotOptions
+    @OptionGroup var screen: ScreenOptions
 
     @Option(
         name: .customLong("scenarios"),
@@ -126,7 +134,14 @@ struct Kiosk: ToolCommand {
         var captures: [Capture]?
         var site: PassSite?
         var messages: MessageOptions
+        /// How the screen looks, if one is shown.
+        var theme: Theme?
         var club: Club
+    }
+
+    private var isScreenShown: Bool {
+        recordings == nil && !once && !screen.plain && !output.json
+            && TerminalSession.isPossible(environment: ProcessInfo.processInfo.environment)
     }
 
     private var scenarioFile: ScenarioFile? { scenarios.map { ScenarioFile(path: $0) } }
@@ -138,13 +153,16 @@ struct Kiosk: ToolCommand {
         guard let prepared else { return }
         let (captures, club) = (prepared.captures, prepared.club)
         // A screen that hangs keeps no tap waiting; a replay, which nobody waits for, loses no line to it.
-        let out = Output(json: output.json, queue: captures == nil ? LineQueue() : nil, isWhole: captures != nil)
+        let lines = captures == nil ? LineQueue() : nil
+        let out = Output(json: output.json, queue: lines, isWhole: captures != nil)
+        let model = await KioskModel()
         let messages = MessageDesk(
             club,
             out,
             prepared.messages,
             scenarios: scenarioFile,
-            isReplay: captures != nil
+            isReplay: captures != nil,
+            model: model
         )
         let desk = FrontDesk(club: club, output: out, messages: messages, hasScenarios: scenarios != nil)
         let application = club.configuration.application
@@ -154,12 +172,17 @@ struct Kiosk: ToolCommand {
         }
         application.noteActivity()
         do {
-            try await out.tellingErrors { try await desk.open() }
-            if let captures {
-                try await replay(captures, prepared.site, desk)
-            } else {
-                try await readers.withBackend { try await serve(prepared.site, desk, $0) }
+            try await KioskScreen.showing(screen, prepared.theme, model, instead: lines) {
+                try await out.tellingErrors {
+                    for result in try await desk.open() { await model.announce(result.words) }
+                }
+                if let captures {
+                    try await replay(captures, prepared.site, desk)
+                } else {
+                    try await readers.withBackend { try await serve(prepared.site, desk, model, $0) }
+                }
             }
+            try desk.printAccount()
         } catch {
             await desk.close()
             // What an open club happens to tell has no end.
@@ -179,6 +202,7 @@ struct Kiosk: ToolCommand {
         let configuration = try scenarioFile?.load(output.output)
         let messages = try messages.located()
         let captures = try recordings.map { try CaptureFiles.load($0) }
+        let theme = isScreenShown || screen.theme.path != nil ? try screen.theme.load(output.output) : nil
         if readers.isChoice, let captures { _ = try await readers.present(of: ReplayBackend(captures)) }
         let club = try await database.open(scenarios: configuration?.scenarios ?? []) { configuration in
             configuration.cooldown = .seconds(cooldown)
@@ -187,7 +211,13 @@ struct Kiosk: ToolCommand {
         }
         // Recorded taps are refused after a restart too. A replay is of recorded taps.
         if captures == nil { site?.memory = club.passMemory }
-        return Prepared(captures: captures, site: site, messages: messages, club: club)
+        return Prepared(
+            captures: captures,
+            site: site,
+            messages: messages,
+            theme: isScreenShown ? theme : nil,
+            club: club
+        )
     }
 
     /// How long a tap waits for a store that is full or in use where nobody stays to put it right.
@@ -233,7 +263,11 @@ struct Kiosk: ToolCommand {
 
     /// Reports which readers are not there to be served, and after some seconds what the doctor finds. Beside the work,
     /// since a service that hangs must not keep the kiosk closed.
-    private func reportReaders(of backend: any ReaderBackend, _ output: Output) async {
+    private func reportReaders(
+        of backend: any ReaderBackend,
+        _ model: KioskModel,
+        _ output: Output
+    ) async {
         let all = await backend.listing().readers
         let missing = readers.missing(in: all)
         if !missing.isEmpty {
@@ -251,23 +285,34 @@ struct Kiosk: ToolCommand {
         let club = Diagnosis.clubChecks(database: database.location, passes: passes.file, scenarios: scenarios)
         let report = await Diagnosis(checks: Diagnosis.readerChecks + club).run(on: Machine(probe: .ownExecutable))
         guard !Task.isCancelled, let first = report.first else { return }
+        await model.noteDiagnosis(first.finding.sentence)
         output.message("\(first.finding.sentence) 'readerctl doctor' shows what to do.")
     }
 
-    private func serve(_ site: PassSite?, _ desk: FrontDesk, _ backend: any ReaderBackend) async throws {
+    private func serve(
+        _ site: PassSite?,
+        _ desk: FrontDesk,
+        _ model: KioskModel,
+        _ backend: any ReaderBackend
+    ) async throws {
         let scanner = CardScanner(
             backend,
             configuration: ScannerConfiguration(site: site, serves: { [readers] in readers.matches($0) })
         )
         let present = Mutex<Set<ReaderInfo>>([])
         desk.output.message("The kiosk is open, on \(database.path).")
-        let greeting = Task { [output = desk.output] in await reportReaders(of: backend, output) }
+        let greeting = Task { [output = desk.output] in await reportReaders(of: backend, model, output) }
         let keeping = snapshots.keep(of: desk.club, database, desk.output)
+        let following = Task { [club = desk.club, folder = snapshots.place.folder(of: database)] in
+            try? await model.follow(club, backups: folder)
+        }
         defer {
             greeting.cancel()
             keeping?.cancel()
+            following.cancel()
         }
         let taps = scanner.events().compactMap { event in
+            await model.note(event)
             switch event {
             case .scan(let tap):
                 return tap
@@ -296,6 +341,5 @@ struct Kiosk: ToolCommand {
         }
         // Whoever waits for a single tap is told what hinders it; a kiosk stays open until it can go on.
         try await desk.take(taps.prefix(once ? 1 : .max), patience: once ? Self.patience : nil)
-        try desk.printAccount()
     }
 }

@@ -22,6 +22,30 @@ extension Club {
         MemberWindows(club: self, query: query, interval: interval)
     }
 
+    /// Returns a part of a list of members once, by its beginning or behind a member.
+    ///
+    /// Behind a member it is found by that member's values, which takes the same time anywhere in a list of a million:
+    /// for orders with an index, a query by ``MemberQuery/offset`` reads all members before.
+    ///
+    /// - Parameters:
+    ///   - query: the list, and how many members to return at most.
+    ///   - member: the member behind whom the part begins, as an earlier part had them; `nil` begins at
+    ///     ``MemberQuery/offset``, which counts only then.
+    public func members(in query: MemberQuery, after member: Member?) async throws(ClubError) -> [Member] {
+        let attempt = "list the members"
+        let store = try openStore(attempt)
+        let listing = MemberListing(order: query.order, filter: query.filter)
+        let (offset, limit) = (max(query.offset, 0), max(query.limit, 0))
+        return try await store.read(attempt) { db in
+            let now = Timestamp.microseconds(store.clock()) ?? 0
+            guard let member else {
+                return try listing.page(offset: offset, limit: limit, at: now, in: db).map(\.member)
+            }
+            let place = try MemberImage(of: member, in: db)
+            return try listing.page(after: place, limit: limit, at: now, in: db).map(\.member)
+        }
+    }
+
     /// Returns the members that match a filter, in the given order.
     ///
     /// ```swift

@@ -21,6 +21,23 @@ public struct ListChanges: Sendable, Hashable {
 }
 
 extension ListChanges {
+    /// Creates the changes that lead from one list to another, with as few moved elements as possible. It takes n log n
+    /// steps.
+    ///
+    /// - Parameters:
+    ///   - old: the identifiers of the elements before, each once.
+    ///   - new: those of the elements after, each once.
+    ///   - isModified: returns whether an element that stays is another one now; it gets the indices before and after.
+    public init<ID: Hashable>(from old: [ID], to new: [ID], isModified: (_ before: Int, _ after: Int) -> Bool) {
+        let places = Dictionary(new.enumerated().map { ($1, $0) }) { first, _ in first }
+        let kept = old.enumerated().compactMap { index, id in places[id].map { (id: Int64(index), place: $0) } }
+        let stayed = Self.longestAscending(kept)
+        let arrived = Set(kept.lazy.filter { stayed.contains($0.id) }.map(\.place))
+        deletions = old.indices.filter { !stayed.contains(Int64($0)) }
+        insertions = new.indices.filter { !arrived.contains($0) }
+        modifications = kept.filter { stayed.contains($0.id) && isModified(Int($0.id), $0.place) }.map { Int($0.id) }
+    }
+
     /// A row and where it is.
     struct Place {
         var index: Int

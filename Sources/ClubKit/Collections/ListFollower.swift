@@ -1,3 +1,5 @@
+import CardCore
+import Foundation
 import GRDB
 import Synchronization
 
@@ -180,8 +182,9 @@ final class ListFollower: Sendable {
     }
 }
 
-/// Rings when the members may have changed: once at the start, after each commit of this process, and at intervals for
-/// commits of other processes, which nobody announces. Rings that nobody has heard yet are one.
+/// Rings when the members may have changed: once at the start, after each commit of this process and, as the system
+/// reports writes to the write-ahead log, of other processes, and at intervals where it reports nothing. Rings that
+/// nobody has heard yet are one.
 ///
 /// It rings as long as somebody keeps it.
 final class ChangeBell: Sendable {
@@ -206,6 +209,13 @@ final class ChangeBell: Sendable {
                     continuation.yield()
                 }
             },
+            Task { [path = store.path] in
+                guard let path, let commits = try? CommitsOfOthers(path) else { return }
+                let log = URL(fileURLWithPath: path + "-wal")
+                let folder = log.deletingLastPathComponent().path
+                let writes = FolderWatch.changes(in: folder, of: [log.lastPathComponent], eachWrite: true)
+                for await _ in writes where await commits.haveCome() { continuation.yield() }
+            },
         ]
         continuation.yield()
     }
@@ -217,6 +227,33 @@ final class ChangeBell: Sendable {
     deinit {
         for task in tasks { task.cancel() }
         continuation.finish()
+    }
+}
+
+/// Finds out whether a write to the write-ahead log was a commit: its own connection sees SQLite's `data_version` change.
+private actor CommitsOfOthers {
+    private let connection: DatabaseQueue
+    private var version: Int?
+
+    init(_ path: String) throws {
+        var configuration = Configuration()
+        configuration.readonly = true
+        connection = try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    /// The write is reported before the commit that it belongs to can be seen, so this looks until it can be.
+    func haveCome() async -> Bool {
+        for _ in 0..<60 {
+            let now = current()
+            defer { version = now ?? version }
+            if now != version { return true }
+            guard (try? await Task.sleep(for: .milliseconds(1))) != nil else { return false }
+        }
+        return false
+    }
+
+    private func current() -> Int? {
+        try? connection.unsafeRead { try Int.fetchOne($0, sql: "PRAGMA data_version") }
     }
 }
 

@@ -147,6 +147,24 @@ struct MemberImage: Sendable, Hashable {
         tags = try row.optional(10)
     }
 
+    /// A member where a list had it, with nothing but what places it there.
+    ///
+    /// - Throws: an error of the database.
+    init(of member: Member, in db: Database) throws {
+        let row = try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT id FROM member WHERE user_id = ?"),
+            arguments: [member.userId]
+        )
+        id = row ?? .max
+        userID = member.userId
+        username = member.username
+        addedAt = Timestamp.microseconds(Date(timeIntervalSince1970: member.timeStampAdded)) ?? 0
+        visits = Int64(member.numVisits)
+        let latest = Date(timeIntervalSince1970: member.timeStampOfLastVisit)
+        lastVisitAt = member.timeStampOfLastVisit == 0 ? nil : Timestamp.microseconds(latest)
+        fields = "{}"
+    }
+
     /// The member as a value.
     var member: Member {
         Member(

@@ -66,6 +66,18 @@ extension MemberStore {
         }
     }
 
+    /// The number of visits since a moment that count.
+    func visitCount(since date: Date) async throws(ClubError) -> Int {
+        let start = Timestamp.microseconds(date) ?? 0
+        return try await read("count the visits") { db in
+            let sql = """
+                SELECT count(*) FROM visit LEFT JOIN undo USING (event_id) JOIN member ON member.id = visit.member_id
+                WHERE visit.at >= ? AND undo.at IS NULL AND visit.born > member.ended_hlc
+                """
+            return try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [start]) ?? 0
+        }
+    }
+
     /// How many members there are.
     package func memberCount() async throws(ClubError) -> Int {
         try await read("count the members") { db in

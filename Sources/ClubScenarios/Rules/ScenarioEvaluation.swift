@@ -230,15 +230,21 @@ extension ScenarioEvaluation {
     }
 }
 
-struct Birthday: Equatable {
+package struct Birthday: Equatable {
     var month: Int
     var day: Int
 
     /// The most days around it that are looked at.
     static let reach = 366
 
+    /// Whether it is on that day in a time zone.
+    package func isToday(_ date: Date, in timeZone: TimeZone) -> Bool {
+        let calendar = ZoneCalendar(timeZone)
+        return isNear(calendar.local(ScenarioTime.microseconds(date)).day, before: 0, after: 0)
+    }
+
     /// Reads `YYYY-MM-DD` or `MM-DD`; `nil` for anything else, and for a day that there is not.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let bytes = Array(text.utf8)
         let dash = UInt8(ascii: "-")
         // A year with a 29 February, for a day without a year.

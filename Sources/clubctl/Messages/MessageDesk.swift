@@ -1,5 +1,6 @@
 import ClubKit
 import Foundation
+import KioskKit
 import ReaderKit
 import Synchronization
 import ToolSupport
@@ -20,6 +21,7 @@ final class MessageDesk: Sendable {
     let router: MessageRouter
     private let options: MessageOptions
     private let isReplay: Bool
+    private let model: KioskModel
     private let inbox: KioskInbox
     private let clock = TapClock()
 
@@ -31,13 +33,23 @@ final class MessageDesk: Sendable {
 
     private let state = Mutex(State())
 
-    /// - Parameter options: with where the programs are.
-    init(_ club: Club, _ output: Output, _ options: MessageOptions, scenarios: ScenarioFile?, isReplay: Bool) {
+    /// - Parameters:
+    ///   - options: with where the programs are.
+    ///   - model: what a screen shows, announcements too.
+    init(
+        _ club: Club,
+        _ output: Output,
+        _ options: MessageOptions,
+        scenarios: ScenarioFile?,
+        isReplay: Bool,
+        model: KioskModel
+    ) {
         self.club = club
         self.output = output
         self.options = options
         self.scenarios = scenarios
         self.isReplay = isReplay
+        self.model = model
         inbox = KioskInbox(club.inbox)
         var configuration = RouterConfiguration(
             timeout: .seconds(options.messageTimeout),
@@ -257,7 +269,7 @@ extension MessageDesk {
     }
 
     func registerOwn() {
-        own("announcement") { desk, payload, _ in desk.announce(payload) }
+        own("announcement") { desk, payload, _ in await desk.announce(payload) }
         own("trigger") { desk, payload, context in try await desk.trigger(payload, context) }
         own("block") { desk, payload, context in try await desk.block(payload, true, context) }
         own("unblock") { desk, payload, context in try await desk.block(payload, false, context) }
@@ -275,7 +287,8 @@ extension MessageDesk {
         }
     }
 
-    private func announce(_ payload: Announcement) -> ProcessingResult {
+    private func announce(_ payload: Announcement) async -> ProcessingResult {
+        await model.announce(payload.message)
         let line = "\(LocalTime.ofDay(Date()))  message   \(payload.message.onOneLine)"
         if output.isJSON {
             output.message(line)

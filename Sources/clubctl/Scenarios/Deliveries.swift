@@ -25,8 +25,11 @@ final class Deliveries: Sendable {
         }
     }
 
-    func tellLeftOver() async throws {
-        for result in try await club.takeUndeliveredExecutions() { try tell(result) }
+    /// Shows what earlier runs left behind, and returns it.
+    func tellLeftOver() async throws -> [ScenarioResult] {
+        let leftOver = try await club.takeUndeliveredExecutions()
+        for result in leftOver { try tell(result) }
+        return leftOver
     }
 
     /// Shows what a visit was charged with and is yet to be delivered, in that order.
@@ -87,7 +90,7 @@ final class Deliveries: Sendable {
 }
 
 extension ScenarioResult {
-    fileprivate var words: String {
+    var words: String {
         let what = message ?? title ?? execution.scenario
         let text =
             switch execution.subject {

@@ -299,12 +299,12 @@ extension UInt8 {
 }
 
 /// Which of the known names somebody may have meant.
-enum NearestName {
+package enum NearestName {
     /// No longer name is compared, since that takes the product of the lengths.
     private static let longest = 64
 
     /// The name that takes the fewest changes of a letter, at most one for three letters; `nil` if absent.
-    static func of(_ name: String, among names: some Sequence<String>) -> String? {
+    package static func of(_ name: String, among names: some Sequence<String>) -> String? {
         guard name.unicodeScalars.count <= longest else { return nil }
         let letters = Array(name.lowercased().unicodeScalars)
         var best: (name: String, changes: Int)?
@@ -338,7 +338,7 @@ enum NearestName {
     }
 
     /// "Did you mean X?", or another hint.
-    static func hint(_ name: String?, among names: [String], else other: String) -> String {
+    package static func hint(_ name: String?, among names: [String], else other: String) -> String {
         name.flatMap { of($0, among: names) }.map { "Did you mean '\($0)'?" } ?? other
     }
 }

@@ -1,0 +1,135 @@
+extension TerminalCanvas {
+    /// Returns what to write to a terminal that shows another canvas, so that it shows this one.
+    ///
+    /// Only what changed is written. The terminal is expected not to wrap lines (DECAWM off), to be of the canvas's size,
+    /// and to have any style and cursor position; all escape sequences are of ECMA-48. Terminals that count columns
+    /// otherwise than ``TextWidth`` are kept in step: after a cluster on whose width they disagree the cursor is placed
+    /// anew, and the rest of the row is drawn over what it may have covered. Right-to-left text is enclosed in isolates
+    /// (U+2067 … U+2069), which take no column and keep a terminal that reorders text from turning the whole row.
+    ///
+    /// - Parameters:
+    ///   - previous: what the terminal shows. With `nil`, or a canvas of another size, it is cleared first.
+    ///   - colors: the colours that the terminal shows.
+    func difference(from previous: TerminalCanvas?, colors: TerminalColors) -> [UInt8] {
+        var output = Output(colors: colors)
+        var shown = TerminalCanvas(size: size)
+        if let previous, previous.size == size {
+            if previous == self { return [] }
+            shown = previous
+        } else {
+            output.set(Style())
+            output.text += "\u{1B}[2J"
+        }
+        for row in 0..<size.rows where self[row: row] != shown[row: row] {
+            draw(row, over: shown[row: row], to: &output)
+        }
+        return Array(output.text.utf8)
+    }
+
+    /// Unchanged cells between two changed ones that are drawn, which costs no more than moving the cursor over them.
+    private static let gap = 5
+
+    private func draw(_ row: Int, over shown: ArraySlice<Cell>, to output: inout Output) {
+        let cells = Array(self[row: row])
+        let isolates = Isolate.all(in: cells)
+        let isChanged = zip(cells, shown).map { $0 != $1 }
+        // What a terminal reorders is drawn as a whole, and what was under a disputed cluster too.
+        let isWhole =
+            !isolates.isEmpty
+            || zip(cells, isChanged).contains { $1 && $0.grapheme?.isDisputed ?? false }
+            || shown.contains { $0.grapheme?.isDisputed ?? false || $0.grapheme.map(Isolate.isRightToLeft) ?? false }
+        var end = 0
+        for column in 0..<cells.count where isWhole || isChanged[column] {
+            // A wide character is drawn with its left half.
+            guard column >= end, let first = cells[column].grapheme else { continue }
+            var next = column
+            if end > 0, column - end <= Self.gap { next = end }
+            output.move(column: next, row: row)
+            while next <= column, let grapheme = next == column ? first : cells[next].grapheme {
+                if isolates.contains(where: { $0.first == next }) { output.text += "\u{2067}" }
+                output.set(cells[next].style)
+                output.text.append(grapheme.character)
+                if isolates.contains(where: { $0.last == next }) { output.text += "\u{2069}" }
+                next += grapheme.columns
+                // At the border, and after what terminals count differently, the cursor can be anywhere.
+                output.position = grapheme.isDisputed || next >= size.columns ? nil : (next, row)
+                if grapheme.isDisputed, next <= column { output.move(column: next, row: row) }
+            }
+            end = next
+        }
+    }
+
+    private struct Output {
+        let colors: TerminalColors
+        var text = ""
+        var position: (column: Int, row: Int)?
+        private var style: String?
+
+        init(colors: TerminalColors) { self.colors = colors }
+
+        mutating func move(column: Int, row: Int) {
+            if let position, position == (column, row) { return }
+            text += "\u{1B}[\(row + 1);\(column + 1)H"
+            position = (column, row)
+        }
+
+        mutating func set(_ style: Style) {
+            let sequence = sequences[style] ?? colors.sequence(for: style)
+            sequences[style] = sequence
+            if sequence != self.style { text += sequence }
+            self.style = sequence
+        }
+
+        private var sequences: [Style: String] = [:]
+    }
+
+    /// The left cells in which a run of right-to-left text begins and ends.
+    private struct Isolate {
+        var first: Int
+        var last: Int
+
+        /// Text with gaps of at most one blank is one phrase. One that begins from right to left is isolated as a whole,
+        /// with its numbers and punctuation; of another one only what is written from right to left.
+        static func all(in cells: [Cell]) -> [Isolate] {
+            var isolates: [Isolate] = []
+            var phrase: [(column: Int, grapheme: TextWidth.Grapheme)] = []
+            var blanks = 0
+            func close() {
+                let turned = phrase.indices.filter { isRightToLeft(phrase[$0].grapheme) }
+                guard let first = turned.first, var last = turned.last else { return }
+                let isLed = !phrase[..<first].contains { isLeftToRight($0.grapheme) }
+                if isLed { last = phrase.count - 1 }
+                isolates.append(Isolate(first: phrase[isLed ? 0 : first].column, last: phrase[last].column))
+            }
+            for (column, cell) in cells.enumerated() {
+                guard let grapheme = cell.grapheme else { continue }
+                if grapheme.character == " " {
+                    blanks += 1
+                    continue
+                }
+                if blanks > 1 || "─│╭╮╰╯".contains(grapheme.character) {
+                    close()
+                    phrase = []
+                }
+                blanks = 0
+                phrase.append((column, grapheme))
+            }
+            close()
+            return isolates
+        }
+
+        /// The blocks of right-to-left scripts, without their digits.
+        static func isRightToLeft(_ grapheme: TextWidth.Grapheme) -> Bool {
+            guard let scalar = grapheme.character.unicodeScalars.first, scalar.value >= 0x590 else { return false }
+            switch scalar.value {
+            case 0x660...0x669, 0x6F0...0x6F9: return false
+            case 0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x10800...0x10FFF, 0x1E800...0x1EFFF: return true
+            default: return false
+            }
+        }
+
+        private static func isLeftToRight(_ grapheme: TextWidth.Grapheme) -> Bool {
+            grapheme.character.isLetter && !isRightToLeft(grapheme)
+        }
+    }
+}

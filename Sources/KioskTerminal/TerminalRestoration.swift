@@ -1,0 +1,145 @@
+import Glibc
+import Synchronization
+
+/// How the terminal was before a session, in memory that signal handlers may read.
+///
+/// A process has one terminal to restore. ``memory`` is filled before the handlers are set and read until they were taken
+/// back; in between only atomic values change, and the ring, of which a handler may at worst print a line that is just
+/// being written.
+enum TerminalRestoration {
+    struct Memory {
+        var input: Int32 = -1
+        var output: Int32 = -1
+        /// The descriptor that is redirected, what it was, and the end of the pipe from which its text is read.
+        var messages: Int32 = -1
+        var savedMessages: Int32 = -1
+        var pipe: Int32 = -1
+        /// Whether messages are passed on as they come.
+        var passesOn = false
+        var settings = termios()
+        /// Written to when the window has another size.
+        var bell: Int32 = -1
+    }
+
+    private struct Death {
+        var number: Int32
+        var former = sigaction()
+    }
+
+    /// The signals that end a process which did something wrong, or of which a person wants the memory.
+    private static let deathNumbers = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGQUIT]
+
+    /// The size of ``ring`` in bytes, a power of 2.
+    static let ringSize = 1 << 14
+
+    // Plain memory that is never freed, since signal handlers can take no locks and count no references.
+    nonisolated(unsafe) static let memory = allocate([Memory()])
+    /// The last bytes of the messages.
+    nonisolated(unsafe) static let ring = allocate([UInt8](repeating: 0, count: ringSize))
+    nonisolated(unsafe) private static let deaths = allocate(deathNumbers.map { Death(number: $0) })
+    nonisolated(unsafe) private static let formerWindowAction = allocate([sigaction()])
+
+    /// How many bytes of messages there were.
+    static let received = Atomic(0)
+    /// Whether a terminal is to be restored. Whoever takes this down restores it.
+    private static let isArmed = Atomic(false)
+
+    private static func allocate<Value>(_ values: [Value]) -> UnsafeMutablePointer<Value> {
+        let memory = UnsafeMutablePointer<Value>.allocate(capacity: values.count)
+        for (index, value) in values.enumerated() { (memory + index).initialize(to: value) }
+        return memory
+    }
+
+    /// `exit` from anywhere. Registered once.
+    private static let atExit: Void = { _ = atexit { TerminalRestoration.restore() } }()
+
+    /// Sets the handlers. All that they touch exists from here on.
+    static func arm() {
+        ring[0] = 0
+        received.store(0, ordering: .sequentiallyConsistent)
+        isArmed.store(true, ordering: .sequentiallyConsistent)
+        _ = atExit
+        for index in 0..<deathNumbers.count {
+            var action = sigaction()
+            action.sa_flags = SA_ONSTACK
+            action.__sigaction_handler.sa_handler = { TerminalRestoration.die($0) }
+            sigaction(deaths[index].number, &action, &deaths[index].former)
+        }
+        var action = sigaction()
+        action.sa_flags = SA_RESTART
+        action.__sigaction_handler.sa_handler = { _ in
+            let saved = errno
+            var byte: UInt8 = 1
+            _ = write(TerminalRestoration.memory.pointee.bell, &byte, 1)
+            errno = saved
+        }
+        sigaction(SIGWINCH, &action, formerWindowAction)
+    }
+
+    /// Takes the handlers back.
+    static func disarm() {
+        isArmed.store(false, ordering: .sequentiallyConsistent)
+        sigaction(SIGWINCH, formerWindowAction, nil)
+        for index in 0..<deathNumbers.count { sigaction(deaths[index].number, &deaths[index].former, nil) }
+    }
+
+    /// Restores the terminal and lets the signal do what it would have done.
+    private static func die(_ number: Int32) {
+        restore()
+        var death = deaths
+        while death.pointee.number != number { death += 1 }
+        sigaction(number, &death.pointee.former, nil)
+        // Blocked until this handler has returned to where the fault was.
+        raise(number)
+    }
+
+    // MARK: What may be called in a signal handler
+
+    /// Leaves the screen: style, wrapping, cursor and the ordinary screen.
+    static let leaving: StaticString = "\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+
+    /// Restores the terminal and writes the last messages, unless that was done.
+    static func restore() {
+        guard isArmed.exchange(false, ordering: .sequentiallyConsistent) else { return }
+        _ = write(memory.pointee.output, leaving.utf8Start, leaving.utf8CodeUnitCount)
+        // Another thread may be about to draw. An end that can only be read refuses that.
+        _ = dup2(memory.pointee.pipe, memory.pointee.output)
+        restoreSettings()
+        _ = dup2(memory.pointee.savedMessages, memory.pointee.messages)
+        if !memory.pointee.passesOn { writeMessages(lines: .max) }
+        // What was written last may not have been read yet: the reason of the end, often.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { buffer in
+            while true {
+                let count = read(memory.pointee.pipe, buffer.baseAddress, buffer.count)
+                guard count > 0 else { return }
+                _ = write(memory.pointee.savedMessages, buffer.baseAddress, count)
+            }
+        }
+    }
+
+    /// Restores the terminal's settings; what was typed and not read is dropped.
+    static func restoreSettings() {
+        _ = tcflush(memory.pointee.input, TCIFLUSH)
+        _ = tcsetattr(memory.pointee.input, TCSANOW, &memory.pointee.settings)
+    }
+
+    /// Writes the last lines of ``ring`` to where the messages went before.
+    static func writeMessages(lines: Int) {
+        let end = received.load(ordering: .acquiring)
+        var start = end
+        var count = 0
+        while start > 0, start > end - ringSize {
+            if start < end, ring[(start - 1) & (ringSize - 1)] == 0x0A {
+                count += 1
+                if count == lines { break }
+            }
+            start -= 1
+        }
+        while start < end {
+            let offset = start & (ringSize - 1)
+            let written = write(memory.pointee.savedMessages, ring + offset, min(end - start, ringSize - offset))
+            guard written > 0 || errno == EINTR else { return }
+            start += max(0, written)
+        }
+    }
+}

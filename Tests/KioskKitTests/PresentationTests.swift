@@ -1,0 +1,267 @@
+import KioskKit
+import Testing
+
+/// What happened, in order.
+@MainActor
+private final class Log {
+    var lines: [String] = []
+    func callAsFunction(_ line: String) { lines.append(line) }
+    func take() -> [String] {
+        defer { lines = [] }
+        return lines
+    }
+}
+
+@MainActor
+private protocol TitleView: PresentableView {
+    func show(_ title: String)
+}
+
+private final class TestView: TitleView {
+    let name: String
+    let log: Log
+
+    init(_ name: String, _ log: Log) { (self.name, self.log) = (name, log) }
+
+    func show(_ title: String) { log("\(name) shows \(title)") }
+}
+
+private final class TestPresenter: ScreenPresenter {
+    weak var view: (any TitleView)?
+    let name: String
+    let log: Log
+
+    init(_ name: String, _ log: Log) { (self.name, self.log) = (name, log) }
+
+    func presenterInitialized() {
+        log("\(name) initialized")
+        view?.show(name)
+    }
+    func viewDidLoad() { log("\(name) did load") }
+    func viewWillAppear() { log("\(name) will appear") }
+    func viewDidAppear() { log("\(name) did appear") }
+    func viewWillDisappear() { log("\(name) will disappear") }
+    func viewDidDisappear() { log("\(name) did disappear") }
+    func viewDidDestroy() { log("\(name) did destroy") }
+}
+
+/// A host whose views are names; it answers alerts with what it was told to.
+private final class TestHost: ScreenHost {
+    let log: Log
+    var answers: [Int]?
+    private(set) var dismissed: [Alert] = []
+
+    init(_ log: Log) { self.log = log }
+
+    func show(_ view: TestView) { log("host shows \(view.name)") }
+
+    func show(_ alert: Alert, answer: @escaping @MainActor (Int) -> Void) {
+        log("alert \(alert.title)")
+        for choice in answers ?? [] { answer(choice) }
+    }
+
+    func dismiss(_ alert: Alert) { dismissed.append(alert) }
+}
+
+@MainActor
+@Suite struct PresentationTests {
+    private let log = Log()
+
+    private func screen(_ name: String) -> Screen<TestView> {
+        let view = TestView(name, log)
+        return Screen(TestPresenter(name, log), view: view, shownAs: view)
+    }
+
+    @Test("A screen's presenter follows its whole life, each call once and in order")
+    func lifeCycle() {
+        do {
+            let screen = screen("A")
+            #expect(log.take() == ["A initialized", "A shows A"])
+            screen.appear { log("shown") }
+            screen.appear { log("not again") }
+            #expect(log.take() == ["A did load", "A will appear", "shown", "A did appear"])
+            screen.disappear { log("hidden") }
+            #expect(log.take() == ["A will disappear", "hidden", "A did disappear"])
+            screen.appear()
+            #expect(log.take() == ["A will appear", "A did appear"])
+        }
+        #expect(log.take() == ["A will disappear", "A did disappear", "A did destroy"])
+    }
+
+    @Test("A screen that was destroyed is not destroyed again, nor shown")
+    func destroyed() {
+        let screen = screen("A")
+        _ = log.take()
+        screen.destroy()
+        screen.destroy()
+        screen.appear()
+        #expect(log.take() == ["A did destroy"])
+    }
+
+    @Test("A presenter does not hold its view")
+    func weakView() {
+        let presenter = TestPresenter("A", log)
+        do {
+            let view = TestView("A", log)
+            presenter.bind(to: view)
+            #expect(presenter.view != nil)
+        }
+        #expect(presenter.view == nil)
+        let void = VoidPresenter()
+        do {
+            let view = TestView("A", log)
+            let screen = Screen(void, view: view, shownAs: view)
+            #expect(void.view != nil)
+            screen.destroy()
+        }
+        #expect(void.view == nil)
+    }
+
+    @Test("Showing, pushing, presenting and the ways back")
+    func navigation() {
+        let host = TestHost(log)
+        let navigator = Navigator(host: host)
+        navigator.back()
+        navigator.dismiss()
+        #expect(navigator.current == nil)
+        navigator.show(screen("A")) { _ in log("configured") }
+        #expect(
+            log.take() == [
+                "A initialized", "A shows A", "configured", "A did load", "A will appear", "host shows A",
+                "A did appear",
+            ]
+        )
+        navigator.show(screen("B"))
+        #expect(
+            log.take() == [
+                "B initialized", "B shows B", "A will disappear", "B did load", "B will appear", "host shows B",
+                "B did appear", "A did disappear",
+            ]
+        )
+        navigator.back()
+        #expect(
+            log.take() == [
+                "B will disappear", "A will appear", "host shows A", "A did appear", "B did disappear", "B did destroy",
+            ]
+        )
+        navigator.back()
+        #expect(log.take() == [] && navigator.depth == 1)
+        navigator.present(screen("C"))
+        navigator.push(screen("D"))
+        _ = log.take()
+        navigator.dismiss()
+        #expect(navigator.current?.view.name == "A" && navigator.depth == 1)
+        #expect(
+            log.take() == [
+                "D will disappear", "A will appear", "host shows A", "A did appear", "D did disappear", "D did destroy",
+                "C did destroy",
+            ]
+        )
+        // The first was presented too, and stays.
+        navigator.dismiss()
+        #expect(navigator.depth == 1)
+    }
+
+    @Test("Alerts: the first answer counts, one that is no choice does not, and nobody waits for a host that is gone")
+    func alerts() async {
+        var host: TestHost? = TestHost(log)
+        guard let shown = host else { return }
+        let navigator = Navigator(host: shown)
+        shown.answers = [7, 0, 1]
+        #expect(await navigator.ask(title: "Delete?"))
+        shown.answers = [1]
+        #expect(await navigator.ask(title: "Delete?") == false)
+        shown.answers = [0]
+        await navigator.tell(title: "Done")
+        #expect(await navigator.answer(to: Alert(title: "Which?", choices: ["a", "b", "c"])) == 0)
+        shown.answers = nil
+        let question = Task { await navigator.ask(title: "Nobody?") }
+        while !log.lines.contains("alert Nobody?") { await Task.yield() }
+        question.cancel()
+        #expect(await question.value == false)
+        #expect(shown.dismissed.map(\.title) == ["Nobody?"])
+        host = nil
+        #expect(Alert(title: "").choices == ["OK"])
+        #expect(Alert(title: "", choices: ["a", "b"], fallback: 5).fallback == 1)
+    }
+
+    @Test("A navigator does not hold its host")
+    func hostIsGone() async {
+        let navigator = Navigator(host: TestHost(log))
+        #expect(await navigator.answer(to: Alert(title: "Which?", choices: ["a", "b"], fallback: 0)) == 0)
+        navigator.show(screen("A"))
+        #expect(navigator.current?.view.name == "A")
+    }
+
+    @Test("A presenter that observes the network is notified when its screen appears")
+    func network() async {
+        final class Observer: NetworkObservingPresenter {
+            weak var view: TestView?
+            var states: [Bool] = []
+            func networkDidBecomeAvailable() { states.append(true) }
+            func networkDidBecomeUnavailable() { states.append(false) }
+        }
+        let observer = Observer()
+        let view = TestView("N", log)
+        let screen = Screen(observer, view: view, shownAs: view)
+        #expect(observer.states.isEmpty)
+        screen.appear()
+        while observer.states.isEmpty { await Task.yield() }
+        #expect(observer.states.first == NetworkMonitor.isAvailable)
+        screen.disappear()
+    }
+}
+
+@MainActor
+@Suite struct RowTests {
+    private enum Entry { case member(String), rule, unknown }
+
+    private final class MemberRow: RowView {
+        var presenter: MemberPresenter?
+        var presented: MemberRow { self }
+        var text = ""
+    }
+
+    private final class MemberPresenter: Presenter {
+        weak var view: MemberRow? { didSet { view?.text = name } }
+        var name: String { didSet { view?.text = name } }
+        init(_ name: String) { self.name = name }
+    }
+
+    private final class RuleRow: RowView {
+        var presenter: VoidPresenter?
+        var presented: AnyObject { self }
+    }
+
+    @Test("Rows of several kinds, used again without their former presenter")
+    func reuse() throws {
+        let rows = RowRegistry<Entry>()
+        var made = 0
+        var presenters: [MemberPresenter] = []
+        rows.register(MemberRow.self) {
+            made += 1
+            return MemberRow()
+        } presenter: { entry in
+            guard case .member(let name) = entry else { return nil }
+            let presenter = MemberPresenter(name)
+            presenters.append(presenter)
+            return presenter
+        }
+        rows.register(RuleRow.self, make: RuleRow.init) { entry in
+            if case .rule = entry { VoidPresenter() } else { nil }
+        }
+        let ann = try #require(rows.row(for: .member("Ann")) as? MemberRow)
+        #expect(ann.text == "Ann")
+        #expect(rows.row(for: .rule) is RuleRow)
+        #expect(rows.row(for: .unknown) == nil)
+        rows.recycle(ann)
+        #expect(ann.presenter == nil && presenters[0].view == nil)
+        let bea = try #require(rows.row(for: .member("Bea")) as? MemberRow)
+        #expect(bea === ann && bea.text == "Bea" && made == 1)
+        presenters[0].name = "Ann again"
+        #expect(bea.text == "Bea")
+        bea.configure(with: MemberPresenter("Cem"))
+        #expect(presenters[1].view == nil && bea.text == "Cem")
+        #expect(rows.row(for: .member("Dan")) as? MemberRow !== bea)
+    }
+}

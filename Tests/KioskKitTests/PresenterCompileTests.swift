@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+/// A presenter and a view that do not fit are found by the compiler.
+@Suite struct PresenterCompileTests {
+    private static let program = """
+        @MainActor protocol GreetingView: PresentableView { func show(_ text: String) }
+        final class GreetingPresenter: ScreenPresenter { weak var view: (any GreetingView)? }
+        final class Greeting: GreetingView { func show(_ text: String) {} }
+        final class Other: PresentableView {}
+        @MainActor func make() {
+            let view = VIEW()
+            _ = Screen(GreetingPresenter(), view: view, shownAs: view)
+        }
+        """
+
+    private func compile(_ view: String) throws -> (status: Int32, output: String) {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).swift")
+        try Self.program.replacing("VIEW", with: view).write(to: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
+        let presenter = root.appendingPathComponent("Sources/KioskKit/Presentation/Presenter.swift").path
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["swiftc", "-typecheck", "-swift-version", "6", presenter, file.path]
+        let pipe = Pipe()
+        process.standardError = pipe
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+
+    @Test("A view that fits compiles, and one that does not is an error at its place")
+    func mismatch() throws {
+        let fitting = try compile("Greeting")
+        #expect(fitting.status == 0, "\(fitting.output)")
+        let other = try compile("Other")
+        #expect(
+            other.status != 0 && other.output.contains("does not conform to expected type 'GreetingView'"),
+            "\(other.output)"
+        )
+    }
+}
