@@ -338,7 +338,7 @@ package enum NearestName {
     }
 
     /// "Did you mean X?", or another hint.
-    package static func hint(_ name: String?, among names: [String], else other: String) -> String {
+    static func hint(_ name: String?, among names: [String], else other: String) -> String {
         name.flatMap { of($0, among: names) }.map { "Did you mean '\($0)'?" } ?? other
     }
 }
