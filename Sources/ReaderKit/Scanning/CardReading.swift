@@ -2,6 +2,8 @@ import Foundation
 
 /// What one conversation with a card gave: as much as could be read, and what went wrong.
 package struct CardReading: Sendable {
+    private typealias Problem = ScanEvent.Problem
+
     package var technology: Technology?
     package var card = "unknown"
     package var uid: CardUID?
@@ -389,19 +391,13 @@ extension CardReading {
         return false
     }
 
-    private static let locked = ScanEvent.Problem(
-        .phoneLocked,
-        "the phone is locked; unlock it and hold it to the reader again"
-    )
-    private static let needsUser = ScanEvent.Problem(
+    private static let locked = Problem(.phoneLocked, "the phone is locked; unlock it and hold it to the reader again")
+    private static let needsUser = Problem(
         .phoneNeedsOwner,
         "the phone wants its owner to choose or confirm; do so and hold it to the reader again"
     )
-    private static let noPass = ScanEvent.Problem(
-        .noPass,
-        "there is no pass of this place on the phone; add it to the wallet"
-    )
-    private static let otherPasses = ScanEvent.Problem(
+    private static let noPass = Problem(.noPass, "there is no pass of this place on the phone; add it to the wallet")
+    private static let otherPasses = Problem(
         .noPass,
         "the passes that the phone gives are of kinds or issuers that name no member here; check 'smartTap.memberKinds' and "
             + "'smartTap.issuers' in the configuration"

@@ -40,9 +40,8 @@ struct ClassicState {
     // MARK: Power
 
     mutating func activate() {
+        deactivate()
         phase = .selected
-        pending = nil
-        transferBuffer = nil
     }
 
     mutating func deactivate() {

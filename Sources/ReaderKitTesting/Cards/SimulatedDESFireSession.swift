@@ -13,11 +13,8 @@ struct DESFireCardSession {
 
     /// A session of EV1: the key is a quarter of either challenge from the front, and one from the back.
     init?(keyNumber: UInt8, readers: [UInt8], cards: [UInt8]) {
-        var bytes = Array(readers.prefix(4))
-        bytes += cards.prefix(4)
-        bytes += readers.suffix(4)
-        bytes += cards.suffix(4)
-        guard let key = SecretKey(bytes) else { return nil }
+        let bytes = readers.prefix(4) + cards.prefix(4) + readers.suffix(4) + cards.suffix(4)
+        guard let key = SecretKey(Array(bytes)) else { return nil }
         self.keyNumber = keyNumber
         messaging = .ev1(key: key, vector: AES128.zeroBlock)
     }

@@ -15,24 +15,20 @@ struct TripleDES: Sendable, Hashable {
     /// Enciphers whole blocks of 8 bytes, chained (CBC); what is left over is dropped.
     func encrypt(_ bytes: [UInt8], vector: [UInt8]) -> [UInt8] {
         var last = TripleDES.word(vector[...])
-        var result: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count - 7, by: 8) {
-            last = encrypt(TripleDES.word(bytes[start..<start + 8]) ^ last)
-            result += TripleDES.bytes(last)
+        return TripleDES.blocks(bytes).flatMap { block -> [UInt8] in
+            last = encrypt(block ^ last)
+            return TripleDES.bytes(last)
         }
-        return result
     }
 
     /// Deciphers whole blocks of 8 bytes, chained (CBC); what is left over is dropped.
     func decrypt(_ bytes: [UInt8], vector: [UInt8]) -> [UInt8] {
-        var last = TripleDES.word(vector[...])
-        var result: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count - 7, by: 8) {
-            let block = TripleDES.word(bytes[start..<start + 8])
-            result += TripleDES.bytes(decrypt(block) ^ last)
-            last = block
-        }
-        return result
+        let blocks = TripleDES.blocks(bytes)
+        return zip(blocks, [TripleDES.word(vector[...])] + blocks).flatMap { TripleDES.bytes(decrypt($0) ^ $1) }
+    }
+
+    private static func blocks(_ bytes: [UInt8]) -> [UInt64] {
+        stride(from: 0, to: bytes.count - 7, by: 8).map { word(bytes[$0..<$0 + 8]) }
     }
 
     private func encrypt(_ block: UInt64) -> UInt64 {

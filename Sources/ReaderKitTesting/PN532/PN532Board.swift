@@ -33,10 +33,10 @@ final class PN532Board: TerminalDevice {
         }
     }
 
-    /// Does something to the chip, and sends what it says to that.
-    func change(_ body: (inout PN532Chip) -> [PN532Frame]) {
+    /// Lays a card before the chip, and sends what it says to that.
+    func insert(_ card: any SimulatedCard) {
         let wake = state.withLock { state in
-            let answers = body(&state.chip)
+            let answers = state.chip.insert(card)
             state.put(answers)
             return answers.isEmpty ? nil : state.output.wake
         }

@@ -50,15 +50,10 @@ public final class PN532Terminal: Sendable {
     // MARK: The card
 
     /// Lays a card on the board; one that is there is taken away first.
-    public func insert(_ card: any SimulatedCard) { board.change { $0.insert(card) } }
+    public func insert(_ card: any SimulatedCard) { board.insert(card) }
 
     /// Takes the card away; nothing happens if there is none.
-    public func remove() {
-        board.change {
-            $0.remove()
-            return []
-        }
-    }
+    public func remove() { board.state.withLock { $0.chip.remove() } }
 
     /// Whether a card lies on the board. After a tear there is none.
     public var hasCard: Bool { board.chip.hasCard }
@@ -80,10 +75,7 @@ public final class PN532Terminal: Sendable {
     /// Plans that the card is taken away at an exchange, counted from 0 over those to come, or after it carried that
     /// out, its answer being lost.
     public func tear(atExchange exchange: Int, afterwards: Bool = false) {
-        board.change {
-            $0.tear(atExchange: exchange, afterwards: afterwards)
-            return []
-        }
+        board.state.withLock { $0.chip.tear(atExchange: exchange, afterwards: afterwards) }
     }
 
     /// How long each answer takes from now on, behind the acknowledgement of its command.
@@ -100,12 +92,7 @@ public final class PN532Terminal: Sendable {
 
     /// Leaves the chip as a program that was killed in the middle leaves some boards: it answers nothing until an
     /// acknowledgement frame makes it give up what it was at, or it is plugged in anew.
-    public func hang() {
-        board.change {
-            $0.isHanging = true
-            return []
-        }
-    }
+    public func hang() { board.state.withLock { $0.chip.isHanging = true } }
 }
 
 extension PN532Terminal {

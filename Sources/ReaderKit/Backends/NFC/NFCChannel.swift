@@ -251,14 +251,8 @@ final class NFCChannel: CardChannel {
         try checkUsable(attempt)
         authentication = []
         isOpened = false
-        let isThere: Bool
-        do throws(ReaderError) {
-            isThere = try device.reselect(target, dropsField: true)
-        } catch {
-            throw lost(error, attempt)
-        }
+        let isThere = try usingDevice(attempt) { () throws(ReaderError) in try selectAgain() }
         guard isThere else { throw removed(attempt, nil) }
-        target = device.target ?? target
     }
 
     func close() {
@@ -276,9 +270,7 @@ final class NFCChannel: CardChannel {
     }
 
     private func checkUsable(_ attempt: String) throws(ReaderError) {
-        if isClosed {
-            throw ReaderError(.cancelled, attempting: attempt, detail: "the conversation is over")
-        }
+        if isClosed { throw ReaderError(.cancelled, attempting: attempt, detail: "the conversation is over") }
         if cancellation.isCancelled { throw ReaderError(.cancelled, attempting: attempt) }
         if isOver { throw ReaderError(.cardRemoved, attempting: attempt) }
     }

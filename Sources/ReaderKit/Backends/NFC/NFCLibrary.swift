@@ -99,14 +99,8 @@ extension NFCLibrary {
         transceive: { device, frame, milliseconds in
             guard frame.count <= longestFrame else { return (.overflow, []) }
             var answer = [UInt8](repeating: 0, count: bufferLength)
-            let code = nfc_initiator_transceive_bytes(
-                OpaquePointer(bitPattern: device),
-                frame,
-                frame.count,
-                &answer,
-                answer.count,
-                milliseconds
-            )
+            let device = OpaquePointer(bitPattern: device)
+            let code = nfc_initiator_transceive_bytes(device, frame, frame.count, &answer, answer.count, milliseconds)
             return (NFCCode(code), Array(answer.prefix(max(0, Int(code)))))
         },
         transceiveBits: { device, frame, bits in
@@ -114,15 +108,8 @@ extension NFCLibrary {
                 return (.overflow, [], 0)
             }
             var answer = [UInt8](repeating: 0, count: bufferLength)
-            let code = nfc_initiator_transceive_bits(
-                OpaquePointer(bitPattern: device),
-                frame,
-                bits,
-                nil,
-                &answer,
-                answer.count,
-                nil
-            )
+            let device = OpaquePointer(bitPattern: device)
+            let code = nfc_initiator_transceive_bits(device, frame, bits, nil, &answer, answer.count, nil)
             let count = max(0, Int(code))
             return (NFCCode(code), Array(answer.prefix((count + 7) / 8)), count)
         }
@@ -182,13 +169,8 @@ extension NFCLibrary {
         _ data: [UInt8]
     ) -> (code: NFCCode, target: NFCTarget?) {
         var target = nfc_target()
-        let code = nfc_initiator_select_passive_target(
-            OpaquePointer(bitPattern: device),
-            modulation.modulation,
-            data,
-            data.count,
-            &target
-        )
+        let device = OpaquePointer(bitPattern: device)
+        let code = nfc_initiator_select_passive_target(device, modulation.modulation, data, data.count, &target)
         return (NFCCode(code), code > 0 ? NFCTarget(target, modulation) : nil)
     }
 }

@@ -319,12 +319,9 @@ extension NFCReader {
         // Closed meanwhile: nothing is opened any more.
         guard !isRetired, try openIfNeeded() else { return nil }
         if !polling.withLock(\.isWanted) || !device.answers { try look() }
-        return ReaderStatus(
-            reader: info,
-            card: isOver ? nil : card,
-            technologies: device.technologies,
-            details: try device.information()
-        )
+        let (card, technologies) = (isOver ? nil : card, device.technologies)
+        let details = try device.information()
+        return ReaderStatus(reader: info, card: card, technologies: technologies, details: details)
     }
 
     func open(_ presence: CardPresence, _ cancellation: Cancellation) throws(ReaderError) -> NFCChannel {

@@ -2,48 +2,34 @@
 struct FrameExchange {
     typealias Transmit = ([UInt8]) throws(ReaderError) -> [UInt8]
 
-    private enum Form {
-        case unknown
-        case known(FrameEncapsulation)
-        case none
-    }
-
-    private var form: Form
+    /// The forms that the reader may take: those that are probed, then one or none.
+    private var candidates: [FrameEncapsulation]
     private let technology: Technology?
     private var isInSession = false
 
     init(reader name: String, facts: CardFacts) {
-        form = FrameEncapsulation(reader: name).map(Form.known) ?? .unknown
+        candidates = FrameEncapsulation(reader: name).map { [$0] } ?? FrameEncapsulation.probed
         technology = facts.technology ?? facts.atr.flatMap { try? ATR($0) }?.technology
     }
 
-    var encapsulation: FrameEncapsulation? {
-        if case .known(let form) = form { form } else { nil }
-    }
+    var encapsulation: FrameEncapsulation? { candidates.count == 1 ? candidates[0] : nil }
 
     /// Sends a frame and returns the card's; ``ReaderError/Kind/unsupported`` if the reader takes no frames.
     mutating func transceive(_ frame: RawFrame, _ transmit: Transmit) throws(ReaderError) -> RawFrame {
-        let candidates: [FrameEncapsulation] =
-            switch form {
-            case .none: []
-            case .known(let encapsulation): [encapsulation]
-            case .unknown: FrameEncapsulation.probed
-            }
         for candidate in candidates {
             switch try exchange(frame, candidate, transmit) {
             case .frame(let answer):
-                form = .known(candidate)
+                candidates = [candidate]
                 return answer
             case .fault(let error):
-                form = .known(candidate)
+                candidates = [candidate]
                 throw error
             case .unclear(let error):
                 if candidate == encapsulation { throw error }
-            case .unknownCommand:
-                break
+            case .unknownCommand: break
             }
         }
-        if encapsulation == nil { form = .none }
+        if encapsulation == nil { candidates = [] }
         throw ReaderError(.unsupported, attempting: "exchange a raw frame")
     }
 

@@ -100,13 +100,8 @@ extension PCSCLibrary {
         },
         reconnect: { handle, sharing, protocols, initialization in
             var active = DWORD()
-            let code = SCardReconnect(
-                handle,
-                DWORD(sharing.rawValue),
-                DWORD(protocols),
-                DWORD(initialization.rawValue),
-                &active
-            )
+            let (sharing, initialization) = (DWORD(sharing.rawValue), DWORD(initialization.rawValue))
+            let code = SCardReconnect(handle, sharing, DWORD(protocols), initialization, &active)
             return (PCSCCode(code), UInt32(truncatingIfNeeded: active))
         },
         disconnect: { PCSCCode(SCardDisconnect($0, DWORD($1.rawValue))) },
@@ -133,15 +128,8 @@ extension PCSCLibrary {
         control: { handle, controlCode, data in
             var answer = [UInt8](repeating: 0, count: ReaderLimits.responseLength)
             var count = DWORD()
-            let code = SCardControl(
-                handle,
-                DWORD(controlCode),
-                data,
-                DWORD(data.count),
-                &answer,
-                DWORD(answer.count),
-                &count
-            )
+            let (sent, room) = (DWORD(data.count), DWORD(answer.count))
+            let code = SCardControl(handle, DWORD(controlCode), data, sent, &answer, room, &count)
             return (PCSCCode(code), code == 0 ? Array(answer.prefix(Int(clamping: count))) : [])
         },
         getAttribute: { handle, id in

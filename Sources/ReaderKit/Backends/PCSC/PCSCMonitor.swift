@@ -11,6 +11,12 @@ final class PCSCMonitor: Sendable {
         var hasEnded = false
         var isServiceLost = false
         var told: PCSCReaderTable
+
+        /// Whether it was not lost before.
+        mutating func loseService() -> Bool {
+            defer { isServiceLost = true }
+            return !isServiceLost
+        }
     }
 
     private let surroundings: PCSCSurroundings
@@ -44,10 +50,7 @@ final class PCSCMonitor: Sendable {
     /// A call of the watch hangs, as with a pcscd that neither works nor ends: its thread is given up, what it had told
     /// is taken back, and another thread goes on with a context of its own.
     private func takeOver(_ error: ReaderError) {
-        let (gone, isNew) = state.withLock { state in
-            defer { state.isServiceLost = true }
-            return (state.told.clear(), !state.isServiceLost)
-        }
+        let (gone, isNew) = state.withLock { ($0.told.clear(), $0.loseService()) }
         gone.forEach(emit)
         if isNew { emit(.serviceLost(error)) }
         if isCancelled { return end() }
@@ -110,10 +113,7 @@ final class PCSCMonitor: Sendable {
                 return calls.comeBack()
             }
             guard let failure else { continue }
-            let isNew = state.withLock { state in
-                defer { state.isServiceLost = true }
-                return !state.isServiceLost
-            }
+            let isNew = state.withLock { $0.loseService() }
             if isNew { emit(.serviceLost(failure)) }
             // A service that answers and fails again at once is not asked again at once.
             if ContinuousClock.now - started >= .seconds(1) { backOff = configuration.firstBackOff }

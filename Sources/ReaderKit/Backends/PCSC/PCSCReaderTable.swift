@@ -104,22 +104,13 @@ struct PCSCReaderTable {
                 events.append(.cardMissed(presence(first + step, atr: [])))
             }
         }
-        let last = counter - steps
-        switch (entry.card, isPresent) {
-        case (nil, true):
-            missed(steps - 1, from: last + 1)
-        case (nil, false):
-            missed(steps, from: last + 1)
-        case (let card?, false):
-            events.append(.cardRemoved(card))
-            entry.card = nil
-            missed(steps - 1, from: last + 2)
-        case (let card?, true):
-            guard steps > 0 else { return [] }
-            events.append(.cardRemoved(card))
-            entry.card = nil
-            missed(steps - 2, from: last + 2)
-        }
+        let before = entry.card
+        if before != nil, isPresent, steps == 0 { return [] }
+        if let before { events.append(.cardRemoved(before)) }
+        entry.card = nil
+        // The removal of the card of before, and the insertion of that of now, are no edges of missed ones.
+        let (removal, insertion) = (before == nil ? 0 : 1, isPresent ? 1 : 0)
+        missed(steps - removal - insertion, from: counter - steps + 1 + removal)
         if isPresent {
             var card = presence(counter, atr: new.atr)
             card.wasAlreadyThere = isFirst

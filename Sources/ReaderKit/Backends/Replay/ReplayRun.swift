@@ -73,12 +73,8 @@ actor ReplayRun {
 
     private func report(_ line: Capture.Line) -> ReaderReport {
         reports += 1
-        return ReaderReport(
-            reader: reader(line.reader),
-            number: reports,
-            at: CaptureTime.moment(start, plus: line.at),
-            line: line.text
-        )
+        let at = CaptureTime.moment(start, plus: line.at)
+        return ReaderReport(reader: reader(line.reader), number: reports, at: at, line: line.text)
     }
 
     private func reader(_ number: Int?) -> ReaderInfo {

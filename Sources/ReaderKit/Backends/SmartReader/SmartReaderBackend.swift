@@ -141,17 +141,12 @@ public final class SmartReaderBackend: ReaderBackend {
     public func readers() async -> [ReaderStatus] {
         lookAround()
         return state.withLock { $0.lines }.compactMap { line in
-            switch line.source {
-            case .serial(let path): status(line.source.reader, path, isKeyboard: false)
-            case .keyboard(let path): status(line.source.reader, path, isKeyboard: true)
-            case .standardInput: ReaderStatus(reader: line.source.reader)
-            }
+            let (source, path) = (line.source, line.source.name)
+            guard source != .standardInput else { return ReaderStatus(reader: source.reader) }
+            guard DeviceNode.exists(path) else { return nil }
+            let obstacle = DeviceNode.obstacle(to: path, isKeyboard: source == .keyboard(path))
+            return ReaderStatus(reader: source.reader, unavailability: obstacle)
         }
-    }
-
-    private func status(_ reader: ReaderInfo, _ path: String, isKeyboard: Bool) -> ReaderStatus? {
-        guard DeviceNode.exists(path) else { return nil }
-        return ReaderStatus(reader: reader, unavailability: DeviceNode.obstacle(to: path, isKeyboard: isKeyboard))
     }
 
     /// Ends all watches and closes the lines, which makes them available to other programs.

@@ -31,9 +31,7 @@ struct SmartReaderFramer {
             tear()
             return []
         }
-        var lines: [String] = []
-        end(&lines)
-        return lines
+        return finish()
     }
 
     /// Nothing more will come: what there is is the last line.
