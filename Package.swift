@@ -115,7 +115,10 @@ let package = Package(
         ),
         .target(
             name: "KioskKit",
-            dependencies: ["CLinux", "CardCore", "ClubKit", "ClubScenarios", "ReaderKit", .product(name: "Yams", package: "Yams")]
+            dependencies: [
+                "CLinux", "CardCore", "ClubKit", "ClubScenarios", "ReaderKit",
+                .product(name: "Yams", package: "Yams"),
+            ]
         ),
         .target(name: "KioskTerminal", dependencies: ["CLinux", "KioskKit"]),
         .target(

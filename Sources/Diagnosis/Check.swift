@@ -68,6 +68,7 @@ public struct Finding: Sendable, Hashable {
     /// What `--fix` does about it; empty if a person has to.
     public var repair: [RepairStep]
 
+    /// Creates a finding; the static methods below leave out what their verdict never has.
     public init(
         _ verdict: Verdict,
         _ sentence: String,
@@ -82,14 +83,17 @@ public struct Finding: Sendable, Hashable {
         self.repair = repair
     }
 
+    /// Returns a finding that needs nothing.
     public static func fine(_ sentence: String, evidence: [String] = []) -> Finding {
         Finding(.fine, sentence, evidence: evidence)
     }
 
+    /// Returns a finding that is worth knowing and stops nothing.
     public static func note(_ sentence: String, evidence: [String] = [], remedy: [Remedy] = []) -> Finding {
         Finding(.note, sentence, evidence: evidence, remedy: remedy)
     }
 
+    /// Returns a finding that will become a trouble, or makes one likely.
     public static func warning(
         _ sentence: String,
         evidence: [String] = [],
@@ -99,6 +103,7 @@ public struct Finding: Sendable, Hashable {
         Finding(.warning, sentence, evidence: evidence, remedy: remedy, repair: repair)
     }
 
+    /// Returns a finding that keeps taps from being counted.
     public static func broken(
         _ sentence: String,
         evidence: [String] = [],
@@ -108,6 +113,7 @@ public struct Finding: Sendable, Hashable {
         Finding(.broken, sentence, evidence: evidence, remedy: remedy, repair: repair)
     }
 
+    /// Returns the finding of a check that could not see what it looks at.
     public static func cannotTell(_ sentence: String, remedy: [Remedy] = []) -> Finding {
         Finding(.cannotTell, sentence, remedy: remedy)
     }

@@ -17,6 +17,7 @@ public struct Machine: Sendable {
         /// The groups, by number.
         public var groups: Set<UInt32>
 
+        /// Creates a user from what the system knows of it.
         public init(name: String, id: UInt32, groups: Set<UInt32>) {
             self.name = name
             self.id = id

@@ -72,7 +72,10 @@ extension ThroughPCSCD {
         private func waitFor(_ what: String, _ condition: () async throws -> Bool) async throws {
             let end = ContinuousClock.now + .seconds(60)
             while try await !condition() {
-                if ContinuousClock.now > end { return Issue.record("\(what):\n\(try await screen())") }
+                if ContinuousClock.now > end {
+                    Issue.record("\(what):\n\(try await screen())")
+                    return
+                }
                 try await Task.sleep(for: .milliseconds(20))
             }
         }
@@ -105,7 +108,8 @@ extension ThroughPCSCD {
             }
             slot.remove()
             try await waitFor("at rest again") { try await screen().contains("Hold your card or phone here") }
-            let children = try String(contentsOfFile: "/proc/\(try await panePID())/task/\(try await panePID())/children", encoding: .utf8)
+            let pane = try await panePID()
+            let children = try String(contentsOfFile: "/proc/\(pane)/task/\(pane)/children", encoding: .utf8)
             let kiosk = try #require(Int32(children.split(separator: " ").first ?? ""))
             kill(kiosk, SIGTERM)
             try await waitFor("the end") { try await screen().contains("ended with 130") }

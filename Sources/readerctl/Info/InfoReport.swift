@@ -47,7 +47,7 @@ struct InfoReport: Encodable, Sendable {
         var uid: CardUID?
         add("uid", "Identifier") {
             uid = try card.channel.identifier()
-            return uid.map { .uid(UIDSummary($0)) }
+            return uid.map(InfoSection.uid)
         }
         // Known without a question, so that it stands there even if the card leaves now.
         var product = CardIdentifier.identify(facts: facts, uid: uid)

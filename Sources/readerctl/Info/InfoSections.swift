@@ -69,7 +69,7 @@ extension InfoSection {
         return InfoSection(json: Dictionary(lines.all.map { ($0.name, $0.value) }) { first, _ in first }, lines: lines)
     }
 
-    static func uid(_ uid: UIDSummary) -> InfoSection {
+    static func uid(_ uid: CardUID) -> InfoSection {
         let kind =
             switch uid.kind {
             case .fixed: "fixed"
@@ -77,7 +77,7 @@ extension InfoSection {
             case .nonUnique: "not unique, other cards may have it"
             }
         return InfoSection(
-            json: uid,
+            json: UIDSummary(uid),
             lines: [
                 "hex": uid.hex, "reversed": uid.hexReversed, "kind": kind,
                 "manufacturer": uid.manufacturer ?? "unknown",

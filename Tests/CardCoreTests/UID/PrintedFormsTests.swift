@@ -92,8 +92,9 @@ import TestSupport
         for _ in 0..<20_000 {
             let bytes = random.bytes(Int.random(in: 1...8, using: &random))
             let number = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            let text = CardUID(bytes, technology: nil).decimal
-            if text != String(repeating: "0", count: max(0, 10 - String(number).count)) + String(number) { wrong.append(bytes) }
+            let digits = String(number)
+            let expected = String(repeating: "0", count: max(0, 10 - digits.count)) + digits
+            if CardUID(bytes, technology: nil).decimal != expected { wrong.append(bytes) }
         }
         #expect(wrong.isEmpty)
     }
