@@ -53,7 +53,8 @@ struct ScreenPreview: ToolCommand {
     func validate() throws {
         guard canvasSize != nil else {
             throw ValidationError(
-                "--size takes columns and rows, such as 80x24, each from 1 to \(TerminalCanvas.Size.limit).")
+                "--size takes columns and rows, such as 80x24, each from 1 to \(TerminalCanvas.Size.limit)."
+            )
         }
     }
 
