@@ -107,7 +107,7 @@ import TestSupport
                     SmartTapRecords.bytes([
                         SmartTapRecords.record("i", [4, object.issuer.kind] + object.issuer.id),
                         SmartTapRecords.record(
-                            object.kind.rawValue,
+                            object.kind.code,
                             SmartTapRecords.bytes([
                                 SmartTapRecords.record("cid", [4] + SmartTapTests.range(0xC0, 16)),
                                 SmartTapRecords.record("n", [2] + Array(Self.secret.utf8)),
