@@ -51,6 +51,15 @@ let package = Package(
                 .product(name: "ReaderKit", package: "ClubKit"),
             ]
         ),
+        .executableTarget(
+            name: "kiosk-screen",
+            dependencies: [
+                "BenchmarkSupport",
+                .product(name: "ClubKit", package: "ClubKit"),
+                .product(name: "KioskKit", package: "ClubKit"),
+                .product(name: "ReaderKit", package: "ClubKit"),
+            ]
+        ),
         .target(name: "CVisits", linkerSettings: [.linkedLibrary("sqlite3")]),
         .executableTarget(
             name: "visit-rate",

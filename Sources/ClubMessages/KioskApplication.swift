@@ -15,10 +15,10 @@ public final class KioskApplication: Sendable {
         var set: KioskState
         /// When somebody was there last; `nil` until readers are served.
         var lastActivity: Date?
+        var idleAfter: Duration
     }
 
     private let state: Mutex<State>
-    private let idleAfter: Duration
     private let clock: @Sendable () -> Date
 
     /// Creates an application.
@@ -32,21 +32,20 @@ public final class KioskApplication: Sendable {
         idleAfter: Duration = .seconds(300),
         clock: @escaping @Sendable () -> Date = { Date() }
     ) {
-        state = Mutex(State(set: applicationState))
-        self.idleAfter = idleAfter
+        state = Mutex(State(set: applicationState, idleAfter: idleAfter))
         self.clock = clock
     }
 
     /// The state of the kiosk. The original's `active`, `inactive` and `background` are ``KioskState/serving``,
     /// ``KioskState/idle`` and ``KioskState/maintenance``.
     ///
-    /// Once readers are served, serving becomes idle after five minutes without a tap (unless the initializer was given
-    /// another time), and a tap makes it serving again. Maintenance stays until another state is set.
+    /// Once readers are served, serving becomes idle after ``idleAfter`` without a tap, and a tap makes it serving again.
+    /// Maintenance stays until another state is set.
     public var applicationState: KioskState {
         get {
             state.withLock { state in
                 guard state.set == .serving, let last = state.lastActivity else { return state.set }
-                return clock().timeIntervalSince(last) >= idleAfter / .seconds(1) ? .idle : .serving
+                return clock().timeIntervalSince(last) >= state.idleAfter / .seconds(1) ? .idle : .serving
             }
         }
         set {
@@ -55,6 +54,12 @@ public final class KioskApplication: Sendable {
                 if state.lastActivity != nil { state.lastActivity = clock() }
             }
         }
+    }
+
+    /// The time after the last tap at which the kiosk becomes idle; five minutes by default.
+    public var idleAfter: Duration {
+        get { state.withLock(\.idleAfter) }
+        set { state.withLock { $0.idleAfter = newValue } }
     }
 
     /// Records activity. `Club.serve(_:configuration:)` and each new tap call it; a program that serves in another way

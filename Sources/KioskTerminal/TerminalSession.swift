@@ -276,7 +276,11 @@ public final class TerminalSession: Sendable {
             shown = frame
         }
         let leaving = TerminalRestoration.leaving
-        _ = send(Array(UnsafeBufferPointer(start: leaving.utf8Start, count: leaving.utf8CodeUnitCount)))
+        if !send(Array(UnsafeBufferPointer(start: leaving.utf8Start, count: leaving.utf8CodeUnitCount))) {
+            // A terminal that takes nothing has more waiting than room: it finds the end in place of that.
+            tcflush(memory.output, TCOFLUSH)
+            _ = Glibc.write(memory.output, leaving.utf8Start, leaving.utf8CodeUnitCount)
+        }
         writing.signal()
     }
 

@@ -3,7 +3,10 @@ import ReaderKit
 import Synchronization
 
 /// Ends the work of a tool in good order when a person interrupts it.
-enum Interruption {
+package enum Interruption {
+    /// What is done before a second signal ends the process, such as giving the terminal back.
+    package static let lastAct = Mutex<@Sendable () -> Void>({})
+
     /// Runs the work; on `SIGINT`, `SIGTERM` or `SIGHUP` its task is cancelled, and once it has ended this throws exit
     /// code 130.
     ///
@@ -14,7 +17,10 @@ enum Interruption {
         takeSignals()
         let task = Task { try await work() }
         listen {
-            if isInterrupted.raise() { _exit(ToolExit.interrupted.rawValue) }
+            if isInterrupted.raise() {
+                lastAct.withLock { $0 }()
+                _exit(ToolExit.interrupted.rawValue)
+            }
             task.cancel()
         }
         do {

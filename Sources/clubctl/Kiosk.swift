@@ -172,9 +172,16 @@ struct Kiosk: ToolCommand {
         }
         application.noteActivity()
         do {
-            try await KioskScreen.showing(screen, prepared.theme, model, instead: lines) {
+            try await KioskScreen.showing(
+                screen,
+                prepared.theme,
+                model,
+                application,
+                instead: lines,
+                reportingTo: { out.message($0) }
+            ) {
                 try await out.tellingErrors {
-                    for result in try await desk.open() { await model.announce(result.words) }
+                    for result in try await desk.open() where screen.desk { await model.announce(result.words) }
                 }
                 if let captures {
                     try await replay(captures, prepared.site, desk)

@@ -61,10 +61,14 @@ extension ThroughPCSCD {
             scratch = try ScratchFolder()
         }
 
+        private func tool(_ arguments: [String]) throws -> RunningTool {
+            let socket = ["-S", scratch.file("tmux"), "-f", "/dev/null", "-u"]
+            return try RunningTool(program: "/usr/bin/tmux", socket + arguments)
+        }
+
         @discardableResult
         private func tmux(_ arguments: String...) async throws -> String {
-            let socket = ["-S", scratch.file("tmux"), "-f", "/dev/null", "-u"]
-            return await (try RunningTool(program: "/usr/bin/tmux", socket + arguments)).finish().output
+            await (try tool(arguments)).finish().output
         }
 
         private func screen() async throws -> String { try await tmux("capture-pane", "-p") }
@@ -95,6 +99,9 @@ extension ThroughPCSCD {
                 cat
                 """
             let file = try scratch.write(program, to: "kiosk.sh")
+            // A server that a client starts would keep what Foundation waits for at the client's end.
+            let server = try tool(["-D"])
+            try await waitFor("tmux") { await (try tool(["ls"])).finish().status == 0 }
             try await tmux("new-session", "-d", "-x", "80", "-y", "24", "sh", file)
             try await waitFor("at rest") { try await screen().contains("Hold your card or phone here") }
             #expect(try await tmux("display", "-p", "#{alternate_on} #{cursor_flag}") == "1 0\n")
@@ -121,7 +128,9 @@ extension ThroughPCSCD {
             #expect(before.split(separator: "\n").dropFirst() == after.split(separator: "\n").dropFirst())
             // What was printed meanwhile, and the account of it.
             #expect(try await screen().contains("New members  1"))
-            try await tmux("kill-server")
+            // It was started with SIGTERM blocked.
+            server.kill()
+            _ = await server.finish()
         }
 
         private func panePID() async throws -> String {

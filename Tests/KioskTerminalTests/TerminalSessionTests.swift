@@ -126,13 +126,16 @@ struct TerminalSessionTests {
         try await until("the newest frame") { terminal.text.contains("the newest") }
         let count = terminal.text.count
         #expect(count < 200 * 60 * 40)
-        for number in 0..<3 {
-            session.draw(TerminalCanvas(size: session.size, style: .init(isBold: number % 2 == 0)))
-            try await until("a frame that was begun") { terminal.master >= 0 }
+        var number = 0
+        try await until("a terminal that takes no more") {
+            number += 1
+            session.draw(frame(String(repeating: "\(number % 10)", count: 200), columns: 200, rows: 60))
+            return !terminal.isWritable
         }
         let closing = clock.measure { session.close() }
         #expect(closing < .seconds(10))
         #expect(terminal.settings == before)
+        #expect(terminal.text.hasSuffix(Self.leaving))
     }
 
     @Test("what cannot be opened")

@@ -7,10 +7,18 @@ public struct TagArea: Sendable, Hashable {
     public var version: Version
 
     /// Who may read the message.
-    public var readAccess = Access.free
+    public var readAccess: Access
 
     /// Who may write the message.
-    public var writeAccess = Access.free
+    public var writeAccess: Access
+
+    /// Creates a place for a message.
+    public init(capacity: Int, version: Version, readAccess: Access = .free, writeAccess: Access = .free) {
+        self.capacity = capacity
+        self.version = version
+        self.readAccess = readAccess
+        self.writeAccess = writeAccess
+    }
 
     /// Whether the message may be written without a key.
     public var isReadOnly: Bool { writeAccess != .free }

@@ -17,11 +17,18 @@ public struct TagDump: Sendable, Hashable {
         /// What it is for, or why it cannot be read: "capability container", "sector trailer, no key".
         public var note: String?
 
-        init(_ name: String, _ bytes: [UInt8]?, note: String? = nil) {
+        /// Creates a part of a memory.
+        public init(_ name: String, _ bytes: [UInt8]?, note: String? = nil) {
             self.name = name
             self.bytes = bytes
             self.note = note
         }
+    }
+
+    /// Creates a dump of those parts.
+    public init(type: TagType, parts: [Part]) {
+        self.type = type
+        self.parts = parts
     }
 }
 
@@ -38,7 +45,15 @@ public struct TagContent: Sendable, Hashable {
 
     /// Whether writing was interrupted: the tag is empty only because a message was being written when it left. It can
     /// be written again, or made a clean empty tag with ``NDEFTag/repairNDEF()``.
-    public var isInterrupted = false
+    public var isInterrupted: Bool
+
+    /// Creates what reading a tag gave.
+    public init(type: TagType?, ndef: TagNDEF, area: TagArea? = nil, isInterrupted: Bool = false) {
+        self.type = type
+        self.ndef = ndef
+        self.area = area
+        self.isInterrupted = isInterrupted
+    }
 
     /// A card without a place for a message.
     static func absent(_ type: TagType?) -> TagContent { TagContent(type: type, ndef: .absent) }

@@ -6,10 +6,9 @@ extension Words {
         case .holdCard: "يرجى تقريب البطاقة أو الهاتف هنا"
         case .place: "موضع القارئ: {place}"
         case .idle: "جاهزون لقراءة بطاقتك أو هاتفك"
-        case .join: "امسح الرمز للانضمام إلينا"
+        case .join: "انضم إلينا: {address}"
         case .reading: "جارٍ القراءة… يرجى الثبات"
         case .holdLonger: "يرجى إبقاؤها مدة أطول قليلاً"
-        case .thanks: "شكراً لك"
         case .welcome: "أهلاً وسهلاً"
         case .welcomeName: "أهلاً وسهلاً، {name}"
         case .firstVisit: "هذه زيارتك الأولى. سعداء بوجودك معنا!"
@@ -26,21 +25,17 @@ extension Words {
                 .few: "بقيت {count} زيارات", .many: "بقيت {count} زيارة", .other: "بقيت {count} زيارة",
             ]
         case .membershipEnds: "تنتهي عضويتك في {date}"
-        case .stampCard: "الأختام: {number} من {total}"
         case .stampsLeft:
             [
                 .zero: "اكتملت الزيارات للحصول على: {reward}", .one: "زيارة واحدة أخرى للحصول على: {reward}",
                 .two: "زيارتان أخريان للحصول على: {reward}", .few: "{count} زيارات أخرى للحصول على: {reward}",
                 .many: "{count} زيارة أخرى للحصول على: {reward}", .other: "{count} زيارة أخرى للحصول على: {reward}",
             ]
-        case .rewardEarned: "لقد حصلت على: {reward}"
-        case .scenarioDue: "لك: {scenario}"
         case .announcement: "إعلان"
         case .outOfOrder: "هذا القارئ خارج الخدمة"
         case .askAtDesk: "يرجى مراجعة الاستقبال."
         case .cannotRecord: "يتعذر تسجيل الزيارات حالياً"
         case .maintenance: "هذا الجهاز قيد الصيانة"
-        case .readerUnplugged: "للموظفين: القارئ {reader} مفصول. يرجى توصيله من جديد."
         case .noReader: "للموظفين: لا يوجد قارئ متصل. يرجى توصيل قارئ."
         case .serviceLost: "للموظفين: خدمة القارئات (pcscd) لا تستجيب."
         case .readerStuck: "للموظفين: القارئ {reader} لا يستجيب. يرجى فصله ثم توصيله من جديد."

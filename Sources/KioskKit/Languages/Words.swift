@@ -106,7 +106,7 @@ extension Words {
         case place
         /// Where nobody was there for a while.
         case idle
-        /// Above the QR code of ``Theme/joinAddress``: what it is for.
+        /// How to become a member: at `{address}`, which is ``Theme/joinAddress``.
         case join
 
         // A tap.
@@ -114,8 +114,6 @@ extension Words {
         case reading
         /// A card was removed before it was read.
         case holdLonger
-        /// After a tap of which nothing else is to be said.
-        case thanks
         /// The greeting of somebody whose name is not known.
         case welcome
         /// The greeting of `{name}`.
@@ -142,14 +140,8 @@ extension Words {
         case visitsLeft
         /// The membership ends on `{date}`.
         case membershipEnds
-        /// A stamp card with `{number}` of `{total}` stamps.
-        case stampCard
         /// `{count}` visits are missing until `{reward}`.
         case stampsLeft
-        /// The visit earned `{reward}`.
-        case rewardEarned
-        /// The scenario `{scenario}` came due.
-        case scenarioDue
         /// The title of a message for everybody.
         case announcement
 
@@ -162,8 +154,6 @@ extension Words {
         case cannotRecord
         /// The title under maintenance.
         case maintenance
-        /// For the staff: the reader `{reader}` is unplugged.
-        case readerUnplugged
         /// For the staff: there is no reader.
         case noReader
         /// For the staff: the service of the readers was lost.
@@ -196,6 +186,8 @@ extension Words {
 
     /// What stands in braces in a text.
     public enum Placeholder: String, Sendable, Hashable, CaseIterable {
+        /// An address for a browser.
+        case address
         /// The club's name.
         case club
         /// A number that decides the plural form.
@@ -212,10 +204,6 @@ extension Words {
         case reader
         /// The name of a reward.
         case reward
-        /// The title of a scenario.
-        case scenario
-        /// The number of all.
-        case total
     }
 
     /// The value of a placeholder.
@@ -253,12 +241,11 @@ extension Words.Key: CaseIterable, RawRepresentable {
     /// All texts.
     public static let allCases: [Words.Key] =
         [
-            .holdCard, .place, .idle, .join, .reading, .holdLonger, .thanks, .welcome, .welcomeName, .firstVisit,
-            .visitNumber, .milestone, .birthday, .birthdayName, .alreadyCounted, .alreadyCountedNote, .notRecognised,
-            .visitsLeft, .membershipEnds, .stampCard, .stampsLeft, .rewardEarned, .scenarioDue, .announcement,
-            .outOfOrder, .askAtDesk, .cannotRecord, .maintenance, .readerUnplugged, .noReader, .serviceLost,
-            .readerStuck, .someone, .outcomeFirstVisit, .outcomeVisit, .outcomeRepeat, .outcomeIgnored,
-            .outcomeRefused, .visitsToday,
+            .holdCard, .place, .idle, .join, .reading, .holdLonger, .welcome, .welcomeName, .firstVisit, .visitNumber,
+            .milestone, .birthday, .birthdayName, .alreadyCounted, .alreadyCountedNote, .notRecognised, .visitsLeft,
+            .membershipEnds, .stampsLeft, .announcement, .outOfOrder, .askAtDesk, .cannotRecord, .maintenance,
+            .noReader, .serviceLost, .readerStuck, .someone, .outcomeFirstVisit, .outcomeVisit, .outcomeRepeat,
+            .outcomeIgnored, .outcomeRefused, .visitsToday,
         ] + Receipt.Reason.Code.allCases.flatMap { [.reason($0), .advice($0)] }
 
     /// The name of the case; `reason.` or `advice.` and the code of a reason.

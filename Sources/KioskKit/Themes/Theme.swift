@@ -33,7 +33,7 @@ public struct Theme: Sendable, Hashable {
     /// After how many seconds a visitor's name is gone from the screen, 1 to 3600.
     public var privacySeconds = 8.0
     /// After how many seconds without a tap the screen is idle, 10 to 86 400.
-    public var idleSeconds = 600.0
+    public var idleSeconds = 300.0
 
     /// The colours of a screen.
     public struct Colors: Sendable, Hashable {
@@ -113,6 +113,9 @@ public struct Theme: Sendable, Hashable {
 }
 
 extension Theme {
+    /// What people should know of the theme, one sentence each: ``contrastFindings`` and ``fileFindings``.
+    public var findings: [String] { contrastFindings + fileFindings }
+
     /// Where the contrast is less than WCAG 2.2 requires at level AA, one sentence each, with a colour that would do:
     /// 4.5:1 for texts (success criterion 1.4.3), 3:1 for borders (1.4.11). Stamps have the accent, which is a colour of
     /// texts. Of a gradient every colour counts.

@@ -70,7 +70,7 @@ extension VisitorScenes {
         case .milestone:
             return answer(.visit, visits: 20) { tap in
                 tap.stampCard = StampCard(scenario: "coffee", title: invented.coffee, stamps: 10, size: 10)
-                tap.rewards = [words.text(.rewardEarned, [.reward: .text(invented.coffee)])]
+                tap.rewards = [invented.coffee]
             }
         case .birthday:
             return answer(.visit) { $0.receipt.member?.fields[Self.birthdayField] = .string("1990-10-31") }

@@ -129,6 +129,9 @@ struct SceneQueue {
     /// How long a scene is shown at least, however many wait; and with one that waits.
     static let shortest = Duration.milliseconds(300), short = Duration.milliseconds(1500)
 
+    /// How many scenes wait at most; of more, the oldest is dropped, since whom it answers has gone on long ago.
+    static let longest = 50
+
     private struct Item {
         var scene: VisitorScene
         var duration: Duration
@@ -153,6 +156,7 @@ struct SceneQueue {
         advance(to: now)
         if items.isEmpty { began = now }
         items.append(Item(scene: scene, duration: duration))
+        if items.count > Self.longest + 1 { items.remove(at: 1) }
         advance(to: now)
     }
 

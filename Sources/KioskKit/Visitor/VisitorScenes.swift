@@ -52,14 +52,26 @@ public struct VisitorScenes: Sendable {
         case (_, .maintenance): return scene(.maintenance, .warning, words.text(.maintenance), ask)
         case (.readers, _):
             var scene = scene(.readerTrouble, .warning, words.text(.outOfOrder), ask)
-            scene.note = status.trouble?.sentence
+            scene.note = note(status)
             return scene
         case (nil, .serving), (nil, .idle):
-            let place = theme.place == nil ? [] : [words.text(.place)]
+            var lines = theme.place == nil ? [] : [words.text(.place)]
+            if let address = theme.joinAddress {
+                lines.append(words.text(.join, [.address: .text(address.absoluteString)]))
+            }
             return status.state == .idle
-                ? scene(.idle, .neutral, words.text(.idle), place)
-                : scene(.rest, .neutral, words.text(.holdCard), place)
+                ? scene(.idle, .neutral, words.text(.idle), lines)
+                : scene(.rest, .neutral, words.text(.holdCard), lines)
         }
+    }
+
+    /// What the staff do about readers that cannot be used: what the doctor found, or else what the reader is known for.
+    private func note(_ status: KioskStatus) -> String {
+        if let diagnosis = status.diagnosis { return diagnosis }
+        if let reader = status.readers.first(where: { $0.fault != nil })?.reader {
+            return words.text(.readerStuck, [.reader: .text(reader.name)])
+        }
+        return words.text(status.serviceFault == nil ? .noReader : .serviceLost)
     }
 
     /// Returns what is shown while a card is read.

@@ -24,7 +24,7 @@ struct ThemeOptions: ParsableArguments, Sendable {
     func load(_ output: Output) throws -> Theme {
         var theme = Theme()
         if let path { theme = try ThemeFile(path).load() }
-        for finding in theme.contrastFindings + theme.fileFindings { output.message("Warning: \(finding)") }
+        for finding in theme.findings { output.message("Warning: \(finding)") }
         return with(theme)
     }
 

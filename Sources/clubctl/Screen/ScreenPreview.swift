@@ -60,7 +60,8 @@ struct ScreenPreview: ToolCommand {
 
     func perform() async throws {
         let out = output.output
-        let theme = try theme.load(out)
+        var theme = Theme()
+        try await out.tellingErrors { theme = try self.theme.load(out) }
         let environment = ProcessInfo.processInfo.environment
         if !plain, !output.json, TerminalSession.isPossible(environment: environment) {
             return try await ScreenWalk(theme, options: self.theme, start: state).run()

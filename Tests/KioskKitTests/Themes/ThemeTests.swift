@@ -126,9 +126,9 @@ struct ThemeTests {
         #expect(read.fileFindings.count == 3)
 
         let json =
-            ##"{"clubName": "A\u00e4", "colors": {"text": "#fff"}, "texts": {"en": {"thanks": "Ta \ud83d\ude00 \\ud"}}, "radius": 3}"##
+            ##"{"clubName": "A\u00e4", "colors": {"text": "#fff"}, "texts": {"en": {"welcome": "Ta \ud83d\ude00 \\ud"}}, "radius": 3}"##
         let other = try ThemeFile.theme(from: json)
-        #expect(other.clubName == "Aä" && other.radius == 3 && other.texts == [.english: [.thanks: #"Ta 😀 \ud"#]])
+        #expect(other.clubName == "Aä" && other.radius == 3 && other.texts == [.english: [.welcome: #"Ta 😀 \ud"#]])
         for empty in ["", "# all by default\n", "---\n", "{}", "\u{FEFF}{}"] {
             #expect(try ThemeFile.theme(from: empty) == Theme(), "\(empty)")
         }
@@ -205,19 +205,19 @@ struct ThemeTests {
             ]
         ),
         (
-            "texts:\n  zh-Hans: { visitsLeft: { one: a, other: b }, thanks: { one: a } }\n  en: { visitsLeft: { one: a } }",
+            "texts:\n  zh-Hans: { visitsLeft: { one: a, other: b }, welcome: { one: a } }\n  en: { visitsLeft: { one: a } }",
             [
                 "2:33 texts.zh-Hans.visitsLeft.one: this text has no such form in 'zh-Hans'",
-                "2:56 texts.zh-Hans.thanks: the form 'other' is missing",
-                "2:63 texts.zh-Hans.thanks.one: this text has no such form in 'zh-Hans'",
+                "2:56 texts.zh-Hans.welcome: the form 'other' is missing",
+                "2:64 texts.zh-Hans.welcome.one: this text has no such form in 'zh-Hans'",
                 "3:21 texts.en.visitsLeft: the form 'other' is missing",
             ]
         ),
         ("texts: { en: { welcomeName: {name} } }", ["1:29 texts.en.welcomeName: expected a text, found keys"]),
         (
-            "texts: { en: { thanks: '\(String(repeating: "a", count: 201))' } }",
+            "texts: { en: { welcome: '\(String(repeating: "a", count: 201))' } }",
             [
-                "1:24 texts.en.thanks: the text has 201 characters"
+                "1:25 texts.en.welcome: the text has 201 characters"
             ]
         ),
         ("- clubName: X", ["1:1 : expected keys with values, found a list"]),

@@ -39,6 +39,12 @@ final class PseudoTerminal: Sendable {
         }
     }
 
+    /// Whether programs can write to it without waiting.
+    var isWritable: Bool {
+        var watched = pollfd(fd: slave, events: Int16(POLLOUT), revents: 0)
+        return poll(&watched, 1, 0) > 0
+    }
+
     /// The settings as bytes, which can be compared.
     var settings: [UInt8] {
         var settings = termios()
