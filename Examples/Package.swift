@@ -54,7 +54,8 @@ let package = Package(
         .target(
             name: "Tasks",
             dependencies: [
-                .product(name: "ClubKit", package: "ClubKit"), .product(name: "ReaderKit", package: "ClubKit"),
+                .product(name: "ClubKit", package: "ClubKit"), .product(name: "KioskKit", package: "ClubKit"),
+                .product(name: "KioskTerminal", package: "ClubKit"), .product(name: "ReaderKit", package: "ClubKit"),
                 .product(name: "ReaderKitTesting", package: "ClubKit"),
             ]
         ),

@@ -1,6 +1,6 @@
 public import KioskKit
 
-/// The visitor's screen as a ``KioskKit/VisitorPresenter`` drives it, in the terminal of a session.
+/// The visitor's screen as a `VisitorPresenter` drives it, in the terminal of a session.
 ///
 /// ```swift
 /// let session = try TerminalSession { line in log(line) }

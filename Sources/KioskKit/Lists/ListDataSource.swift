@@ -118,7 +118,7 @@ public final class ListDataSource<Item> {
     }
 
     /// Puts the next state of a list in the place of this one, whose changes are known, such as those of a
-    /// ``ClubKit/MemberWindow``.
+    /// `MemberWindow`.
     ///
     /// - Parameter changes: what leads from the present elements to the new ones; `nil` if that is not known.
     public func update(to items: [Item], changes: ListChanges?) {
