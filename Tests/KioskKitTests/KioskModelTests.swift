@@ -141,6 +141,18 @@ final class TestClub: Sendable {
         try await club.close()
     }
 
+    @Test("A tap after the sequence was made is in it, also if it was committed before anybody iterates")
+    func tapBeforeTheFirstLook() async throws {
+        let test = try TestClub()
+        try await test.club.open()
+        _ = try await test.club.receive(test.tap("U1"))
+        let receipts = test.club.newReceipts()
+        let receipt = try await test.club.receive(test.tap("U2"))
+        var iterator = receipts.makeAsyncIterator()
+        #expect(try await iterator.next() == receipt)
+        try await test.club.close()
+    }
+
     @Test("Taps of another process on the same database are seen")
     func otherProcess() async throws {
         let test = try TestClub()

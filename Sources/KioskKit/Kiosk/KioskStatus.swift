@@ -207,8 +207,10 @@ public final class KioskModel {
     public func follow(_ club: Club, backups: SnapshotFolder? = nil, every interval: Duration = .seconds(1))
         async throws
     {
+        // From here on, not from when the group's task runs, so that no tap is missed meanwhile.
+        let receipts = club.newReceipts()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { for try await receipt in club.newReceipts() { await self.note(receipt, of: club) } }
+            group.addTask { for try await receipt in receipts { await self.note(receipt, of: club) } }
             group.addTask { for await event in club.events { await self.note(event) } }
             group.addTask {
                 while true {
