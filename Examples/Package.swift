@@ -65,6 +65,13 @@ let package = Package(
                 .product(name: "ReaderKit", package: "ClubKit"), .product(name: "ReaderKitTesting", package: "ClubKit"),
             ]
         ),
+        .testTarget(
+            name: "KioskScreenTests",
+            dependencies: [
+                "KioskScreen", .product(name: "ClubKit", package: "ClubKit"),
+                .product(name: "KioskKit", package: "ClubKit"), .product(name: "ReaderKit", package: "ClubKit"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -118,6 +118,24 @@ final class TestClub: Sendable {
         try await club.close()
     }
 
+    @Test("Each visit is counted once, also when the visits are counted while taps come")
+    func visitsAreCountedOnce() async throws {
+        let test = try TestClub()
+        let club = test.club
+        try await club.open()
+        _ = try await club.receive(test.tap("U0"))
+        let model = KioskModel(clock: club.configuration.clock)
+        let following = Task { try await model.follow(club, every: .milliseconds(1)) }
+        while model.status.visitsToday != 1 { await Task.yield() }
+        // The club's clock goes on by a second at each tap, so that every sixtieth is followed by a count.
+        for number in 1...150 { _ = try await club.receive(test.tap("U\(number)")) }
+        while model.status.lastTap?.member?.userId != "U150" { await Task.yield() }
+        #expect(model.status.visitsToday == 151)
+        following.cancel()
+        _ = await following.result
+        try await club.close()
+    }
+
     @Test("A stamp card comes with the tap, and is full at the visit that fills it")
     func stampCard() async throws {
         let test = try TestClub()
@@ -139,6 +157,19 @@ final class TestClub: Sendable {
         following.cancel()
         _ = await following.result
         try await club.close()
+    }
+
+    @Test("A tap after the sequence was made is in it, also if it was committed before anybody iterates")
+    func tapBeforeTheFirstLook() async throws {
+        let test = try TestClub()
+        try await test.club.open()
+        _ = try await test.club.receive(test.tap("U1"))
+        let receipts = test.club.newReceipts()
+        let receipt = try await test.club.receive(test.tap("U2"))
+        var iterator = receipts.makeAsyncIterator()
+        let first = try await iterator.next()
+        #expect(first == receipt)
+        try await test.club.close()
     }
 
     @Test("Taps of another process on the same database are seen")

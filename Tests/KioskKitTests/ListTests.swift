@@ -103,6 +103,20 @@ import Testing
         #expect(seen == [ListChanges(deletions: [0, 9], insertions: [0, 9], modifications: [4])])
     }
 
+    @Test("Changes that are known are reported as they are; where they are not, all is another")
+    func knownChanges() {
+        let list = ListDataSource(items: [1, 2, 3])
+        var seen: [ListChanges] = []
+        list.observe { _, changes in seen.append(changes) }
+        let known = ListChanges(deletions: [0], insertions: [2])
+        list.update(to: [2, 3, 4], changes: known)
+        list.update(to: [2, 3, 4], changes: ListChanges())
+        #expect(list.items == [2, 3, 4])
+        list.update(to: [5], changes: nil)
+        #expect(list.items == [5])
+        #expect(seen == [known, ListChanges(deletions: [0, 1, 2], insertions: [0])])
+    }
+
     @Test("Sections report with their identifier")
     func sections() {
         let sections = SectionedDataSource([ListDataSource<Int>(section: "a"), ListDataSource<Int>(section: "b")])
@@ -234,6 +248,42 @@ import Testing
         await list.settled()
         #expect(list.list.items == Array(0..<10) && list.pageCount == 1)
         #expect(await source.requests == [nil, 10, nil])
+    }
+
+    @Test("A reset begins anew, also after the last page and after a failure")
+    func reset() async {
+        let list = list(visible: 30)
+        list.loadMore()
+        await list.settled()
+        #expect("\(list.state)" == "exhausted" && list.pageCount == 3)
+        list.reset()
+        #expect("\(list.state)" == "loading" && list.pageCount == 0 && list.list.items.isEmpty)
+        await list.settled()
+        #expect("\(list.state)" == "exhausted" && list.list.items == Array(0..<25))
+        await source.hold()
+        list.reset()
+        while await source.waiting == 0 { await Task.yield() }
+        await source.release(failing: true)
+        await list.settled()
+        guard case .failed = list.state else { return #expect(Bool(false)) }
+        list.reset()
+        await list.settled()
+        #expect(list.list.items == Array(0..<25) && list.pageCount == 3)
+    }
+
+    @Test("Pages without elements are followed by the next too, and no more than the screen needs are loaded")
+    func emptyPages() async {
+        let list = PagedDataSource<Int, Int>(visibleCount: 1) { cursor in
+            let number = cursor ?? 0
+            return .init(items: number == 2 ? [7] : [], next: number + 1)
+        }
+        list.loadMore()
+        await list.settled()
+        #expect(list.list.items == [7] && list.pageCount == 3 && "\(list.state)" == "idle")
+        let empty = PagedDataSource<Int, Int>(visibleCount: 1) { _ in .init(items: [], next: nil) }
+        empty.loadMore()
+        await empty.settled()
+        #expect(empty.pageCount == 1 && "\(empty.state)" == "exhausted")
     }
 
     @Test("A list that is gone does not wait for its page")

@@ -49,6 +49,8 @@ private final class TestPresenter: ScreenPresenter {
 private final class TestHost: ScreenHost {
     let log: Log
     var answers: [Int]?
+    /// Answers the alert that was shown last.
+    private(set) var answerLater: (@MainActor (Int) -> Void)?
     private(set) var dismissed: [Alert] = []
 
     init(_ log: Log) { self.log = log }
@@ -57,6 +59,7 @@ private final class TestHost: ScreenHost {
 
     func show(_ alert: Alert, answer: @escaping @MainActor (Int) -> Void) {
         log("alert \(alert.title)")
+        answerLater = answer
         for choice in answers ?? [] { answer(choice) }
     }
 
@@ -86,6 +89,40 @@ private final class TestHost: ScreenHost {
             #expect(log.take() == ["A will appear", "A did appear"])
         }
         #expect(log.take() == ["A will disappear", "A did disappear", "A did destroy"])
+    }
+
+    @Test("What goes on while a screen is shown begins when it is, and is cancelled before it is hidden")
+    func whileShown() {
+        final class Worker: ScreenPresenter {
+            weak var view: TestView?
+            let log: Log
+            var tasks: [Task<Void, Never>] = []
+
+            init(_ log: Log) { self.log = log }
+
+            func viewDidAppear() { log("did appear, tasks: \(tasks.count)") }
+            func viewWillDisappear() { log("will disappear, cancelled: \(tasks.last?.isCancelled ?? false)") }
+            func taskWhileShown() -> Task<Void, Never>? {
+                let task = Task<Void, Never> { _ = try? await Task.sleep(for: .seconds(3600)) }
+                tasks.append(task)
+                return task
+            }
+        }
+        let worker = Worker(log)
+        let view = TestView("W", log)
+        let screen = Screen(worker, view: view, shownAs: view)
+        #expect(worker.tasks.isEmpty)
+        screen.appear()
+        #expect(worker.tasks.count == 1 && !worker.tasks[0].isCancelled)
+        screen.disappear()
+        screen.appear()
+        screen.destroy()
+        #expect(
+            log.take() == [
+                "did appear, tasks: 0", "will disappear, cancelled: true", "did appear, tasks: 1",
+                "will disappear, cancelled: true",
+            ]
+        )
     }
 
     @Test("A screen that was destroyed is not destroyed again, nor shown")
@@ -162,6 +199,47 @@ private final class TestHost: ScreenHost {
         #expect(navigator.depth == 1)
     }
 
+    @Test("Where the ways back lead to, and which screens end on the way")
+    func waysBack() {
+        /// The steps: s shows, p pushes, m presents a screen named by the step's number; b and d lead back. Then the
+        /// screen that is shown, and the number of screens.
+        let table = [
+            ("s", "1", 1), ("p", "1", 1), ("m", "1", 1), ("sb", "1", 1), ("sd", "1", 1), ("ssb", "1", 1),
+            // There is nothing presented to dismiss but the first.
+            ("spd", "2", 2), ("ppd", "2", 2),
+            // Back leads over a presented screen too, one by one.
+            ("smp", "3", 3), ("smpb", "2", 2), ("smpbb", "1", 1), ("smpbd", "1", 1),
+            ("smpd", "1", 1), ("smmd", "2", 2), ("smmdd", "1", 1), ("smpmppd", "3", 3), ("smpmppdd", "1", 1),
+        ]
+        let host = TestHost(log)
+        for (steps, shown, depth) in table {
+            let navigator = Navigator(host: host)
+            _ = log.take()
+            var opened = 0
+            for (index, step) in steps.enumerated() {
+                let name = "\(index + 1)"
+                switch step {
+                case "b": navigator.back()
+                case "d": navigator.dismiss()
+                default:
+                    opened += 1
+                    let configured: (Screen<TestView>) -> Void = { log("configured \($0.view.name)") }
+                    switch step {
+                    case "s": navigator.show(screen(name), configuration: configured)
+                    case "p": navigator.push(screen(name), configuration: configured)
+                    default: navigator.present(screen(name), configuration: configured)
+                    }
+                }
+            }
+            let lines = log.take()
+            #expect(lines.filter { $0.hasPrefix("configured") }.count == opened, "\(steps)")
+            #expect(lines.filter { $0.hasSuffix("did destroy") }.count == opened - depth, "\(steps)")
+            #expect(lines.last(where: { $0.hasPrefix("host shows") }) == "host shows \(shown)", "\(steps)")
+            #expect(navigator.current?.view.name == shown && navigator.depth == depth, "\(steps)")
+        }
+        withExtendedLifetime(host) {}
+    }
+
     @Test("Alerts: the first answer counts, one that is no choice does not, and nobody waits for a host that is gone")
     func alerts() async {
         var host: TestHost? = TestHost(log)
@@ -175,14 +253,26 @@ private final class TestHost: ScreenHost {
         await navigator.tell(title: "Done")
         #expect(await navigator.answer(to: Alert(title: "Which?", choices: ["a", "b", "c"])) == 0)
         shown.answers = nil
+        let later = Task { await navigator.ask(title: "Later?") }
+        while !log.lines.contains("alert Later?") { await Task.yield() }
+        shown.answerLater?(0)
+        #expect(await later.value)
         let question = Task { await navigator.ask(title: "Nobody?") }
         while !log.lines.contains("alert Nobody?") { await Task.yield() }
         question.cancel()
         #expect(await question.value == false)
         #expect(shown.dismissed.map(\.title) == ["Nobody?"])
+        shown.answerLater?(0)
         host = nil
-        #expect(Alert(title: "").choices == ["OK"])
-        #expect(Alert(title: "", choices: ["a", "b"], fallback: 5).fallback == 1)
+    }
+
+    @Test("The choice that counts if nobody chooses is one of the choices")
+    func fallbacks() {
+        #expect(Alert(title: "").choices == ["OK"] && Alert(title: "").fallback == 0)
+        let table: [(Int?, Int)] = [(nil, 1), (0, 0), (1, 1), (2, 1), (-1, 1)]
+        for (fallback, expected) in table {
+            #expect(Alert(title: "", choices: ["a", "b"], fallback: fallback).fallback == expected)
+        }
     }
 
     @Test("A navigator does not hold its host")
@@ -209,6 +299,19 @@ private final class TestHost: ScreenHost {
         while observer.states.isEmpty { await Task.yield() }
         #expect(observer.states.first == NetworkMonitor.isAvailable)
         screen.disappear()
+    }
+
+    @Test("Watching the network begins with the present state, and ends with its task")
+    func networkChanges() async {
+        var states: [Bool] = []
+        for await isAvailable in NetworkMonitor.changes() {
+            states.append(isAvailable)
+            break
+        }
+        #expect(states == [NetworkMonitor.isAvailable])
+        let watching = Task { for await _ in NetworkMonitor.changes() {} }
+        watching.cancel()
+        await watching.value
     }
 }
 
@@ -263,5 +366,20 @@ private final class TestHost: ScreenHost {
         bea.configure(with: MemberPresenter("Cem"))
         #expect(presenters[1].view == nil && bea.text == "Cem")
         #expect(rows.row(for: .member("Dan")) as? MemberRow !== bea)
+    }
+
+    @Test("Of several kinds that show an item the first counts; a row of no kind is only detached")
+    func kinds() {
+        let rows = RowRegistry<Entry>()
+        rows.register(RuleRow.self, make: RuleRow.init) { _ in VoidPresenter() }
+        rows.register(MemberRow.self, make: MemberRow.init) { _ in MemberPresenter("Ann") }
+        #expect(rows.row(for: .rule) is RuleRow && rows.row(for: .member("Ann")) is RuleRow)
+        let row = MemberRow()
+        let presenter = MemberPresenter("Bea")
+        row.configure(with: presenter)
+        let others = RowRegistry<Entry>()
+        others.recycle(row)
+        #expect(row.presenter == nil && presenter.view == nil)
+        #expect(others.row(for: .rule) == nil)
     }
 }

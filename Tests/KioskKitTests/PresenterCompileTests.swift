@@ -8,21 +8,26 @@ import Testing
         final class GreetingPresenter: ScreenPresenter { weak var view: (any GreetingView)? }
         final class Greeting: GreetingView { func show(_ text: String) {} }
         final class Other: PresentableView {}
+        final class GreetingRow: RowView {
+            var presenter: GreetingPresenter?
+            var presented: any GreetingView { Greeting() }
+        }
         @MainActor func make() {
-            let view = VIEW()
-            _ = Screen(GreetingPresenter(), view: view, shownAs: view)
+            STATEMENT
         }
         """
 
-    private func compile(_ view: String) throws -> (status: Int32, output: String) {
+    private func compile(_ statement: String) throws -> (status: Int32, output: String) {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).swift")
-        try Self.program.replacing("VIEW", with: view).write(to: file, atomically: true, encoding: .utf8)
+        try Self.program.replacing("STATEMENT", with: statement).write(to: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(at: file) }
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
-        let presenter = root.appendingPathComponent("Sources/KioskKit/Presentation/Presenter.swift").path
+        let sources = ["Presenter", "Rows"].map {
+            root.appendingPathComponent("Sources/KioskKit/Presentation/\($0).swift").path
+        }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["swiftc", "-typecheck", "-swift-version", "6", presenter, file.path]
+        process.arguments = ["swiftc", "-typecheck", "-swift-version", "6"] + sources + [file.path]
         let pipe = Pipe()
         process.standardError = pipe
         try process.run()
@@ -33,11 +38,22 @@ import Testing
 
     @Test("A view that fits compiles, and one that does not is an error at its place")
     func mismatch() throws {
-        let fitting = try compile("Greeting")
+        let fitting = try compile("let view = Greeting(); _ = Screen(GreetingPresenter(), view: view, shownAs: view)")
         #expect(fitting.status == 0, "\(fitting.output)")
-        let other = try compile("Other")
+        let other = try compile("let view = Other(); _ = Screen(GreetingPresenter(), view: view, shownAs: view)")
         #expect(
             other.status != 0 && other.output.contains("does not conform to expected type 'GreetingView'"),
+            "\(other.output)"
+        )
+    }
+
+    @Test("So it is with a row and its presenter")
+    func rowMismatch() throws {
+        let fitting = try compile("GreetingRow().configure(with: GreetingPresenter())")
+        #expect(fitting.status == 0, "\(fitting.output)")
+        let other = try compile("GreetingRow().configure(with: VoidPresenter())")
+        #expect(
+            other.status != 0 && other.output.contains("cannot convert value of type 'VoidPresenter'"),
             "\(other.output)"
         )
     }

@@ -16,14 +16,14 @@ extension Club {
     ///
     /// - Parameter interval: how often to check for taps of other processes where the system does not report them.
     public func newReceipts(pollInterval interval: Duration = .milliseconds(250)) -> ReceiptFeed {
-        ReceiptFeed(club: self, interval: interval)
+        ReceiptFeed(club: self, interval: interval, began: Timestamp.microseconds(configuration.clock()) ?? 0)
     }
 }
 
 /// The sequence of ``Club/newReceipts(pollInterval:)``: the receipts of taps as they are committed.
 ///
-/// Each iteration is independent and begins when its iterator is made. It ends when the task is cancelled, and throws
-/// ``ClubError/Kind/notOpen`` when the club is not open or is closed.
+/// Each iteration is independent and has the taps since the sequence was made. It ends when the task is cancelled, and
+/// throws ``ClubError/Kind/notOpen`` when the club is not open or is closed.
 public struct ReceiptFeed: AsyncSequence, Sendable {
     /// A receipt.
     public typealias Element = Receipt
@@ -32,6 +32,8 @@ public struct ReceiptFeed: AsyncSequence, Sendable {
 
     let club: Club
     let interval: Duration
+    /// Taps from then on are new, also if they are committed before the first look; in microseconds since 1970.
+    let began: Int64
 
     /// An iterator over new receipts.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -44,13 +46,7 @@ public struct ReceiptFeed: AsyncSequence, Sendable {
         private var known: [UUID: Int64]?
         private var waiting: [Receipt] = []
 
-        /// Taps from then on are new, also if they are committed before the first look.
-        private let began: Int64
-
-        fileprivate init(_ feed: ReceiptFeed) {
-            self.feed = feed
-            began = Timestamp.microseconds(feed.club.configuration.clock()) ?? 0
-        }
+        fileprivate init(_ feed: ReceiptFeed) { self.feed = feed }
 
         /// Returns the next receipt as soon as its tap is committed.
         public mutating func next(
@@ -65,7 +61,7 @@ public struct ReceiptFeed: AsyncSequence, Sendable {
             guard let store = following?.store else { return nil }
             while waiting.isEmpty {
                 guard await following?.rings.next(isolation: actor) != nil else { return nil }
-                let (former, began) = (known, began)
+                let (former, began) = (known, feed.began)
                 do throws(ClubError) {
                     let (taps, receipts) = try await store.read(attempt) { db -> ([UUID: Int64], [Receipt]) in
                         let since = (Timestamp.microseconds(store.clock()) ?? 0) - Self.span

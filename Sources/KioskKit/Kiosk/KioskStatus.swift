@@ -121,8 +121,10 @@ public final class KioskModel {
     private let observers = ObserverList<News>()
     private let clock: @Sendable () -> Date
     private let calendar: Calendar
-    /// When the visits of which day were counted last.
+    /// When the visits of which day were counted last, besides at taps.
     private var counted: (day: Date, at: Date)?
+    /// How many counts of the day's visits began, and which of them is shown.
+    private var counts = (begun: 0, shown: 0)
 
     /// Creates the model of a kiosk that serves, without readers.
     ///
@@ -207,8 +209,10 @@ public final class KioskModel {
     public func follow(_ club: Club, backups: SnapshotFolder? = nil, every interval: Duration = .seconds(1))
         async throws
     {
+        // From here on, not from when the group's task runs, so that no tap is missed meanwhile.
+        let receipts = club.newReceipts()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { for try await receipt in club.newReceipts() { await self.note(receipt, of: club) } }
+            group.addTask { for try await receipt in receipts { await self.note(receipt, of: club) } }
             group.addTask { for await event in club.events { await self.note(event) } }
             group.addTask {
                 while true {
@@ -229,21 +233,34 @@ public final class KioskModel {
             let scenario = scenarios.first { $0.id == execution.scenario }
             tap.rewards.append(scenario?.message ?? scenario?.title ?? execution.scenario)
         }
+        var visits: Int?
         if receipt.outcome.isCounted, let member = receipt.member {
-            // A stamp card that cannot be read is no reason to keep a member waiting.
+            // What cannot be read is no reason to keep a member waiting.
             tap.stampCard = try? await club.stampCard(of: member.userId)
+            visits = try? await countVisits(of: club)
         }
-        note(recorded: tap)
+        note(recorded: tap, visitsToday: visits)
     }
 
-    /// Takes in a tap that was recorded.
-    func note(recorded tap: RecordedTap) {
-        let isOfToday = tap.receipt.at >= calendar.startOfDay(for: clock())
+    /// Takes in a tap that was recorded, and the number of visits with it, if that is to change.
+    func note(recorded tap: RecordedTap, visitsToday: Int? = nil) {
         change(.tap(tap)) {
             $0.lastTap = tap.receipt
             $0.storageFault = nil
-            if tap.receipt.outcome.isCounted, isOfToday { $0.visitsToday += 1 }
+            if let visitsToday { $0.visitsToday = visitsToday }
         }
+    }
+
+    /// Counts the visits of the day. Adding up taps would count those twice that a count in between has already.
+    ///
+    /// - Returns: `nil` if a count that began later is shown by now.
+    private func countVisits(of club: Club) async throws -> Int? {
+        counts.begun += 1
+        let number = counts.begun
+        let visits = try await club.visitCount(since: calendar.startOfDay(for: clock()))
+        guard number > counts.shown else { return nil }
+        counts.shown = number
+        return visits
     }
 
     /// Takes in what happened in the club otherwise than by a tap.
@@ -268,12 +285,15 @@ public final class KioskModel {
         let state = club.configuration.application.applicationState
         change { $0.state = state }
         let today = calendar.startOfDay(for: now)
-        // Taps add to the number; a count corrects it at midnight, and now and then for what others undid.
+        // Visits are counted at taps; besides at midnight, and now and then for what others undid.
         guard counted?.day != today || now.timeIntervalSince(counted?.at ?? now) >= 60 else { return }
         counted = (today, now)
-        let visits = try await club.visitCount(since: today)
+        let visits = try await countVisits(of: club)
         let latest = backups?.snapshots(now: now).first?.madeAt
-        change { ($0.visitsToday, $0.latestBackup) = (visits, latest) }
+        change {
+            $0.latestBackup = latest
+            if let visits { $0.visitsToday = visits }
+        }
     }
 }
 

@@ -127,8 +127,8 @@ public final class Screen<HostView> {
         task = presenter.taskWhileShown()
     }
 
-    /// Hides the screen, and calls the closure between `viewWillDisappear` and `viewDidDisappear`. Does nothing while it
-    /// is hidden.
+    /// Hides the screen, and calls the closure between `viewWillDisappear` and `viewDidDisappear`. While it is hidden,
+    /// only calls the closure.
     public func disappear(_ hide: () -> Void = {}) {
         guard phase == .shown else { return hide() }
         task?.cancel()

@@ -9,6 +9,16 @@ struct OriginalItem {
         self.ours = ours
         self.tests = tests
     }
+
+    /// An item that has nothing in its place, and why.
+    init(_ name: String, declined reason: String) {
+        self.name = name
+        ours = "Declined: \(reason)"
+        tests = []
+    }
+
+    /// Whether it has nothing in its place, and so no tests.
+    var isDeclined: Bool { ours.hasPrefix("Declined: ") }
 }
 
 /// Every public item of the original libraries, part by part.
@@ -17,7 +27,8 @@ enum OriginalAPI {
         ("Session and readers", session), ("Set-up", setUp), ("Configuration", configuration), ("Members", members),
         ("Files", files), ("The record", record), ("The live list", list), ("Debug mode", debug),
         ("Callbacks", callbacks), ("Errors and results", errors), ("Scenarios", scenarios),
-        ("Routing of messages", routing),
+        ("Routing of messages", routing), ("Presenters and screens", presentation), ("Lists of the screen", lists),
+        ("Services and utilities", utilities),
     ]
 
     private static let session = [
