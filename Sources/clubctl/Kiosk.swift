@@ -189,7 +189,8 @@ struct Kiosk: ToolCommand {
                     try await readers.withBackend { try await serve(prepared.site, desk, model, $0) }
                 }
             }
-            try desk.printAccount()
+            // A replay has printed its own, before it waits for the end.
+            if captures == nil { try desk.printAccount() }
         } catch {
             await desk.close()
             // What an open club happens to tell has no end.

@@ -208,7 +208,7 @@ struct ThemeTests {
             "texts:\n  zh-Hans: { visitsLeft: { one: a, other: b }, welcome: { one: a } }\n  en: { visitsLeft: { one: a } }",
             [
                 "2:33 texts.zh-Hans.visitsLeft.one: this text has no such form in 'zh-Hans'",
-                "2:56 texts.zh-Hans.welcome: the form 'other' is missing",
+                "2:57 texts.zh-Hans.welcome: the form 'other' is missing",
                 "2:64 texts.zh-Hans.welcome.one: this text has no such form in 'zh-Hans'",
                 "3:21 texts.en.visitsLeft: the form 'other' is missing",
             ]
