@@ -41,6 +41,8 @@ enum TerminalRestoration {
 
     /// How many bytes of messages there were.
     static let received = Atomic(0)
+    /// Whether messages were read that do not stand in ``ring`` yet, or were not passed on.
+    static let isTaking = Atomic(false)
     /// Whether a terminal is to be restored. Whoever takes this down restores it.
     private static let isArmed = Atomic(false)
 
@@ -106,6 +108,12 @@ enum TerminalRestoration {
         _ = dup2(memory.pointee.pipe, memory.pointee.output)
         restoreSettings()
         _ = dup2(memory.pointee.savedMessages, memory.pointee.messages)
+        // Not for long: it may be that thread which dies.
+        var milliseconds = 0
+        while isTaking.load(ordering: .sequentiallyConsistent), milliseconds < 100 {
+            usleep(1000)
+            milliseconds += 1
+        }
         if !memory.pointee.passesOn { writeMessages(lines: .max) }
         // What was written last may not have been read yet: the reason of the end, often.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { buffer in

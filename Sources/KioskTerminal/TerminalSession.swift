@@ -366,7 +366,9 @@ public final class TerminalSession: Sendable {
     /// Reads what came on standard error, into the ring, where a signal handler finds it.
     private func takeMessages(_ line: inout [UInt8]) {
         let (ring, size) = (TerminalRestoration.ring, TerminalRestoration.ringSize)
+        defer { TerminalRestoration.isTaking.store(false, ordering: .releasing) }
         while true {
+            TerminalRestoration.isTaking.store(true, ordering: .sequentiallyConsistent)
             let total = TerminalRestoration.received.load(ordering: .relaxed)
             let start = total & (size - 1)
             let count = Glibc.read(memory.pipe, ring + start, size - start)
@@ -374,6 +376,7 @@ public final class TerminalSession: Sendable {
             TerminalRestoration.received.store(total + count, ordering: .releasing)
             let bytes = UnsafeBufferPointer(start: ring + start, count: count)
             if memory.passesOn { _ = Glibc.write(memory.savedMessages, bytes.baseAddress, count) }
+            TerminalRestoration.isTaking.store(false, ordering: .releasing)
             for byte in bytes {
                 if byte != 0x0A { line.append(byte) }
                 guard byte == 0x0A || line.count >= Self.longestLine else { continue }
