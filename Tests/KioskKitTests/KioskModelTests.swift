@@ -47,7 +47,7 @@ final class TestClub: Sendable {
 }
 
 @MainActor
-@Suite struct KioskModelTests {
+@Suite(.timeLimit(.minutes(10))) struct KioskModelTests {
     private let reader = ReaderInfo(name: "Front", backend: .simulated)
     private let other = ReaderInfo(name: "Back", backend: .simulated)
 

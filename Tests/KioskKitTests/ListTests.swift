@@ -149,7 +149,7 @@ import Testing
 }
 
 @MainActor
-@Suite struct PagedListTests {
+@Suite(.timeLimit(.minutes(10))) struct PagedListTests {
     private struct Failure: Error {}
 
     /// Pages of ten numbers up to an end; the test decides when each arrives, and whether.

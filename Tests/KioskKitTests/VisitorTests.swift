@@ -155,7 +155,7 @@ private final class RecordingView: VisitorView {
 }
 
 @MainActor
-@Suite struct VisitorPresenterTests {
+@Suite(.timeLimit(.minutes(10))) struct VisitorPresenterTests {
     private let reader = ReaderInfo(name: "Reader", backend: .simulated)
 
     private func receipt(_ name: String, _ outcome: Receipt.Outcome = .visit) -> RecordedTap {

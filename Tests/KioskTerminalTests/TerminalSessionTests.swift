@@ -5,7 +5,7 @@ import Testing
 @testable import KioskTerminal
 
 /// A process has one session, so one test runs at a time.
-@Suite("A session in a terminal", .serialized, .timeLimit(.minutes(5)))
+@Suite("A session in a terminal", .serialized, .timeLimit(.minutes(10)))
 struct TerminalSessionTests {
     private static let leaving = "^[0m^[?7h^[?25h^[?1049l"
 

@@ -169,7 +169,7 @@ public struct VisitorScenes: Sendable {
 }
 
 /// A row of the list of the latest taps.
-public struct TapRow: Sendable, Hashable, Identifiable {
+public struct TapRow: Sendable, Hashable, Codable, Identifiable {
     /// The identifier of the tap.
     public var id: UUID
     /// The time of day.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KioskKit
 
-@Suite("Themes", .timeLimit(.minutes(5)))
+@Suite("Themes", .timeLimit(.minutes(10)))
 struct ThemeTests {
     // MARK: - Contrast
 
