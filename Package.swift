@@ -130,15 +130,17 @@ let package = Package(
             ],
             swiftSettings: [pcsc, nfc]
         ),
-        .executableTarget(
-            name: "readerctl",
+        .target(
+            name: "ReaderCommands",
             dependencies: ["CEdit", "ToolSupport", "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis"],
             swiftSettings: [pcsc, nfc]
         ),
-        .executableTarget(
-            name: "clubctl",
+        .target(
+            name: "ClubCommands",
             dependencies: ["ToolSupport", "ReaderKit", "ClubKit", "Diagnosis", "KioskKit", "KioskTerminal"]
         ),
+        .executableTarget(name: "readerctl", dependencies: ["ReaderCommands"]),
+        .executableTarget(name: "clubctl", dependencies: ["ClubCommands"]),
         .target(name: "TestSupport", dependencies: ["CardCore"], path: "Tests/Support"),
         // What Scripts/fuzz fuzzes, which a test runs on the inputs that once were findings.
         .target(name: "FuzzTargets", dependencies: ["ReaderKit"], path: "Fuzz/Targets"),

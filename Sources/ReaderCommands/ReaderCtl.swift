@@ -2,9 +2,8 @@ import ArgumentParser
 import ToolSupport
 
 /// The technician's tool for readers, cards and captures.
-@main
-struct ReaderCtl: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct ReaderCtl: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "readerctl",
         abstract: "Finds out what readers see and cards say.",
         discussion: """
@@ -23,7 +22,9 @@ struct ReaderCtl: AsyncParsableCommand {
         ]
     )
 
-    static func main() async {
+    package init() {}
+
+    package static func main() async {
         await runTool()
     }
 }

@@ -1,9 +1,8 @@
 import ArgumentParser
 import ToolSupport
 
-@main
-struct ClubCtl: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct ClubCtl: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "clubctl",
         abstract: "Counts the visits of a club's members.",
         discussion: """
@@ -19,7 +18,9 @@ struct ClubCtl: AsyncParsableCommand {
         ]
     )
 
-    static func main() async {
+    package init() {}
+
+    package static func main() async {
         await runTool()
     }
 }

@@ -1,0 +1,3 @@
+import ClubCommands
+
+await ClubCtl.main()

@@ -1,0 +1,3 @@
+import ReaderCommands
+
+await ReaderCtl.main()
