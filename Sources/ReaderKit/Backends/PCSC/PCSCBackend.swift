@@ -1,5 +1,6 @@
-#if PCSC
 import Foundation
+
+#if PCSC
 import Synchronization
 
 /// Readers served by pcscd, through libpcsclite.
