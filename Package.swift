@@ -50,7 +50,7 @@ let package = Package(
         .target(
             name: "CardPasses",
             dependencies: [
-                "CardTags", "CZlib",
+                "CardTags", "CLinux", "CZlib",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
@@ -67,7 +67,7 @@ let package = Package(
         ),
         .target(
             name: "Diagnosis",
-            dependencies: ["ReaderKit"],
+            dependencies: ["CLinux", "ReaderKit"],
             resources: [
                 .embedInCode("udev/70-clubkit-readers.rules"), .embedInCode("udev/93-clubkit-readers-power.rules"),
                 .embedInCode("udev/blacklist-clubkit-nfc.conf"),

@@ -20,7 +20,8 @@ package struct ClubCtl: AsyncParsableCommand {
 
     package init() {}
 
-    package static func main() async {
+    /// Runs the command of this process' arguments, to its exit code.
+    package static func start() async {
         await runTool()
     }
 }

@@ -1,3 +1,4 @@
+import CLinux
 import CardCore
 import Foundation
 import ReaderKit
@@ -148,6 +149,23 @@ public struct Machine: Sendable {
         // Access lists are known to the kernel alone, which answers for the user of this process.
         if user.id == geteuid(), exists(path) { return access(root + path, writing ? R_OK | W_OK : R_OK) == 0 }
         return mayOpen(path, writing: writing, as: user)
+    }
+
+    /// Opens files with the rights of ``user`` where this process is root's and the machine is this one, on this thread
+    /// alone. The body starts no process.
+    package func asUser<Result>(_ body: () throws -> Result) rethrows -> Result {
+        guard root.isEmpty, geteuid() == 0, user.id != 0 else { return try body() }
+        var former = [gid_t](repeating: 0, count: 256)
+        let count = getgroups(Int32(former.count), &former)
+        _ = clinux_set_thread_groups(user.groups.count, Array(user.groups))
+        let group = setfsgid(user.groups.first ?? gid_t.max)
+        let owner = setfsuid(user.id)
+        defer {
+            setfsuid(uid_t(owner))
+            setfsgid(gid_t(group))
+            _ = clinux_set_thread_groups(Int(max(0, count)), former)
+        }
+        return try body()
     }
 
     /// Whether this process sees and may change everything.

@@ -24,7 +24,8 @@ package struct ReaderCtl: AsyncParsableCommand {
 
     package init() {}
 
-    package static func main() async {
+    /// Runs the command of this process' arguments, to its exit code.
+    package static func start() async {
         await runTool()
     }
 }

@@ -1,3 +1,3 @@
 import ClubCommands
 
-await ClubCtl.main()
+await ClubCtl.start()

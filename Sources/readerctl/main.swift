@@ -1,3 +1,3 @@
 import ReaderCommands
 
-await ReaderCtl.main()
+await ReaderCtl.start()

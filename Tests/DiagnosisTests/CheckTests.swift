@@ -54,6 +54,29 @@ import Testing
         #expect(Set(Self.diagnosis.checks.map(\.id)).count == Self.diagnosis.checks.count)
     }
 
+    @Test("Called as root, the files of passes are judged as the kiosk's user sees them", .enabled(if: geteuid() == 0))
+    func passesOfAnother() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        chmod(folder, 0o755)
+        let file = folder + "/passes.json"
+        try Data("{}".utf8).write(to: URL(fileURLWithPath: file))
+        let rows: [(owner: uid_t, mode: mode_t, verdict: Verdict)] = [
+            (4711, 0o600, .fine), (0, 0o644, .fine), (0, 0o600, .broken), (4712, 0o644, .broken),
+        ]
+        for row in rows {
+            chown(file, row.owner, 0)
+            chmod(file, row.mode)
+            let machine = Machine(user: .init(name: "kiosk", id: 4711, groups: [4711]))
+            let finding = try #require(
+                await Diagnosis(checks: Diagnosis.clubChecks(passes: file)).run(on: machine, only: ["club.passes"])
+                    .results.first
+            ).finding
+            #expect(finding.verdict == row.verdict, "\(row): \(finding)")
+        }
+    }
+
     @Test("What is wrong first is the summary: the cause, not what follows from it")
     func summaries() async throws {
         let tree = try MachineTree.healthy()

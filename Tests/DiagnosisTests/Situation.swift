@@ -126,6 +126,11 @@ struct Situation: Sendable {
             try $0.usb("046d:c31c", interfaces: [("03", "usbhid")])
             try $0.daemon(readers: [])
         },
+        Situation("usb.reader", "the same, and libnfc is told of a line that is not there", .broken, "none of the") {
+            try $0.usb("046d:c31c", interfaces: [("03", "usbhid")])
+            try $0.daemon(readers: [])
+            try $0.write("/etc/nfc/libnfc.conf", "device.connstring = \"pn532_uart:/dev/ttyUSB1\"\n")
+        },
         Situation("usb.reader", "no USB bus", .broken, "no USB bus") {
             try FileManager.default.removeItem(atPath: $0.root + "/sys/bus")
             try $0.daemon(readers: [])
@@ -207,6 +212,14 @@ struct Situation: Sendable {
             try $0.write("/usr/lib/pcsc/drivers/ifd-acsccid.bundle/Contents/Info.plist", "<plist></plist>")
             try $0.usb("1c34:abd2")
         },
+        Situation("driver.ignored", "a filter, and pcscd serves no reader", .broken, "and serves none") {
+            try $0.write("/etc/default/pcscd", "PCSCLITE_FILTER_IGNORE_READER_NAMES=SpringCard\n")
+            try $0.daemon(readers: [])
+        },
+        Situation("pcsc.readers", "a filter, and pcscd serves no reader", .cannotTell, "see driver.ignored") {
+            try $0.write("/etc/default/pcscd", "PCSCLITE_FILTER_IGNORE_READER_NAMES=SpringCard\n")
+            try $0.daemon(readers: [])
+        },
         Situation("driver.ignored", "a filter in /etc/default/pcscd", .warning, "told to ignore") {
             try $0.write("/etc/default/pcscd", "PCSCLITE_FILTER_IGNORE_READER_NAMES=SpringCard\n")
         },
@@ -278,6 +291,12 @@ struct Situation: Sendable {
         Situation("nfc.configuration", "a driver that libnfc has not", .broken, "no driver 'pn523_uart'") {
             try $0.write("/etc/nfc/libnfc.conf", "device.connstring = \"pn523_uart:/dev/ttyUSB0\"\n")
         },
+        Situation("nfc.configuration", "a line without a value", .broken, "not understood") {
+            try $0.write("/etc/nfc/libnfc.conf", "# readers\nallow_autoscan true\n")
+        },
+        Situation("nfc.configuration", "a value whose quotation mark is not closed", .broken, "not understood") {
+            try $0.write("/etc/nfc/libnfc.conf", "device.connstring = \"pn532_uart:/dev/ttyUSB0\n")
+        },
         Situation("nfc.configuration", "a serial port that is not there", .broken, "not there: /dev/ttyUSB0") {
             $0.environment["LIBNFC_DEFAULT_DEVICE"] = "pn532_uart:/dev/ttyUSB0"
         },
@@ -326,6 +345,9 @@ struct Situation: Sendable {
             unlink($0.root + MachineTree.club)
             try $0.folder("/var/lib/clubkit", mode: 0o555)
         },
+        Situation("club.database", "a folder where this user makes no files", .broken, "files beside the database") {
+            try $0.folder("/var/lib/clubkit", mode: 0o555)
+        },
         Situation("club.database", "a file that this user may not write", .broken, "may not write") {
             chmod($0.root + MachineTree.club, 0o400)
         },
@@ -371,6 +393,9 @@ struct Situation: Sendable {
             try FileManager.default.removeItem(atPath: $0.root + MachineTree.club + ".snapshots")
         },
         Situation("club.passes", "a file of passes that is none", .broken, "The passes cannot be used") {
+            try $0.write("/etc/passes.json", "{\"appleVAS\": 1}", mode: 0o600)
+        },
+        Situation("phones.polling", "a file of passes that is none", .cannotTell, "see club.passes") {
             try $0.write("/etc/passes.json", "{\"appleVAS\": 1}", mode: 0o600)
         },
         Situation("phones.polling", "a file with Apple passes", .note, "polling annotation") {

@@ -65,9 +65,17 @@ extension Diagnosis {
                     "The user \(machine.user.name) may not write the club's database.",
                     evidence: evidence,
                     remedy: [
-                        .instruction("Run the doctor as the kiosk's user, or give that user the file:"),
+                        .instruction("Give the file to the kiosk's user, if that is \(machine.user.name):"),
                         .command(owner),
                     ]
+                )
+            }
+            let folder = (path as NSString).deletingLastPathComponent
+            if machine.mayOpen(folder, writing: true) == false {
+                return .broken(
+                    "The user \(machine.user.name) may not write in \(folder), where SQLite keeps files beside the database.",
+                    evidence: evidence,
+                    remedy: [.command("sudo chown \(machine.user.name) \(folder.shellQuoted)")]
                 )
             }
             let beginning = machine.bytes(path, atMost: 16) ?? []
@@ -121,11 +129,17 @@ extension Diagnosis {
             let inodes = status.f_files > 0 && status.f_favail == 0
             let evidence = ["\(free / 1_000_000) MB free for \(folder)"]
             let place = machine.mount(of: folder)?.place ?? folder
-            let remedy: [Remedy] = [
-                .command("df -h \(folder.shellQuoted)"), .command("sudo du -ahx \(place.shellQuoted) | sort -h | tail"),
-                .instruction("Delete what is not needed of the largest files, or let the machine make room:"),
-                .command("sudo journalctl --vacuum-size=100M"), .command("sudo apt-get clean"),
-            ]
+            let remedy: [Remedy] =
+                [
+                    .command("df -h \(folder.shellQuoted)"),
+                    .command("sudo du -ahx \(place.shellQuoted) | sort -h | tail"),
+                    .instruction("Delete what is not needed of the largest files."),
+                ]
+                + (machine.mount(of: "/var/log")?.place != place
+                    ? []
+                    : [
+                        .command("sudo journalctl --vacuum-size=100M"), .command("sudo apt-get clean"),
+                    ])
             if free < 1 << 20 || inodes {
                 return .broken(
                     "The disk of the club's database is full: taps cannot be recorded.",
@@ -234,8 +248,11 @@ extension Diagnosis {
                 $0.madeAt <= machine.now
             }
             let remedy = [
-                Remedy.command("clubctl backup --database \(path.shellQuoted) /media/backup/club.sqlite"),
-                .instruction("Leave the kiosk running: it makes a snapshot each day."),
+                Remedy.instruction(
+                    "Start the kiosk and leave it running: it makes a snapshot when the last is a day old."
+                ),
+                .instruction("Until then keep a copy on another disk:"),
+                .command("clubctl backup --database \(path.shellQuoted) /media/backup/club.sqlite"),
             ]
             guard let latest = snapshots.first else {
                 // The first snapshot comes with the first day.
@@ -244,7 +261,7 @@ extension Diagnosis {
                 return .warning("There is no snapshot of the club's database.", remedy: remedy)
             }
             let days = Int(machine.now.timeIntervalSince(latest.madeAt) / 86_400)
-            let evidence = ["\(snapshots.count) snapshots, the latest of \(latest.madeAt.formatted(.iso8601))"]
+            let evidence = ["snapshots: \(snapshots.count), the latest of \(latest.madeAt.formatted(.iso8601))"]
             if days >= 3 {
                 return .warning(
                     "The latest snapshot of the club's database is \(days) days old.",
@@ -269,7 +286,9 @@ extension Diagnosis {
             guard let passes else { return .fine("No file of passes was named (--passes).") }
             do {
                 let folder = URL(fileURLWithPath: machine.root + passes).deletingLastPathComponent().path
-                _ = try PassConfiguration(path: machine.root + passes).site(folder: folder)
+                _ = try machine.asUser {
+                    try PassConfiguration(path: machine.root + passes).site(folder: folder)
+                }
                 return .fine("The file of the passes and its keys can be used.")
             } catch {
                 return .broken(
@@ -292,8 +311,9 @@ extension Diagnosis {
                 by hand.
                 """
         ) { machine in
-            guard let passes, let configuration = try? PassConfiguration(path: machine.root + passes) else {
-                return .fine("No file of passes was named (--passes).")
+            guard let passes else { return .fine("No file of passes was named (--passes).") }
+            guard let configuration = try? machine.asUser({ try PassConfiguration(path: machine.root + passes) }) else {
+                return .cannotTell("The file of the passes cannot be used: see club.passes.")
             }
             if configuration.appleVAS == nil { return .fine("The kiosk takes no passes of Apple.") }
             return .note(
@@ -319,7 +339,7 @@ extension Diagnosis {
         ) { machine in
             guard let scenarios else { return .fine("No file of scenarios was named (--scenarios).") }
             do {
-                let configuration = try ScenarioConfiguration(path: machine.root + scenarios)
+                let configuration = try machine.asUser { try ScenarioConfiguration(path: machine.root + scenarios) }
                 return .fine(
                     "The file of the scenarios can be used.",
                     evidence: ["\(configuration.scenarios.count) scenarios"]

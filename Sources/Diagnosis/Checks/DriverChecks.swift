@@ -109,12 +109,16 @@ extension Diagnosis {
                     ]
                 )
             }
-            let filter = (machine.text("/etc/default/pcscd") ?? "").split(separator: "\n")
-                .first { $0.hasPrefix("PCSCLITE_FILTER_IGNORE_READER_NAMES=") }
-            if let filter {
-                return .warning(
-                    "pcscd is told to ignore some readers.",
-                    evidence: [String(filter)],
+            if let filter = machine.readerFilter {
+                // Where a reader is connected and pcscd serves none, it is likely the one that is meant.
+                let reader = machine.pcscReaders.first
+                let isCause = reader != nil && machine.servedReaders.allSatisfy(\.isVirtualReader)
+                return Finding(
+                    isCause ? .broken : .warning,
+                    isCause
+                        ? "pcscd is told to ignore readers, and serves none: \(reader?.text ?? "") is connected."
+                        : "pcscd is told to ignore some readers.",
+                    evidence: [filter],
                     remedy: [
                         .instruction("Remove that line from /etc/default/pcscd if it means this reader.")
                     ] + machine.restartDaemon

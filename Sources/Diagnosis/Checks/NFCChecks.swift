@@ -12,6 +12,13 @@ extension Diagnosis {
                 """
         ) { machine in
             let names = machine.nfcConnections
+            if let (file, line) = machine.nfcFaults.first {
+                return .broken(
+                    "A line of libnfc's configuration is not understood: it has to be 'key = \"value\"'.",
+                    evidence: ["\(file): \(line)"],
+                    remedy: [.command("sudo nano \(file.shellQuoted)")] + machine.restartKiosk
+                )
+            }
             if names.isEmpty {
                 return .fine("libnfc's configuration names no device; USB readers are found without.")
             }
@@ -22,6 +29,7 @@ extension Diagnosis {
                         "libnfc has no driver '\(parts[0])', which \(place) names.",
                         evidence: ["\(place): \(name)"],
                         remedy: [.instruction("The drivers are: \(Self.nfcDrivers.joined(separator: ", ")).")]
+                            + machine.restartKiosk
                     )
                 }
                 if parts.count > 1, parts[1].hasPrefix("/dev/"), !machine.exists(String(parts[1])) {
@@ -29,6 +37,7 @@ extension Diagnosis {
                         "\(place) names a device that is not there: \(parts[1]).",
                         evidence: ["\(place): \(name)"],
                         remedy: [.instruction("Connect it, or name the device that 'ls /dev/serial/by-id' shows.")]
+                            + machine.restartKiosk
                     )
                 }
             }
@@ -140,10 +149,7 @@ extension Machine {
         for key in ["LIBNFC_DEFAULT_DEVICE", "LIBNFC_DEVICE"] {
             if let name = environment[key], !name.isEmpty { found.append((key, name)) }
         }
-        let files =
-            ["/etc/nfc/libnfc.conf"]
-            + names(in: "/etc/nfc/devices.d").filter { $0.hasSuffix(".conf") }.map { "/etc/nfc/devices.d/" + $0 }
-        for file in files {
+        for file in nfcFiles {
             for line in (text(file) ?? "").split(separator: "\n") {
                 let parts = line.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
                 // As 'device.connstring = "pn532_uart:/dev/ttyUSB0"', and without 'device.' in a file of its own.
@@ -152,5 +158,25 @@ extension Machine {
             }
         }
         return found
+    }
+
+    private var nfcFiles: [String] {
+        ["/etc/nfc/libnfc.conf"]
+            + names(in: "/etc/nfc/devices.d").filter { $0.hasSuffix(".conf") }.map { "/etc/nfc/devices.d/" + $0 }
+    }
+
+    /// The lines of those files that libnfc passes over: they are no comment, and no key with a value.
+    var nfcFaults: [(String, String)] {
+        nfcFiles.flatMap { file in
+            (text(file) ?? "").split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+                .filter { line in
+                    guard !line.isEmpty, !line.hasPrefix("#") else { return false }
+                    let value = line.split(separator: "=", maxSplits: 1).dropFirst().first?
+                        .trimmingCharacters(in: .whitespaces)
+                    guard let value, !value.isEmpty else { return true }
+                    return value.hasPrefix("\"") != (value.hasSuffix("\"") && value.count > 1)
+                }
+                .map { (file, $0) }
+        }
     }
 }

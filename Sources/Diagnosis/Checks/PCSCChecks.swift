@@ -81,7 +81,8 @@ extension Diagnosis {
                 return .broken(
                     "The user \(machine.user.name) may not connect to pcscd's socket.",
                     evidence: [describeMode(machine, socket)],
-                    remedy: [.command("sudo chmod 0666 \(socket.shellQuoted)")] + restart
+                    remedy: machine.hasSystemd
+                        ? machine.socketMode + restart : [.command("sudo chmod 0666 \(socket.shellQuoted)")]
                 )
             case let code?:
                 return .broken(
@@ -291,6 +292,9 @@ extension Diagnosis {
                 if reader.isNFCDevice, !machine.nfcDevices.isEmpty {
                     return .note("libnfc has \(reader.text); pcscd does not serve it.")
                 }
+                if machine.readerFilter != nil {
+                    return .cannotTell("pcscd is told to ignore some readers: see driver.ignored.")
+                }
                 return .broken(
                     "\(reader.text) is on the USB bus, and pcscd does not serve it.",
                     evidence: names,
@@ -325,6 +329,7 @@ extension Diagnosis {
                 let error = clients.sharingError(attempting: "use the reader")
                 let program = others.first.map { ": \($0)" } ?? ""
                 var remedy = [Remedy.instruction(error.advice ?? "End the program that uses the reader.")]
+                remedy += others.map { .command("sudo kill \($0.pid)") }
                 if others.isEmpty, !machine.isRoot {
                     remedy.append(.command("sudo readerctl doctor --only pcsc.holder"))
                 }
@@ -493,7 +498,31 @@ extension Machine {
     var restartDaemon: [Remedy] {
         hasSystemd
             ? [.command("sudo systemctl restart pcscd.socket pcscd.service")]
-            : [.command("sudo pkill -KILL -x pcscd"), .command("sudo pcscd")]
+            : (daemon.map { [.command("sudo kill -KILL \($0.pid)")] } ?? []) + [.command("sudo pcscd")]
+    }
+
+    /// What lets systemd make the socket of pcscd for everybody, if it is told to do otherwise.
+    fileprivate var socketMode: [Remedy] {
+        let mode = run("systemctl", ["show", "--property=SocketMode", "--value", "pcscd.socket"])?.output
+        if mode?.trimmingCharacters(in: .whitespacesAndNewlines) == "0666" { return [] }
+        let folder = "/etc/systemd/system/pcscd.socket.d"
+        return [
+            .command("sudo mkdir -p \(folder)"),
+            .command("printf '[Socket]\\nSocketMode=0666\\n' | sudo tee \(folder)/zz-everybody.conf"),
+            .command("sudo systemctl daemon-reload"),
+        ]
+    }
+
+    /// The line of pcscd's environment by which it ignores readers.
+    var readerFilter: String? {
+        (text("/etc/default/pcscd") ?? "").split(separator: "\n")
+            .first { $0.hasPrefix("PCSCLITE_FILTER_IGNORE_READER_NAMES=") }.map(String.init)
+    }
+
+    /// What makes the kiosk look at what it read when it started.
+    var restartKiosk: [Remedy] {
+        hasSystemd && exists("/etc/systemd/system/clubkit.service")
+            ? [.command("sudo systemctl restart clubkit.service")] : [.instruction("Then start the kiosk anew.")]
     }
 
     private var daemonText: String? {

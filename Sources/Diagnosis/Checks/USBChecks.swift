@@ -20,19 +20,31 @@ extension Diagnosis {
                     evidence: readers.map(describe)
                 )
             }
-            let served = machine.servedReaders + machine.readerLines + machine.nfcConnections.map(\.1)
+            let lines = machine.nfcConnections.map(\.1).filter { name in
+                name.split(separator: ":").dropFirst().first.map {
+                    !$0.hasPrefix("/dev/") || machine.exists(String($0))
+                }
+                    ?? true
+            }
+            let served = machine.servedReaders + machine.readerLines + lines
             if !served.isEmpty {
                 return .note("No reader is on the USB bus; there are others: \(served.joined(separator: ", ")).")
             }
             guard let devices = machine.usbDevices else {
                 return .broken(
                     "No reader is connected, and this machine shows no USB bus.",
-                    remedy: [
-                        .instruction(
-                            "In a container, share the host's socket of pcscd: docker run -v /run/pcscd:/run/pcscd …"
-                        ),
-                        .instruction("Else look whether USB is switched on in the machine's firmware."),
-                    ]
+                    remedy: (machine.daemon != nil
+                        ? [
+                            .instruction(
+                                "Connect a reader, and look whether USB is switched on in the machine's firmware."
+                            )
+                        ]
+                        : [
+                            .instruction(
+                                "In a container, share the host's socket of pcscd: docker run -v /run/pcscd:/run/pcscd …"
+                            ),
+                            .instruction("Else look whether USB is switched on in the machine's firmware."),
+                        ])
                 )
             }
             return .broken(
