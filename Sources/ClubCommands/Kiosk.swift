@@ -269,8 +269,7 @@ struct Kiosk: ToolCommand {
         if !backend.differences.isEmpty { throw ToolExit.failure }
     }
 
-    /// Reports which readers are not there to be served, and after some seconds what the doctor finds. Beside the work,
-    /// since a service that hangs must not keep the kiosk closed.
+    /// Reports which readers are not there to be served, and after some seconds what the doctor finds.
     private func reportReaders(
         of backend: any ReaderBackend,
         _ model: KioskModel,
@@ -287,6 +286,11 @@ struct Kiosk: ToolCommand {
         } else {
             return
         }
+        await diagnose(backend, model, output)
+    }
+
+    /// Reports what the doctor finds if there is still no reader to be served after some seconds.
+    private func diagnose(_ backend: any ReaderBackend, _ model: KioskModel, _ output: Output) async {
         guard (try? await Task.sleep(for: .seconds(doctorAfter))) != nil else { return }
         let now = await backend.listing().readers
         guard readers.isChoice ? !readers.missing(in: now).isEmpty : now.isEmpty else { return }
@@ -309,13 +313,20 @@ struct Kiosk: ToolCommand {
         )
         let present = Mutex<Set<ReaderInfo>>([])
         desk.output.message("The kiosk is open, on \(database.path).")
-        let greeting = Task { [output = desk.output] in await reportReaders(of: backend, model, output) }
+        // Beside the work, since a service that hangs must not keep the kiosk closed.
+        let examination = Mutex(Task { [output = desk.output] in await reportReaders(of: backend, model, output) })
+        @Sendable func diagnoseLater() {
+            examination.withLock { task in
+                task.cancel()
+                task = Task { [output = desk.output] in await diagnose(backend, model, output) }
+            }
+        }
         let keeping = snapshots.keep(of: desk.club, database, desk.output)
         let following = Task { [club = desk.club, folder = snapshots.place.folder(of: database)] in
             try? await model.follow(club, backups: folder)
         }
         defer {
-            greeting.cancel()
+            examination.withLock { $0.cancel() }
             keeping?.cancel()
             following.cancel()
         }
@@ -331,9 +342,13 @@ struct Kiosk: ToolCommand {
                 let isLast: Bool? = present.withLock { $0.remove(reader) == nil ? nil : $0.isEmpty }
                 guard let isLast else { break }
                 desk.output.message("Reader unplugged: \(reader.label)")
-                if isLast { desk.output.message("There is no reader; waiting for one.") }
+                if isLast {
+                    desk.output.message("There is no reader; waiting for one.")
+                    diagnoseLater()
+                }
             case .reader(.serviceLost(let error)):
                 try desk.tell(error)
+                diagnoseLater()
             case .reader(.serviceBack):
                 desk.output.message("The reader service is back.")
             case .reader(.readerStuck(let reader, let error)) where readers.matches(reader):

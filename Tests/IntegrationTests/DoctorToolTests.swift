@@ -268,6 +268,20 @@ extension ThroughPCSCD {
             return Dictionary(outcome.objects.map { ($0["id"] as? String ?? "", $0) }) { $1 }
         }
 
+        @Test("[real pcscd] a kiosk whose pcscd is killed prints the doctor's sentence")
+        func killed() async throws {
+            let scratch = try ScratchFolder()
+            let kiosk = try Tool.clubctl.start([
+                "kiosk", "--database", scratch.file("club.sqlite"), "--reader", "Virtual PCD 00 00", "--doctor-after",
+                "0.1",
+            ])
+            #expect(await kiosk.message(containing: "Serving") != nil)
+            daemon.kill()
+            #expect(await kiosk.message(containing: "'readerctl doctor' shows what to do.") != nil)
+            kiosk.kill(SIGINT)
+            _ = await kiosk.finish()
+        }
+
         @Test("[real pcscd] virtual readers are those of pcsc_scan, and a warning about the network")
         func virtualReaders() async throws {
             let checks = try await checks("pcsc")

@@ -133,7 +133,10 @@ extension Diagnosis {
                 [
                     .command("df -h \(folder.shellQuoted)"),
                     .command("sudo du -ahx \(place.shellQuoted) | sort -h | tail"),
-                    .instruction("Delete what is not needed of the largest files."),
+                    .instruction(
+                        "Delete what is not needed of the largest files, until more than \(littleSpace >> 20) MB are free; "
+                            + "not the database, nor what stands beside it under its name."
+                    ),
                 ]
                 + (machine.mount(of: "/var/log")?.place != place
                     ? []
@@ -293,7 +296,10 @@ extension Diagnosis {
             } catch {
                 return .broken(
                     "The passes cannot be used: \(error)",
-                    remedy: [.command("readerctl pass check-config \(passes.shellQuoted)")]
+                    remedy: [
+                        .instruction("Mend that; this repeats the check:"),
+                        .command("readerctl pass check-config \(passes.shellQuoted)"),
+                    ] + machine.restartKiosk
                 )
             }
         }
@@ -347,7 +353,10 @@ extension Diagnosis {
             } catch {
                 return .broken(
                     "The scenarios cannot be used: \(error)",
-                    remedy: [.command("clubctl scenarios check \(scenarios.shellQuoted)")]
+                    remedy: [
+                        .instruction("Mend that line; this repeats the check:"),
+                        .command("clubctl scenarios check \(scenarios.shellQuoted)"),
+                    ] + machine.restartKiosk
                 )
             }
         }

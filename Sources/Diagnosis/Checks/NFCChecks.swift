@@ -36,7 +36,11 @@ extension Diagnosis {
                     return .broken(
                         "\(place) names a device that is not there: \(parts[1]).",
                         evidence: ["\(place): \(name)"],
-                        remedy: [.instruction("Connect it, or name the device that 'ls /dev/serial/by-id' shows.")]
+                        remedy: [
+                            .instruction(
+                                "Connect it, or write the whole path that this shows behind '\(parts[0]):' in its place:"
+                            ), .command("ls -d /dev/serial/by-id/*"),
+                        ]
                             + machine.restartKiosk
                     )
                 }

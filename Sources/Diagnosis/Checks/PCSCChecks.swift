@@ -520,7 +520,7 @@ extension Machine {
     }
 
     /// What makes the kiosk look at what it read when it started.
-    var restartKiosk: [Remedy] {
+    package var restartKiosk: [Remedy] {
         hasSystemd && exists("/etc/systemd/system/clubkit.service")
             ? [.command("sudo systemctl restart clubkit.service")] : [.instruction("Then start the kiosk anew.")]
     }

@@ -27,6 +27,9 @@ extension Diagnosis {
                     ?? true
             }
             let served = machine.servedReaders + machine.readerLines + lines
+            if served.isEmpty, !machine.nfcConnections.isEmpty {
+                return .cannotTell("No reader is on the USB bus, and libnfc's is not there: see nfc.configuration.")
+            }
             if !served.isEmpty {
                 return .note("No reader is on the USB bus; there are others: \(served.joined(separator: ", ")).")
             }
