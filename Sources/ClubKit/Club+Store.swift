@@ -76,16 +76,7 @@ extension Club {
         let report: Result<RepairReport, ClubError>
         do throws(ClubError) {
             report = .success(
-                try await MemberStore.repair(
-                    configuration.database,
-                    context,
-                    from: snapshots,
-                    choosing: choosing,
-                    busyTimeout: configuration.busyTimeout,
-                    identifierKey: configuration.identifierKey,
-                    clock: configuration.clock,
-                    makeUUID: configuration.makeUUID
-                )
+                try await MemberStore.repair(configuration, context, from: snapshots, choosing: choosing)
             )
         } catch {
             report = .failure(error)

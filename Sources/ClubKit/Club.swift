@@ -209,14 +209,7 @@ public final class Club: Sendable {
 
     /// Opens the database.
     func makeStore() throws(ClubError) -> MemberStore {
-        let configuration = configuration
-        return try MemberStore(
-            configuration.database,
-            busyTimeout: configuration.busyTimeout,
-            identifierKey: configuration.identifierKey,
-            clock: configuration.clock,
-            makeUUID: configuration.makeUUID
-        )
+        try MemberStore(configuration)
     }
 
     /// Closes the member database, when all work under way has been committed, and ends the sequences of ``events``.

@@ -1,6 +1,69 @@
 import Foundation
 import GRDB
 
+/// A fault of the store that ``Club/check()`` found.
+public struct IntegrityFinding: Sendable, Hashable, Encodable {
+    /// The severity.
+    public var severity: Severity
+
+    /// The kind of finding, for programs.
+    public var code: Code
+
+    /// A description of the fault and its remedy, without identifiers and names.
+    public var message: String
+
+    /// The severity of a finding.
+    public enum Severity: String, Sendable, Hashable, Encodable {
+        /// The data is correct, but something around it should be changed.
+        case warning
+        /// Data is damaged or contradicts itself.
+        case error
+    }
+
+    /// The kinds of findings.
+    public enum Code: String, Sendable, Hashable, Encodable, CaseIterable {
+        /// SQLite finds the file damaged (`PRAGMA integrity_check`).
+        case damaged
+        /// A row refers to a missing one (`PRAGMA foreign_key_check`).
+        case danglingReference
+        /// A member's totals differ from the ledger.
+        case totalsDiffer
+        /// A tap was counted twice.
+        case duplicateEvent
+        /// A visit belongs to no member.
+        case visitWithoutMember
+        /// A visit and the receipts of taps contradict each other.
+        case receiptMismatch
+        /// The logical clock of this device is behind its records.
+        case clockOrder
+        /// The custom fields of a member are no JSON object.
+        case malformedFields
+        /// A stored value cannot be read.
+        case unreadable
+        /// The shown values of a member differ from their facts.
+        case shownDiffers
+        /// An erased member is present.
+        case erasedPresent
+        /// The journal of changes, which live lists follow, lacks some.
+        case journalMismatch
+        /// The state of scenarios, or the inbox, contradicts itself.
+        case scenarioMismatch
+        /// Changes to the ledger were left permitted.
+        case ledgerUnlocked
+        /// Commits are not synced to disk.
+        case notDurable
+        /// Other users of this machine can read the file.
+        case permissions
+    }
+
+    /// Creates a finding.
+    public init(_ severity: Severity, _ code: Code, _ message: String) {
+        self.severity = severity
+        self.code = code
+        self.message = message
+    }
+}
+
 extension MemberStore {
     /// Looks for damage and contradictions. An empty list means that all is well.
     ///
@@ -18,19 +81,13 @@ extension MemberStore {
         }
         let synchronous = try await synchronousMode()
         if synchronous != 2 {
-            findings.append(
-                IntegrityFinding(.error, .notDurable, "'PRAGMA synchronous' is \(synchronous), not 2 (FULL)")
-            )
+            let message = "'PRAGMA synchronous' is \(synchronous), not 2 (FULL)"
+            findings.append(IntegrityFinding(.error, .notDurable, message))
         }
         for file in path.map(DatabaseFiles.exposed) ?? [] {
             let name = (file as NSString).lastPathComponent
-            findings.append(
-                IntegrityFinding(
-                    .warning,
-                    .permissions,
-                    "other users may use '\(name)'; allow its owner only: chmod 600"
-                )
-            )
+            let message = "other users may use '\(name)'; allow its owner only: chmod 600"
+            findings.append(IntegrityFinding(.warning, .permissions, message))
         }
         return findings
     }
@@ -46,35 +103,23 @@ extension Database {
             findings.append(IntegrityFinding(.error, .damaged, (lines.first ?? "no answer") + more))
         }
         let missing = try DatabaseSchema.missing(in: self)
-        for object in missing {
-            findings.append(IntegrityFinding(.error, .damaged, "the \(object.type) '\(object.name)' is missing"))
-        }
+        findings += missing.map { IntegrityFinding(.error, .damaged, "the \($0.type) '\($0.name)' is missing") }
         // Without a table nothing else can be asked.
         if missing.contains(where: { $0.type == "table" }) { return findings }
         for row in try Row.fetchAll(self, sql: "PRAGMA foreign_key_check") {
-            let table: String = row[0] ?? "?"
-            let parent: String = row[2] ?? "?"
-            findings.append(
-                IntegrityFinding(
-                    .error,
-                    .danglingReference,
-                    "a row of '\(table)' refers to a missing row of '\(parent)'"
-                )
-            )
+            let (table, parent): (String, String) = (row[0] ?? "?", row[2] ?? "?")
+            let message = "a row of '\(table)' refers to a missing row of '\(parent)'"
+            findings.append(IntegrityFinding(.error, .danglingReference, message))
         }
-        for question in IntegrityQuestion.all {
-            let count =
-                try Int.fetchOne(self, sql: question.sql, arguments: question.needsDevice ? [device.id] : []) ?? 0
-            if count > 0 { findings.append(IntegrityFinding(.error, question.code, "\(count) \(question.meaning)")) }
+        for (code, questions) in IntegrityQuestion.all {
+            for (meaning, sql) in questions {
+                let count = try Int.fetchOne(self, sql: sql, arguments: sql.contains("?") ? [device.id] : []) ?? 0
+                if count > 0 { findings.append(IntegrityFinding(.error, code, "\(count) \(meaning)")) }
+            }
         }
         if try LogicalTimes.isClockAhead(now: device.clock(), in: self) {
-            findings.append(
-                IntegrityFinding(
-                    .error,
-                    .clockOrder,
-                    "this device's logical clock is more than a day ahead of the present and of all records"
-                )
-            )
+            let message = "this device's logical clock is more than a day ahead of the present and of all records"
+            findings.append(IntegrityFinding(.error, .clockOrder, message))
         }
         var counts: [StoredMembers.Contradiction: Int] = [:]
         try members.forEachContradiction() { _, contradiction in counts[contradiction, default: 0] += 1 }
@@ -82,7 +127,7 @@ extension Database {
         if erased > 0 { counts[.erased] = erased }
         for contradiction in StoredMembers.Contradiction.allCases {
             guard let count = counts[contradiction] else { continue }
-            findings.append(IntegrityFinding(.error, contradiction.code, "\(count) \(contradiction.meaning)"))
+            findings.append(IntegrityFinding(.error, contradiction.code, "\(count) \(contradiction.rawValue)"))
         }
         return findings
     }
@@ -90,10 +135,11 @@ extension Database {
 
 /// Members whose facts tell more than their row.
 extension StoredMembers {
-
-    /// What can be wrong with one member.
-    enum Contradiction: CaseIterable {
-        case facts, shown, totals, erased
+    enum Contradiction: String, CaseIterable {
+        case facts = "members of whom what was said cannot be read"
+        case shown = "members who are shown otherwise than was said of them"
+        case totals = "members whose totals differ from the ledger, what files claim and whom they were joined with"
+        case erased = "members who were erased and are there"
 
         var code: IntegrityFinding.Code {
             switch self {
@@ -101,15 +147,6 @@ extension StoredMembers {
             case .shown: .shownDiffers
             case .totals: .totalsDiffer
             case .erased: .erasedPresent
-            }
-        }
-
-        var meaning: String {
-            switch self {
-            case .facts: "members of whom what was said cannot be read"
-            case .shown: "members who are shown otherwise than was said of them"
-            case .totals: "members whose totals differ from the ledger, what files claim and whom they were joined with"
-            case .erased: "members who were erased and are there"
             }
         }
     }
@@ -161,7 +198,7 @@ extension StoredMembers {
 
     /// The members who are there although they were erased later than all that is known of them was said.
     func presentThoughErased() throws -> [(id: Int64, erasure: Stamp)] {
-        guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM erased)") ?? false else { return [] }
+        guard try db.has("erased") else { return [] }
         var found: [(id: Int64, erasure: Stamp)] = []
         let rows = try Row.fetchCursor(
             db,
@@ -178,7 +215,6 @@ extension StoredMembers {
 }
 
 extension MemberRow {
-    /// Whether the row has these values.
     fileprivate func shows(_ shown: MemberProjection, tags: String?) throws -> Bool {
         try member.username == shown.username && member.fields == shown.fields.filter { $0.value != .null }
             && exists == shown.exists

@@ -22,6 +22,15 @@ extension ClubError {
         }
     }
 
+    /// Throws errors of any kind as those of the club.
+    static func wrapping<Value>(_ attempt: String, _ body: () throws -> Value) throws(ClubError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw ClubError(error, attempting: attempt)
+        }
+    }
+
     private static func kind(of error: DatabaseError) -> Kind {
         switch error.resultCode {
         case .SQLITE_FULL: .diskFull
@@ -46,9 +55,7 @@ extension ClubError {
         17: "SQLITE_SCHEMA", 18: "SQLITE_TOOBIG", 19: "SQLITE_CONSTRAINT", 20: "SQLITE_MISMATCH",
         21: "SQLITE_MISUSE", 22: "SQLITE_NOLFS", 23: "SQLITE_AUTH", 25: "SQLITE_RANGE", 26: "SQLITE_NOTADB",
     ]
-}
 
-extension ClubError {
     /// The longest time that something is tried again for a fault of the disk.
     private static let faultPatience = Duration.seconds(60)
 

@@ -38,13 +38,11 @@ enum DatabaseFiles {
 
     /// Whether a path names one of the database's files, by whatever name, so that nothing may be written there.
     static func own(_ file: String, ofDatabase path: String) -> Bool {
-        var status = stat()
-        guard stat(file, &status) == 0 else { return [path, path + "-wal", path + "-shm"].contains(whole(file)) }
-        return [path, path + "-wal", path + "-shm"].contains { name in
-            var other = stat()
-            return stat(name, &other) == 0 && other.st_dev == status.st_dev && other.st_ino == status.st_ino
-        }
+        guard let identity = Identity(file) else { return files(path).contains(whole(file)) }
+        return files(path).contains { Identity($0) == identity }
     }
+
+    private static func files(_ path: String) -> [String] { [path, path + "-wal", path + "-shm"] }
 
     /// What a repair kept of a database as it was before, beside it, with its logs, and the snapshots beside it.
     static func kept(_ path: String, now: Date) -> [String] {
@@ -61,7 +59,7 @@ enum DatabaseFiles {
 
     /// Those of the database's files that other users of this machine may read or write.
     static func exposed(_ path: String) -> [String] {
-        [path, path + "-wal", path + "-shm"].filter { file in
+        files(path).filter { file in
             var status = stat()
             return stat(file, &status) == 0 && status.st_mode & 0o077 != 0
         }
@@ -120,7 +118,6 @@ enum DatabaseFiles {
         FileSteps.synchroniseFolder(of: place)
     }
 
-    /// Writes a file through to the disk.
     static func synchronise(_ file: String, _ attempt: String) throws(ClubError) {
         let descriptor = open(file, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(attempt) }
@@ -129,10 +126,7 @@ enum DatabaseFiles {
     }
 
     /// Takes steps, and describes what was attempted if one fails.
-    private static func taking(
-        _ attempt: String,
-        _ steps: () throws(FileSteps.Failure) -> Void
-    ) throws(ClubError) {
+    private static func taking(_ attempt: String, _ steps: () throws(FileSteps.Failure) -> Void) throws(ClubError) {
         do throws(FileSteps.Failure) {
             try steps()
         } catch {
@@ -158,7 +152,6 @@ enum DatabaseFiles {
         date.formatted(momentStyle)
     }
 
-    /// The moment that a name says.
     static func date(_ stamp: String) -> Date? {
         try? momentStyle.parse(stamp)
     }
@@ -170,24 +163,127 @@ enum DatabaseFiles {
         let source = open(file, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { throw failure(attempt) }
         defer { close(source) }
-        do throws(FileSteps.Failure) {
+        try taking(attempt) { () throws(FileSteps.Failure) in
             let target = try FileSteps.create(place)
             defer { close(target) }
-            var buffer = [UInt8](repeating: 0, count: 1 << 20)
-            while true {
-                let count = Foundation.read(source, &buffer, buffer.count)
-                if count < 0, errno == EINTR { continue }
-                guard count >= 0 else { throw FileSteps.Failure(errno) }
-                if count == 0 { break }
-                try FileSteps.write(buffer[..<count], to: target)
-            }
+            try read(source) { part throws(FileSteps.Failure) in try FileSteps.write(part, to: target) }
             try FileSteps.synchronise(target)
-        } catch {
-            throw failure(attempt, error.code)
+        }
+    }
+
+    /// Reads an open file to its end.
+    static func read(
+        _ source: Int32,
+        _ take: (ArraySlice<UInt8>) throws(FileSteps.Failure) -> Void
+    ) throws(FileSteps.Failure) {
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = Foundation.read(source, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .last }
+            if count == 0 { return }
+            try take(buffer[..<count])
         }
     }
 
     static func failure(_ attempt: String, _ code: Int32 = errno) -> ClubError {
         code == EEXIST ? ClubError(.fileExists, attempting: attempt) : ClubError(errno: code, attempting: attempt)
+    }
+    // MARK: Putting a repaired file into the place of a damaged one
+
+    /// The name of a repaired file until nothing is left of the damaged one.
+    static func repaired(_ path: String) -> String { path + ".repaired" }
+
+    /// Refuses to repair while something else has the name that the repaired file needs.
+    static func requireNothingRepaired(_ path: String, _ attempt: String) throws(ClubError) {
+        guard let name = ["", "-wal", "-shm", "-journal"].map({ repaired(path) + $0 }).first(where: exists) else {
+            return
+        }
+        throw ClubError(
+            .fileExists,
+            attempting: attempt,
+            detail: "'\(name)' is in the way and not from a repair of this file; move it elsewhere"
+        )
+    }
+
+    /// Copies a database and what is in its log.
+    static func copyWithLog(_ path: String, to place: String, _ attempt: String) throws(ClubError) {
+        try copy(path, to: place, attempt)
+        if hasContent(path + "-wal") { try copy(path + "-wal", to: place + "-wal", attempt) }
+        FileSteps.synchroniseFolder(of: place)
+    }
+
+    // MARK: Locks
+
+    /// Keeps everybody else, in this process too, from using a database that SQLite cannot lock since it is damaged.
+    ///
+    /// - Returns: a descriptor; the lock ends with ``release(_:spoiling:)``.
+    static func lock(_ path: String, _ attempt: String) throws(ClubError) -> Int32 {
+        guard let lock = try lock(path, attempt, unlessUsed: false) else {
+            throw ClubError(.busy, attempting: attempt, detail: "it is in use")
+        }
+        return lock
+    }
+
+    /// - Parameter unlessUsed: give `nil`, and no error, if others use it through SQLite.
+    private static func lock(_ path: String, _ attempt: String, unlessUsed: Bool) throws(ClubError) -> Int32? {
+        let file = open(path, O_RDWR | O_CLOEXEC)
+        guard file >= 0 else { throw failure(attempt) }
+        let (getOwnedByDescriptor, setOwnedByDescriptor): (Int32, Int32) = (36, 37)  // F_OFD_GETLK, F_OFD_SETLK
+        var range = lockedRange(F_WRLCK)
+        if fcntl(file, setOwnedByDescriptor, &range) == 0 { return file }
+        // The descriptor stays open: closing it would end the locks that SQLite has on it in this process.
+        // SQLite's own are shared; who repairs or replaces the file has the only one.
+        var shared = lockedRange(F_RDLCK)
+        if unlessUsed, fcntl(file, getOwnedByDescriptor, &shared) == 0, shared.l_type == Int16(F_UNLCK) { return nil }
+        throw ClubError(.busy, attempting: attempt, detail: "it is in use")
+    }
+
+    /// All bytes that SQLite locks: whoever uses the file has one of them. Of the kind that belongs to the descriptor,
+    /// since one that belongs to the process would not conflict with this process's own.
+    private static func lockedRange(_ type: Int32) -> flock {
+        var range = flock()
+        range.l_type = Int16(type)
+        range.l_whence = Int16(SEEK_SET)
+        range.l_start = 0x4000_0000
+        range.l_len = 512
+        return range
+    }
+
+    /// Ends a lock. Of a file that was replaced the beginning is made unusable, for those who were waiting for it.
+    static func release(_ lock: Int32, spoiling: Bool) {
+        if spoiling { _ = pwrite(lock, [UInt8](repeating: 0, count: 16), 16, 0) }
+        close(lock)
+    }
+
+    // MARK: Replacing
+
+    /// Puts a repaired file into its place, if a repair of the file that is there made it and was cut off. Whatever else
+    /// has its name is left alone.
+    static func finishReplacing(_ path: String, _ attempt: String) throws(ClubError) {
+        guard exists(path), let replacement = Replacement(in: repaired(path), beside: path) else { return }
+        // Who has the database open has looked before.
+        guard let lock = try lock(path, attempt, unlessUsed: true) else { return }
+        var isReplaced = false
+        defer { release(lock, spoiling: isReplaced) }
+        // Somebody else may have done it meanwhile, with another file at the path than the locked one.
+        var status = stat()
+        guard fstat(lock, &status) == 0, Identity(path) == Identity(status),
+            replacement.isOf(path), exists(repaired(path))
+        else { return }
+        let kept = FileSteps.folder(of: path) + replacement.kept
+        if !exists(kept) { try copyWithLog(path, to: kept, attempt) }
+        try replace(path, attempt)
+        isReplaced = true
+    }
+
+    /// Puts the repaired file into its place. The log of the damaged one goes first: it does not fit the other.
+    static func replace(_ path: String, _ attempt: String) throws(ClubError) {
+        for file in [path + "-wal", path + "-shm"] where unlink(file) != 0 && errno != ENOENT {
+            throw failure(attempt)
+        }
+        FileSteps.synchroniseFolder(of: path)
+        guard rename(repaired(path), path) == 0 else { throw failure(attempt) }
+        FileSteps.synchroniseFolder(of: path)
     }
 }

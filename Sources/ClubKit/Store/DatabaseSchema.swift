@@ -40,38 +40,25 @@ enum DatabaseSchema {
     /// Marks the file as a club's (`PRAGMA application_id`): "CLUB".
     static let applicationID: Int64 = 0x434C_5542
 
-    static let presentedMigration = "3 passes that were presented"
-
-    static let scenarioMigration = "4 scenarios and messages"
-
-    static let countMigration = "5 numbers of what happened"
+    private static let newestMigration = "5 numbers of what happened"
 
     static func migrator(deviceID: UUID) -> DatabaseMigrator {
+        let beginning = """
+            PRAGMA application_id = \(applicationID);
+            \(version1)
+            INSERT INTO meta (key, value) VALUES ('deviceID', '\(deviceID.uuidString)')
+            """
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("1 members and their visits") { db in
-            try db.execute(sql: "PRAGMA application_id = \(applicationID)")
-            try db.execute(sql: version1)
-            try db.execute(
-                sql: "INSERT INTO meta (key, value) VALUES ('deviceID', ?)",
-                arguments: [deviceID.uuidString]
-            )
-        }
-        migrator.registerMigration("2 facts that merge") { db in
-            try db.execute(sql: version2)
-        }
-        migrator.registerMigration(presentedMigration) { db in
-            try db.execute(sql: version3)
-        }
-        migrator.registerMigration(scenarioMigration) { db in
-            try db.execute(sql: version4)
-        }
-        migrator.registerMigration(countMigration) { db in
-            try db.execute(sql: version5)
+        for (name, sql) in [
+            ("1 members and their visits", beginning), ("2 facts that merge", version2),
+            ("3 passes that were presented", version3), ("4 scenarios and messages", version4),
+            (newestMigration, version5),
+        ] {
+            migrator.registerMigration(name) { db in try db.execute(sql: sql) }
         }
         return migrator
     }
 
-    /// A table, index or trigger, with what makes it.
     struct Object: Hashable {
         var type: String
         var name: String
@@ -90,12 +77,22 @@ enum DatabaseSchema {
 
     /// What a database of the newest schema lacks; nothing of an older one, to which it is yet to be added.
     static func missing(in db: Database) throws -> [Object] {
-        let newest = "SELECT EXISTS (SELECT 1 FROM grdb_migrations WHERE identifier = ?)"
         guard try db.tableExists("grdb_migrations"),
-            try Bool.fetchOne(db, sql: newest, arguments: [countMigration]) ?? false
+            try db.has("grdb_migrations WHERE identifier = ?", [newestMigration])
         else { return [] }
         let found = try Set(String.fetchAll(db, sql: "SELECT type || ' ' || name FROM sqlite_master"))
         return objects.filter { !found.contains("\($0.type) \($0.name)") }
+    }
+
+    /// Refuses to change and delete rows of a table.
+    private static func appendOnly(_ table: String, _ what: String) -> String {
+        [("changed", "UPDATE"), ("deleted", "DELETE")].map { done, change in
+            """
+            CREATE TRIGGER \(table)_is_not_\(done) BEFORE \(change) ON \(table)
+            WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
+            BEGIN SELECT RAISE(ABORT, '\(what) is append-only'); END;
+            """
+        }.joined(separator: "\n")
     }
 
     private static let version1 = """
@@ -144,12 +141,7 @@ enum DatabaseSchema {
         CREATE TABLE ledger_permit (
             purpose TEXT NOT NULL
         ) STRICT;
-        CREATE TRIGGER visit_is_not_changed BEFORE UPDATE ON visit
-        WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
-        BEGIN SELECT RAISE(ABORT, 'the ledger of visits is append-only'); END;
-        CREATE TRIGGER visit_is_not_deleted BEFORE DELETE ON visit
-        WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
-        BEGIN SELECT RAISE(ABORT, 'the ledger of visits is append-only'); END;
+        \(appendOnly("visit", "the ledger of visits"))
         """
 
     /// Before schema 2, a member was made by the first visit.
@@ -264,24 +256,9 @@ enum DatabaseSchema {
             before TEXT
         ) STRICT;
 
-        CREATE TRIGGER visit_is_not_changed BEFORE UPDATE ON visit
-        WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
-        BEGIN SELECT RAISE(ABORT, 'the ledger of visits is append-only'); END;
-        CREATE TRIGGER visit_is_not_deleted BEFORE DELETE ON visit
-        WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
-        BEGIN SELECT RAISE(ABORT, 'the ledger of visits is append-only'); END;
-        CREATE TRIGGER undo_is_not_changed BEFORE UPDATE ON undo
-        WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
-        BEGIN SELECT RAISE(ABORT, 'the ledger of visits is append-only'); END;
-        CREATE TRIGGER undo_is_not_deleted BEFORE DELETE ON undo
-        WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
-        BEGIN SELECT RAISE(ABORT, 'the ledger of visits is append-only'); END;
-        CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit
-        WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
-        BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
-        CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON audit
-        WHEN NOT EXISTS (SELECT 1 FROM ledger_permit)
-        BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+        \(appendOnly("visit", "the ledger of visits"))
+        \(appendOnly("undo", "the ledger of visits"))
+        \(appendOnly("audit", "the audit log"))
         """
 
     private static let version3 = """
@@ -393,123 +370,110 @@ enum DatabaseSchema {
         -- Has all that counting asks for.
         DROP INDEX scenario_event_by_subject;
         CREATE INDEX scenario_event_by_subject ON scenario_event (kind, subject, name, at, undone, hlc, born);
-        -- Keep the numbers right, whoever writes. The next to the first or the last is near it; none lies outside.
-        CREATE TRIGGER scenario_event_adds AFTER INSERT ON scenario_event
-        BEGIN
-            UPDATE scenario_count SET number = number + 1, first_at = min(coalesce(first_at, NEW.at), NEW.at),
-                last_at = max(coalesce(last_at, NEW.at), NEW.at)
-            WHERE kind = NEW.kind AND subject = NEW.subject AND name = NEW.name
-                AND after < NEW.at
-                AND NEW.undone = 0 AND NEW.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
-                    WHERE r.kind = NEW.kind AND r.subject = NEW.subject
-                        AND r.scenario = char(1) || 'events:' || NEW.name), -1);
-        END;
-        CREATE TRIGGER scenario_event_removes AFTER DELETE ON scenario_event
-        BEGIN
-            UPDATE scenario_count SET number = number - 1
-            WHERE kind = OLD.kind AND subject = OLD.subject AND name = OLD.name
-                AND after < OLD.at
-                AND OLD.undone = 0 AND OLD.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
-                    WHERE r.kind = OLD.kind AND r.subject = OLD.subject
-                        AND r.scenario = char(1) || 'events:' || OLD.name), -1);
-            UPDATE scenario_count SET first_at = (SELECT e.at FROM scenario_event AS e
-                    WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.name = OLD.name
-                    AND e.undone = 0 AND e.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
-                        WHERE r.kind = e.kind AND r.subject = e.subject
-                            AND r.scenario = char(1) || 'events:' || e.name), -1)
-                    AND e.at BETWEEN first_at AND last_at ORDER BY e.at LIMIT 1),
-                last_at = (SELECT e.at FROM scenario_event AS e
-                    WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.name = OLD.name
-                    AND e.undone = 0 AND e.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
-                        WHERE r.kind = e.kind AND r.subject = e.subject
-                            AND r.scenario = char(1) || 'events:' || e.name), -1)
-                    AND e.at BETWEEN first_at AND last_at ORDER BY e.at DESC LIMIT 1)
-            WHERE kind = OLD.kind AND subject = OLD.subject AND name = OLD.name
-                AND after = -9223372036854775808
-                AND OLD.at IN (first_at, last_at);
-        END;
-        CREATE TRIGGER scenario_event_changes AFTER UPDATE OF kind, subject, name, at, hlc, undone ON scenario_event
-        BEGIN
-            UPDATE scenario_count SET number = number - 1
-            WHERE kind = OLD.kind AND subject = OLD.subject AND name = OLD.name
-                AND after < OLD.at
-                AND OLD.undone = 0 AND OLD.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
-                    WHERE r.kind = OLD.kind AND r.subject = OLD.subject
-                        AND r.scenario = char(1) || 'events:' || OLD.name), -1);
-            UPDATE scenario_count SET first_at = (SELECT e.at FROM scenario_event AS e
-                    WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.name = OLD.name
-                    AND e.undone = 0 AND e.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
-                        WHERE r.kind = e.kind AND r.subject = e.subject
-                            AND r.scenario = char(1) || 'events:' || e.name), -1)
-                    AND e.at BETWEEN first_at AND last_at ORDER BY e.at LIMIT 1),
-                last_at = (SELECT e.at FROM scenario_event AS e
-                    WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.name = OLD.name
-                    AND e.undone = 0 AND e.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
-                        WHERE r.kind = e.kind AND r.subject = e.subject
-                            AND r.scenario = char(1) || 'events:' || e.name), -1)
-                    AND e.at BETWEEN first_at AND last_at ORDER BY e.at DESC LIMIT 1)
-            WHERE kind = OLD.kind AND subject = OLD.subject AND name = OLD.name
-                AND after = -9223372036854775808
-                AND OLD.at IN (first_at, last_at);
-            UPDATE scenario_count SET number = number + 1, first_at = min(coalesce(first_at, NEW.at), NEW.at),
-                last_at = max(coalesce(last_at, NEW.at), NEW.at)
-            WHERE kind = NEW.kind AND subject = NEW.subject AND name = NEW.name
-                AND after < NEW.at
-                AND NEW.undone = 0 AND NEW.hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
-                    WHERE r.kind = NEW.kind AND r.subject = NEW.subject
-                        AND r.scenario = char(1) || 'events:' || NEW.name), -1);
-        END;
-        CREATE TRIGGER scenario_execution_adds AFTER INSERT ON scenario_execution
-        WHEN NEW.kind <> 'member'
-        BEGIN
-            UPDATE scenario_count SET number = number + 1, first_at = min(coalesce(first_at, NEW.at), NEW.at),
-                last_at = max(coalesce(last_at, NEW.at), NEW.at)
-            WHERE kind = NEW.kind AND subject = NEW.subject AND name = char(1) || 'executions:' || NEW.scenario
-                AND after < NEW.at
-                AND NEW.counts = 1;
-        END;
-        CREATE TRIGGER scenario_execution_removes AFTER DELETE ON scenario_execution
-        WHEN OLD.kind <> 'member'
-        BEGIN
-            UPDATE scenario_count SET number = number - 1
-            WHERE kind = OLD.kind AND subject = OLD.subject AND name = char(1) || 'executions:' || OLD.scenario
-                AND after < OLD.at
-                AND OLD.counts = 1;
-            UPDATE scenario_count SET first_at = (SELECT e.at FROM scenario_execution AS e
-                    WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.scenario = OLD.scenario
-                    AND e.counts = 1
-                    AND e.at BETWEEN first_at AND last_at ORDER BY e.at LIMIT 1),
-                last_at = (SELECT e.at FROM scenario_execution AS e
-                    WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.scenario = OLD.scenario
-                    AND e.counts = 1
-                    AND e.at BETWEEN first_at AND last_at ORDER BY e.at DESC LIMIT 1)
-            WHERE kind = OLD.kind AND subject = OLD.subject AND name = char(1) || 'executions:' || OLD.scenario
-                AND after = -9223372036854775808
-                AND OLD.at IN (first_at, last_at);
-        END;
-        CREATE TRIGGER scenario_execution_changes AFTER UPDATE OF kind, subject, scenario, at, counts ON scenario_execution
-        WHEN NEW.kind <> 'member'
-        BEGIN
-            UPDATE scenario_count SET number = number - 1
-            WHERE kind = OLD.kind AND subject = OLD.subject AND name = char(1) || 'executions:' || OLD.scenario
-                AND after < OLD.at
-                AND OLD.counts = 1;
-            UPDATE scenario_count SET first_at = (SELECT e.at FROM scenario_execution AS e
-                    WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.scenario = OLD.scenario
-                    AND e.counts = 1
-                    AND e.at BETWEEN first_at AND last_at ORDER BY e.at LIMIT 1),
-                last_at = (SELECT e.at FROM scenario_execution AS e
-                    WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.scenario = OLD.scenario
-                    AND e.counts = 1
-                    AND e.at BETWEEN first_at AND last_at ORDER BY e.at DESC LIMIT 1)
-            WHERE kind = OLD.kind AND subject = OLD.subject AND name = char(1) || 'executions:' || OLD.scenario
-                AND after = -9223372036854775808
-                AND OLD.at IN (first_at, last_at);
-            UPDATE scenario_count SET number = number + 1, first_at = min(coalesce(first_at, NEW.at), NEW.at),
-                last_at = max(coalesce(last_at, NEW.at), NEW.at)
-            WHERE kind = NEW.kind AND subject = NEW.subject AND name = char(1) || 'executions:' || NEW.scenario
-                AND after < NEW.at
-                AND NEW.counts = 1;
-        END;
+
         """
+        + counting("scenario_event", "name", of: "kind, subject, name, at, hlc, undone") { row, indent in
+            """
+            \(row).undone = 0 AND \(row).hlc > coalesce((SELECT r.hlc FROM scenario_reset AS r
+            \(indent)            WHERE r.kind = \(row).kind AND r.subject = \(row).subject
+            \(indent)                AND r.scenario = char(1) || 'events:' || \(row).name), -1)
+            """
+        }
+        + counting(
+            "scenario_execution",
+            "scenario",
+            of: "kind, subject, scenario, at, counts",
+            under: "char(1) || 'executions:' || ",
+            when: { "\nWHEN \($0).kind <> 'member'" },
+            { row, _ in "\(row).counts = 1" }
+        )
+
+    /// Triggers that keep the numbers of a table right, whoever writes. The next to the first or the last is near it; none
+    /// lies outside.
+    ///
+    /// - Parameters:
+    ///   - column: the one with the name that is counted under.
+    ///   - columns: those on which the numbers depend.
+    ///   - prefix: what stands before the name in `scenario_count`.
+    ///   - condition: of the triggers.
+    ///   - counts: whether a row counts.
+    private static func counting(
+        _ table: String,
+        _ column: String,
+        of columns: String,
+        under prefix: String = "",
+        when condition: (_ row: String) -> String = { _ in "" },
+        _ counts: (_ row: String, _ indent: String) -> String
+    ) -> String {
+        func chosen(_ row: String) -> String {
+            "WHERE kind = \(row).kind AND subject = \(row).subject AND name = \(prefix)\(row).\(column)"
+        }
+        func outermost(_ order: String) -> String {
+            """
+            (SELECT e.at FROM \(table) AS e
+                        WHERE e.kind = OLD.kind AND e.subject = OLD.subject AND e.\(column) = OLD.\(column)
+                        AND \(counts("e", "    "))
+                        AND e.at BETWEEN first_at AND last_at ORDER BY e.at\(order) LIMIT 1)
+            """
+        }
+        let adding = """
+                UPDATE scenario_count SET number = number + 1, first_at = min(coalesce(first_at, NEW.at), NEW.at),
+                    last_at = max(coalesce(last_at, NEW.at), NEW.at)
+                \(chosen("NEW"))
+                    AND after < NEW.at
+                    AND \(counts("NEW", ""));
+            """
+        let removing = """
+                UPDATE scenario_count SET number = number - 1
+                \(chosen("OLD"))
+                    AND after < OLD.at
+                    AND \(counts("OLD", ""));
+                UPDATE scenario_count SET first_at = \(outermost("")),
+                    last_at = \(outermost(" DESC"))
+                \(chosen("OLD"))
+                    AND after = -9223372036854775808
+                    AND OLD.at IN (first_at, last_at);
+            """
+        return """
+            CREATE TRIGGER \(table)_adds AFTER INSERT ON \(table)\(condition("NEW"))
+            BEGIN
+            \(adding)
+            END;
+            CREATE TRIGGER \(table)_removes AFTER DELETE ON \(table)\(condition("OLD"))
+            BEGIN
+            \(removing)
+            END;
+            CREATE TRIGGER \(table)_changes AFTER UPDATE OF \(columns) ON \(table)\(condition("NEW"))
+            BEGIN
+            \(removing)
+            \(adding)
+            END;
+            """
+    }
+}
+
+extension Database {
+    /// What the store remembers of itself under a key.
+    func setting(_ key: String) throws -> String? {
+        try String.fetchOne(self, sql: "SELECT value FROM meta WHERE key = ?", arguments: [key])
+    }
+
+    func set(_ key: String, to value: String) throws {
+        try execute(sql: "REPLACE INTO meta (key, value) VALUES (?, ?)", arguments: [key, value])
+    }
+
+    /// Makes a device of its own of the database when it is opened next. Two files that go on under one device's name would
+    /// say different things with one stamp.
+    func markCopy() throws {
+        try execute(
+            sql: "REPLACE INTO meta (key, value) SELECT ?, value FROM meta WHERE key = 'deviceID'",
+            arguments: [MemberStore.copyMark]
+        )
+    }
+    /// Makes one file of a database and its log, which can be read from where nothing can be written.
+    func endLog(_ attempt: String, _ what: String) throws {
+        guard try String.fetchOne(self, sql: "PRAGMA journal_mode = DELETE") == "delete" else {
+            throw ClubError(.other, attempting: attempt, detail: "\(what) keeps a log")
+        }
+    }
 }

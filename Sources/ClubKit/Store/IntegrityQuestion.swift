@@ -1,10 +1,5 @@
-/// A count that is 0 when all is well.
-struct IntegrityQuestion: Sendable {
-    var code: IntegrityFinding.Code
-    var meaning: String
-    var needsDevice = false
-    var sql: String
-
+/// Counts that are 0 when all is well.
+enum IntegrityQuestion {
     /// A condition of `member AS m`, of a row that stands by itself and whose facts are what it shows.
     static let isSimple = """
         m.facts IS NULL AND m.merged_into IS NULL
@@ -48,139 +43,84 @@ struct IntegrityQuestion: Sendable {
     /// A condition of tables that name an execution.
     static let withoutExecution = "execution_id NOT IN (SELECT execution_id FROM scenario_execution)"
 
-    static let all: [IntegrityQuestion] = [
-        IntegrityQuestion(
-            code: .totalsDiffer,
-            meaning: "members whose totals differ from the ledger",
-            sql: "SELECT count(*) FROM (\(differingSimpleRows))"
-        ),
-        IntegrityQuestion(
-            code: .duplicateEvent,
-            meaning: "taps that were counted more than once",
-            sql: "SELECT count(*) FROM (SELECT 1 FROM visit GROUP BY event_id HAVING count(*) > 1)"
-        ),
-        IntegrityQuestion(
-            code: .visitWithoutMember,
-            meaning: "visits of members who are not there",
-            sql: "SELECT count(*) FROM visit WHERE NOT EXISTS (SELECT 1 FROM member WHERE id = member_id)"
-        ),
-        IntegrityQuestion(
-            code: .receiptMismatch,
-            meaning: "taps that were acknowledged as counted and are not in the ledger as that",
-            sql: """
-                SELECT count(*) FROM receipt LEFT JOIN visit USING (event_id)
-                WHERE outcome IN ('created', 'visit') AND visit.member_id IS NOT receipt.member_id
-                    OR outcome IN ('repeat', 'ignored', 'rejected') AND visit.id IS NOT NULL
-                """
-        ),
-        IntegrityQuestion(
-            code: .receiptMismatch,
-            meaning: "visits of cards on this device without the receipt of a tap",
-            needsDevice: true,
-            sql: """
-                SELECT count(*) FROM visit WHERE device_id = ? AND source = 'card'
-                    AND NOT EXISTS (SELECT 1 FROM receipt WHERE receipt.event_id = visit.event_id)
-                """
-        ),
-        IntegrityQuestion(
-            code: .clockOrder,
-            meaning: "records that are later than this device's logical clock, or no clock",
-            needsDevice: true,
-            sql: """
-                SELECT count(*) FROM (
-                    SELECT max(hlc) AS latest FROM visit WHERE device_id = ?1
-                    UNION ALL SELECT max(hlc) FROM undo WHERE device_id = ?1
-                    UNION ALL SELECT max(hlc) FROM audit WHERE device_id = ?1
-                    UNION ALL SELECT max(hlc) FROM card WHERE device_id = ?1
-                    UNION ALL SELECT max(hlc) FROM erased WHERE device_id = ?1
-                    UNION ALL SELECT max(origin_hlc) FROM member WHERE origin_device = ?1
-                    UNION ALL SELECT max(hlc) FROM scenario_event WHERE device_id = ?1
-                    UNION ALL SELECT max(hlc) FROM scenario_execution WHERE device_id = ?1
-                    UNION ALL SELECT max(hlc) FROM scenario_settlement WHERE device_id = ?1
-                    UNION ALL SELECT max(hlc) FROM scenario_reset WHERE device_id = ?1
-                    UNION ALL SELECT 0
-                ) WHERE coalesce(latest, 0) > coalesce((SELECT hlc FROM clock), -1)
-                """
-        ),
-        IntegrityQuestion(
-            code: .clockOrder,
-            meaning: "logical clocks that show no possible time",
-            sql: """
-                SELECT count(*) FROM clock
-                WHERE typeof(hlc) <> 'integer' OR hlc NOT BETWEEN 0 AND \(Stamp.latestTime)
-                """
-        ),
-        IntegrityQuestion(
-            code: .clockOrder,
-            meaning: "records at no possible logical time",
-            sql: LogicalTimes.impossible
-        ),
-        IntegrityQuestion(
-            code: .malformedFields,
-            meaning: "members whose custom fields are no JSON object",
-            sql: """
-                SELECT count(*) FROM member
-                WHERE CASE WHEN json_valid(fields) THEN json_type(fields) <> 'object' ELSE 1 END
-                """
-        ),
-        IntegrityQuestion(
-            code: .unreadable,
-            meaning: "members who are neither present nor gone nor joined to another",
-            sql: "SELECT count(*) FROM member WHERE status NOT IN (0, 1, 2)"
-        ),
-        IntegrityQuestion(
-            code: .unreadable,
-            meaning: "visits of an unknown source",
-            sql: "SELECT count(*) FROM visit WHERE source NOT IN ('card', 'manual')"
-        ),
-        IntegrityQuestion(
-            code: .unreadable,
-            meaning: "entries of the audit log, or notices of taps, that are no JSON",
-            sql: """
-                SELECT (SELECT count(*) FROM audit WHERE detail IS NOT NULL AND NOT json_valid(detail))
-                    + (SELECT count(*) FROM receipt WHERE notices IS NOT NULL AND NOT json_valid(notices))
-                """
-        ),
-        IntegrityQuestion(
-            code: .journalMismatch,
-            meaning: "members whose latest change is not in the list of changes",
-            sql: """
-                SELECT count(*) FROM member WHERE change_seq > coalesce((SELECT max(seq) FROM change), 0)
-                """
-        ),
-        IntegrityQuestion(
-            code: .scenarioMismatch,
-            meaning: "executions of scenarios that count although they were refunded, or the other way round",
-            sql: "SELECT count(*) FROM scenario_execution AS e WHERE counts IS NOT (\(executionCounts))"
-        ),
-        IntegrityQuestion(
-            code: .scenarioMismatch,
-            meaning: "settlements, or entries of what is to be delivered, of executions that are not there",
-            sql: """
-                SELECT (SELECT count(*) FROM scenario_settlement WHERE \(withoutExecution))
-                    + (SELECT count(*) FROM scenario_undelivered WHERE \(withoutExecution))
-                """
-        ),
-        IntegrityQuestion(
-            code: .scenarioMismatch,
-            meaning: "executions of scenarios or messages in no possible state",
-            sql: """
-                SELECT (SELECT count(*) FROM scenario_settlement WHERE state NOT IN ('delivered', 'refunded', 'redeemed'))
-                    + (SELECT count(*) FROM message WHERE state NOT IN ('pending', 'done', 'dead')
-                        OR NOT json_valid(content))
-                """
-        ),
-        IntegrityQuestion(
-            code: .scenarioMismatch,
-            meaning: "numbers of events and executions that differ from these",
-            sql: "SELECT (\(wrongCounts(KeptCount.events))) + (\(wrongCounts(KeptCount.executions)))"
-        ),
-        IntegrityQuestion(
-            code: .ledgerUnlocked,
-            meaning: "rows that leave changes to the ledger allowed",
-            sql: "SELECT count(*) FROM ledger_permit"
-        ),
+    /// By the code of the finding, what is found and the SQL that counts it, in which a parameter is this device.
+    static let all: KeyValuePairs<IntegrityFinding.Code, KeyValuePairs<String, String>> = [
+        .totalsDiffer: ["members whose totals differ from the ledger": "SELECT count(*) FROM (\(differingSimpleRows))"],
+        .duplicateEvent: [
+            "taps that were counted more than once":
+                "SELECT count(*) FROM (SELECT 1 FROM visit GROUP BY event_id HAVING count(*) > 1)"
+        ],
+        .visitWithoutMember: [
+            "visits of members who are not there":
+                "SELECT count(*) FROM visit WHERE NOT EXISTS (SELECT 1 FROM member WHERE id = member_id)"
+        ],
+        .receiptMismatch: [
+            "taps that were acknowledged as counted and are not in the ledger as that": """
+            SELECT count(*) FROM receipt LEFT JOIN visit USING (event_id)
+            WHERE outcome IN ('created', 'visit') AND visit.member_id IS NOT receipt.member_id
+                OR outcome IN ('repeat', 'ignored', 'rejected') AND visit.id IS NOT NULL
+            """,
+            "visits of cards on this device without the receipt of a tap": """
+            SELECT count(*) FROM visit WHERE device_id = ? AND source = 'card'
+                AND NOT EXISTS (SELECT 1 FROM receipt WHERE receipt.event_id = visit.event_id)
+            """,
+        ],
+        .clockOrder: [
+            "records that are later than this device's logical clock, or no clock": """
+            SELECT count(*) FROM (
+                \(ownTimes) UNION ALL SELECT max(origin_hlc) FROM member WHERE origin_device = ?1 UNION ALL SELECT 0
+            ) WHERE coalesce(latest, 0) > coalesce((SELECT hlc FROM clock), -1)
+            """,
+            "logical clocks that show no possible time": """
+            SELECT count(*) FROM clock
+            WHERE typeof(hlc) <> 'integer' OR hlc NOT BETWEEN 0 AND \(Stamp.latestTime)
+            """,
+            "records at no possible logical time":
+                LogicalTimes.impossible,
+        ],
+        .malformedFields: [
+            "members whose custom fields are no JSON object": """
+            SELECT count(*) FROM member
+            WHERE CASE WHEN json_valid(fields) THEN json_type(fields) <> 'object' ELSE 1 END
+            """
+        ],
+        .unreadable: [
+            "members who are neither present nor gone nor joined to another":
+                "SELECT count(*) FROM member WHERE status NOT IN (0, 1, 2)",
+            "visits of an unknown source":
+                "SELECT count(*) FROM visit WHERE source NOT IN ('card', 'manual')",
+            "entries of the audit log, or notices of taps, that are no JSON": """
+            SELECT (SELECT count(*) FROM audit WHERE detail IS NOT NULL AND NOT json_valid(detail))
+                + (SELECT count(*) FROM receipt WHERE notices IS NOT NULL AND NOT json_valid(notices))
+            """,
+        ],
+        .journalMismatch: [
+            "members whose latest change is not in the list of changes": """
+            SELECT count(*) FROM member WHERE change_seq > coalesce((SELECT max(seq) FROM change), 0)
+            """
+        ],
+        .scenarioMismatch: [
+            "executions of scenarios that count although they were refunded, or the other way round":
+                "SELECT count(*) FROM scenario_execution AS e WHERE counts IS NOT (\(executionCounts))",
+            "settlements, or entries of what is to be delivered, of executions that are not there": """
+            SELECT (SELECT count(*) FROM scenario_settlement WHERE \(withoutExecution))
+                + (SELECT count(*) FROM scenario_undelivered WHERE \(withoutExecution))
+            """,
+            "executions of scenarios or messages in no possible state": """
+            SELECT (SELECT count(*) FROM scenario_settlement WHERE state NOT IN ('delivered', 'refunded', 'redeemed'))
+                + (SELECT count(*) FROM message WHERE state NOT IN ('pending', 'done', 'dead')
+                    OR NOT json_valid(content))
+            """,
+            "numbers of events and executions that differ from these":
+                "SELECT (\(wrongCounts(KeptCount.events))) + (\(wrongCounts(KeptCount.executions)))",
+        ],
+        .ledgerUnlocked: ["rows that leave changes to the ledger allowed": "SELECT count(*) FROM ledger_permit"],
     ]
+
+    /// The latest times of this device, by table.
+    private static let ownTimes = LogicalTimes.columns.filter { $0.column == "hlc" }.map {
+        "SELECT max(hlc) AS latest FROM \($0.table) WHERE device_id = ?1"
+    }.joined(separator: " UNION ALL ")
 
     /// How many kept numbers are not what counting gives.
     private static func wrongCounts(_ source: KeptCount.Source) -> String {

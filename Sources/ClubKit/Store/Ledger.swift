@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import ReaderKit
 
-/// A visit, as the ledger keeps it.
 struct VisitRow: Sendable, Hashable {
     var eventID: UUID
     var stamp: Stamp
@@ -26,7 +25,6 @@ extension VisitRow {
     }
 }
 
-/// Writes the visits, and the receipts of taps.
 struct Ledger {
     let transaction: StoreTransaction
 
@@ -63,9 +61,7 @@ struct Ledger {
         }
     }
 
-    /// Counts a visit that was just written into the ledger.
-    ///
-    /// - Returns: the member's row after it.
+    /// Counts a visit that was just written into the ledger; returns the member's row after it.
     @discardableResult
     func count(_ row: MemberRow, at time: Int64) throws -> MemberRow? {
         let sequence = try transaction.members.noteChange(of: row.id)
@@ -101,18 +97,17 @@ struct Ledger {
         return try transaction.changed(row.id, attempt)
     }
 
-    /// Makes a visit count no more.
     func undo(_ id: UUID, _ context: ActionContext, _ attempt: String) throws -> MemberStore.Changed {
         // A visit that ended with a deletion counts nowhere already.
-        let found = try Int64.fetchOne(
-            db,
-            sql: """
+        let found =
+            try db.value(
+                """
                 SELECT member_id FROM visit JOIN member ON member.id = member_id
                 WHERE event_id = ?1 AND born > ended_hlc
                     AND NOT EXISTS (SELECT 1 FROM undo WHERE event_id = ?1)
                 """,
-            arguments: [id]
-        )
+                [id]
+            ) as Int64?
         guard let memberID = found, let row = try db.members.row(id: memberID), row.exists else {
             throw ClubError(.noSuchVisit, attempting: attempt)
         }
@@ -207,11 +202,9 @@ struct Ledger {
 }
 
 extension Database {
-    /// The receipts of taps, as they are read.
     var receipts: StoredReceipts { StoredReceipts(db: self) }
 }
 
-/// Finds the receipts of taps.
 struct StoredReceipts {
     let db: Database
 
@@ -253,7 +246,7 @@ struct StoredReceipts {
             member.timeStampOfLastVisit = latest.map(Timestamp.seconds) ?? 0
             receipt.member = member
         }
-        if receipt.outcome.isCounted { receipt.executions = try db.executions.all(at: eventID) }
+        if receipt.outcome.isCounted { receipt.executions = try db.executions.all(where: "e.visit = ?", [eventID]) }
         return receipt
     }
 
@@ -295,12 +288,9 @@ extension Receipt.Outcome {
     }
 }
 
-/// Visits that a person records or undoes.
 extension MemberStore {
-    /// What a visit by hand came to.
     package struct ManualVisit: Sendable {
         var changed: Changed
-        /// What scenarios were charged with.
         var executions: [ScenarioExecution]
     }
 
@@ -391,7 +381,6 @@ extension MemberStore {
         }
     }
 
-    /// Makes a visit count no more.
     package func undoVisit(
         _ id: UUID,
         _ context: ActionContext,

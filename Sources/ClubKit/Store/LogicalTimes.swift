@@ -24,10 +24,9 @@ enum LogicalTimes {
 
     /// The clock, or `nil` if absent or it shows no possible time.
     static func clock(in db: Database) throws -> Int64? {
-        try Int64.fetchOne(
-            db,
-            sql: "SELECT hlc FROM clock WHERE typeof(hlc) = 'integer' AND hlc BETWEEN 0 AND \(Stamp.latestTime)"
-        )
+        try db.value(
+            "SELECT hlc FROM clock WHERE typeof(hlc) = 'integer' AND hlc BETWEEN 0 AND \(Stamp.latestTime)"
+        ) as Int64?
     }
 
     /// The latest moment of which the records speak; times that are not possible do not count.
@@ -54,7 +53,6 @@ enum LogicalTimes {
         return clock - ahead > (try latest(in: db))
     }
 
-    /// The time of this machine.
     static func present(_ now: Date) -> Int64 {
         let time = Stamp.time(milliseconds: (Timestamp.microseconds(now) ?? 0) / 1000, counter: 0)
         return min(time, Stamp.latestTime - 1)

@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 
-/// A member's row, whole.
 package struct MemberRow: FetchableRecord {
     static let columns = """
         id, user_id, username, added_at, num_visits, last_visit_at, fields, status, merged_into, blocked, expires_at, \
@@ -13,7 +12,6 @@ package struct MemberRow: FetchableRecord {
 
     /// What becomes of a row in the club.
     enum Status: Int {
-        /// A member.
         case present = 0
         /// Deleted, or known only by what others say of them.
         case gone = 1
@@ -22,7 +20,6 @@ package struct MemberRow: FetchableRecord {
     }
 
     var id: Int64
-    /// What is shown.
     var member: Member
     var status: Status
     var mergedInto: String?
@@ -51,9 +48,7 @@ package struct MemberRow: FetchableRecord {
     /// Whether the row stands for a member, or for one who was joined to another.
     var exists: Bool { status != .gone }
 
-    /// A row of ``columns``.
-    ///
-    /// - Throws: ``ClubError/Kind/corrupt`` for a value that the schema does not allow.
+    /// A row of ``columns``; throws ``ClubError/Kind/corrupt`` for a value that the schema does not allow.
     init(_ row: some StoredRow) throws(ClubError) {
         id = try row.value(0)
         addedAt = try row.value(3)
@@ -79,6 +74,10 @@ package struct MemberRow: FetchableRecord {
 
     package init(row: Row) throws {
         try self.init(row)
+    }
+
+    static func all(where condition: String, _ arguments: StatementArguments, in db: Database) throws -> [MemberRow] {
+        try fetchAll(db.cachedStatement(sql: "SELECT \(columns) FROM member WHERE \(condition)"), arguments: arguments)
     }
 
     /// All that was said of the member. It is read when it is needed, since a tap can do without it.

@@ -47,14 +47,17 @@ struct MemberSaving {
         return number
     }
 
-    /// Creates a member's row, without visits.
-    ///
-    /// - Returns: the row's id.
+    /// Creates a member's row, without visits; returns the row's id.
     func insert(_ userID: String, _ facts: MemberFacts) throws -> Int64 {
+        try refreshingJoined { try insert(userID, facts, joined: &$0) }
+    }
+
+    /// Does something, and then what it leaves to ``refreshJoined(_:willChange:)``.
+    private func refreshingJoined<Value>(_ body: (inout Set<Int64>) throws -> Value) throws -> Value {
         var joined: Set<Int64> = []
-        let id = try insert(userID, facts, joined: &joined)
+        let value = try body(&joined)
         try refreshJoined(joined)
-        return id
+        return value
     }
 
     /// The same, leaving what is summed up to whoever calls it (see ``refreshJoined(_:willChange:)``).
@@ -88,9 +91,7 @@ struct MemberSaving {
 
     /// Writes what was said of a member, and all that follows from it and from the ledger.
     func save(_ facts: MemberFacts, of id: Int64) throws {
-        var joined: Set<Int64> = []
-        try save(facts, of: id, joined: &joined)
-        try refreshJoined(joined)
+        try refreshingJoined { try save(facts, of: id, joined: &$0) }
     }
 
     /// The same, leaving what is summed up to whoever calls it (see ``refreshJoined(_:willChange:)``).
@@ -100,10 +101,7 @@ struct MemberSaving {
         }
         let sequence = try noteChange(of: id)
         let shown = MemberProjection(facts, holder: try db.members.holderOfIdentifier(id))
-        let stored = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT merged_into, ended_hlc, user_id FROM member WHERE id = ?"),
-            arguments: [id]
-        )
+        let stored = try db.row("SELECT merged_into, ended_hlc, user_id FROM member WHERE id = ?", [id])
         let former: String? = try stored?.optional("merged_into")
         // What ended with an erasure is kept nowhere, also where that is learnt of together with a later creation.
         if let stored, let erasure = facts.erasure {
@@ -139,16 +137,15 @@ struct MemberSaving {
 
     /// Lets go of members who were joined to one by a card that was the one's before the deletion.
     private func releaseCards(of id: Int64, joined: inout Set<Int64>) throws {
-        let released = try Int64.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    SELECT member.id FROM member AS holder JOIN card ON card.member_key = holder.user_id
-                    JOIN member ON member.user_id = card.card_id AND member.merged_into = holder.user_id
-                    WHERE holder.id = ? AND holder.ended_hlc >= card.hlc AND member.id <> holder.id
-                    """
-            ),
-            arguments: [id]
-        )
+        let released =
+            try db.values(
+                """
+                SELECT member.id FROM member AS holder JOIN card ON card.member_key = holder.user_id
+                JOIN member ON member.user_id = card.card_id AND member.merged_into = holder.user_id
+                WHERE holder.id = ? AND holder.ended_hlc >= card.hlc AND member.id <> holder.id
+                """,
+                [id]
+            ) as [Int64]
         for id in released {
             // Who was joined by a person as well stays so: this writes what follows from the facts.
             guard let row = try db.members.row(id: id), try db.members.holderOfIdentifier(id) == nil else {
@@ -167,9 +164,7 @@ struct MemberSaving {
         if facts != before { try save(facts, of: row.id) }
     }
 
-    /// Makes a member's name and custom fields those of another record.
-    ///
-    /// - Returns: `nil` if they were so already.
+    /// Makes a member's name and custom fields those of another record; returns `nil` if they were so already.
     func edit(_ row: MemberRow, to member: Member, _ context: ActionContext, _ attempt: String) throws -> MemberStore
         .Changed?
     {
@@ -211,9 +206,7 @@ struct MemberSaving {
 
     /// Computes a member's totals from facts and ledger. Whoever calls it has noted the change of that member.
     func refreshTotals(of id: Int64) throws {
-        var joined: Set<Int64> = []
-        try refreshTotals(of: id, joined: &joined)
-        try refreshJoined(joined)
+        try refreshingJoined { try refreshTotals(of: id, joined: &$0) }
     }
 
     /// The same, leaving what is summed up to whoever calls it (see ``refreshJoined(_:willChange:)``).
@@ -271,7 +264,6 @@ struct MemberProjection: Equatable {
     var blocked: String?
     var expiresAt: Int64?
     var tags: [String]
-    /// The newest creation.
     var origin: Stamp
     var ended: Int64
     var claimVisits: Int?

@@ -3,6 +3,24 @@ import GRDB
 import ReaderKit
 import Synchronization
 
+/// The progress of a copy of the database.
+public struct BackupProgress: Sendable, Hashable {
+    /// The number of copied pages.
+    public var pagesDone: Int
+
+    /// The number of pages of the database when the copy began.
+    public var pagesTotal: Int
+
+    /// The copied fraction, from 0 to 1.
+    public var fraction: Double { pagesTotal > 0 ? Double(pagesDone) / Double(pagesTotal) : 1 }
+
+    /// Creates a progress.
+    public init(pagesDone: Int, pagesTotal: Int) {
+        self.pagesDone = pagesDone
+        self.pagesTotal = pagesTotal
+    }
+}
+
 extension MemberStore {
     /// The value of `meta` that distinguishes a copy from its original.
     static let copyMark = "copyOf"
@@ -93,10 +111,10 @@ extension MemberStore {
 
         func copy(_ source: Database, to file: String, _ progress: (@Sendable (BackupProgress) -> Void)?) throws {
             try DatabaseFiles.create(file, attempt)
-            let size = try Int.fetchOne(
-                source,
-                sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-            )
+            let size =
+                try source.value(
+                    "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+                ) as Int?
             try requireRoom(for: size ?? 0, at: file)
             let copy = try DatabaseQueue(path: file)
             try copy.inDatabase { target in
@@ -108,20 +126,12 @@ extension MemberStore {
                     // What waits to be written at once would keep a tap's commit waiting behind it.
                     try DatabaseFiles.synchronise(file, self.attempt)
                 }
-                // Without a log the copy is one file, which can be read from where nothing can be written.
-                guard try String.fetchOne(target, sql: "PRAGMA journal_mode = DELETE") == "delete" else {
-                    throw ClubError(.other, attempting: attempt, detail: "the copy keeps a log")
-                }
-                // Two files that go on under one device's name would say different things with one stamp.
-                try target.execute(
-                    sql: "REPLACE INTO meta (key, value) SELECT ?, value FROM meta WHERE key = 'deviceID'",
-                    arguments: [copyMark]
-                )
+                try target.endLog(attempt, "the copy")
+                try target.markCopy()
             }
             try copy.close()
         }
 
-        /// Reads a finished copy.
         func verify(_ file: String) throws {
             let queue = try MemberStore.openToRead(file)
             let isCancelled = state.withLock { state in
@@ -140,7 +150,6 @@ extension MemberStore {
         }
     }
 
-    /// Opens a file that nobody writes.
     static func openToRead(_ file: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.readonly = true
@@ -156,30 +165,20 @@ extension MemberStore {
 
     /// The device's identifier; a new one for a copy, which from now on is a device of its own.
     static func identify(_ database: any DatabaseWriter, _ makeUUID: () -> UUID) throws -> UUID {
-        func stored(_ key: String, in db: Database) throws -> String? {
-            try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [key])
-        }
-        func isMarked(_ db: Database) throws -> Bool {
-            try stored(copyMark, in: db) != nil || stored(Replacement.key, in: db) != nil
-        }
-        if try database.read(isMarked) {
+        if try database.read({ try $0.setting(copyMark) != nil || $0.setting(Replacement.key) != nil }) {
             let fresh = makeUUID().uuidString
             try database.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
                     // Another process may have been faster.
-                    if try stored(copyMark, in: db) != nil {
+                    if try db.setting(copyMark) != nil {
                         try db.execute(sql: "UPDATE meta SET value = ? WHERE key = 'deviceID'", arguments: [fresh])
                     }
-                    try db.execute(
-                        sql: "DELETE FROM meta WHERE key IN (?, ?)",
-                        arguments: [copyMark, Replacement.key]
-                    )
+                    try db.execute(sql: "DELETE FROM meta WHERE key IN (?, ?)", arguments: [copyMark, Replacement.key])
                     return .commit
                 }
             }
         }
-        guard let text = try database.read({ try stored("deviceID", in: $0) }), let device = UUID(uuidString: text)
-        else {
+        guard let text = try database.read({ try $0.setting("deviceID") }), let device = UUID(uuidString: text) else {
             throw ClubError(.corrupt, attempting: "open the member database", detail: "it has no device identifier")
         }
         return device

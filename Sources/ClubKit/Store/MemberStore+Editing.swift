@@ -2,14 +2,12 @@ import Foundation
 import GRDB
 import ReaderKit
 
-/// What is said of a member's tags.
 enum TagChange: Sendable {
     /// The member has these and no others.
     case all([String])
     case some(added: [String], removed: [String])
 }
 
-/// What people change of members.
 extension MemberStore {
     /// A member's changed state, with what is needed to tell of it.
     package struct Changed: Sendable {
@@ -91,11 +89,7 @@ extension MemberStore {
         for _ in 0..<Self.mostUpdateAttempts {
             let before = try await read(attempt) { db in try db.members.member(key, attempt).member }
             var after = before
-            do {
-                try body(&after)
-            } catch {
-                throw ClubError(error, attempting: attempt)
-            }
+            try ClubError.wrapping(attempt) { try body(&after) }
             if let member = try await apply(after, insteadOf: before, key, context, committed) { return member }
         }
         throw ClubError(.busy, attempting: attempt, detail: "others change the same member all the time")
@@ -123,9 +117,7 @@ extension MemberStore {
         }.0
     }
 
-    /// Deletes a member and whoever was joined to them.
-    ///
-    /// - Returns: the member as they were.
+    /// Deletes a member and whoever was joined to them; returns the member as they were.
     package func delete(
         _ key: String,
         _ context: ActionContext,
@@ -220,7 +212,6 @@ extension MemberStore {
         }.member
     }
 
-    /// Changes a member's tags.
     func setTags(
         _ tags: TagChange,
         of key: String,
@@ -342,14 +333,13 @@ extension MemberStore {
             guard row.id != target.id else {
                 throw ClubError(.invalidValue, attempting: attempt, detail: "both are the same member")
             }
-            var taking = TakingOver(from: row, to: target, of: try target.facts(), and: try row.facts())
-            try taking.all { try transaction.nextStamp() }
-            try transaction.members.change(target) { $0 = taking.facts }
+            let taken = try row.takenOver(by: target) { try transaction.nextStamp() }
+            try transaction.members.change(target) { $0 = taken.facts }
             let stamp = try transaction.nextStamp()
             try transaction.members.change(row) {
                 $0.set(SystemValues.Name.mergedInto, .string(target.member.userId), stamp)
             }
-            var report = taking.report
+            var report = taken.report
             try transaction.audit(.joined, of: row.member.userId, context, detail: report.detail)
             let changed = try transaction.changed(target.id, attempt)
             report.member = changed.member
@@ -358,30 +348,20 @@ extension MemberStore {
     }
 }
 
-/// What the remaining member takes over from the one who joins.
-private struct TakingOver {
-    private let row: MemberRow
-    private let target: MemberRow
-    /// What is kept of the one who joins.
-    private let others: SystemValues
-    /// What is said of the one who remains.
-    private(set) var facts: MemberFacts
-    private(set) var report: JoinReport
-
-    init(from row: MemberRow, to target: MemberRow, of facts: MemberFacts, and others: MemberFacts) {
-        self.row = row
-        self.target = target
-        self.others = SystemValues(others)
-        self.facts = facts
-        let names = row.member.fields.filter { name, value in
+extension MemberRow {
+    /// What another member takes over from this one, who joins them.
+    ///
+    /// - Parameter stamp: the next moment; each thing is said at one of its own.
+    fileprivate func takenOver(
+        by target: MemberRow,
+        _ stamp: () throws -> Stamp
+    ) throws -> (facts: MemberFacts, report: JoinReport) {
+        var facts = try target.facts()
+        let (own, others) = (SystemValues(facts), SystemValues(try self.facts()))
+        let names = member.fields.filter { name, value in
             FieldKey.isCustom(name) && !value.isNothing && value != target.member.fields[name]
         }.keys.sorted()
-        report = JoinReport(member: target.member, carried: [], notCarried: [], fieldsNotCarried: names)
-    }
-
-    /// - Parameter stamp: the next moment; each thing is said at one of its own.
-    mutating func all(_ stamp: () throws -> Stamp) throws {
-        let own = SystemValues(facts)
+        var report = JoinReport(member: target.member, carried: [], notCarried: [], fieldsNotCarried: names)
         if let reason = others.blocked {
             if own.blocked == nil {
                 facts.set(SystemValues.Name.blocked, .string(reason), try stamp())
@@ -398,12 +378,12 @@ private struct TakingOver {
                 report.notCarried.append(.expires)
             }
         }
-        if let left = row.visitsLeft {
+        if let left = visitsLeft {
             if target.visitsLeft == nil {
                 report.notCarried.append(.visitsLeft)
             } else if left > 0 {
                 // No file may tell of more.
-                let name = SystemValues.Name.carried(from: row.member.userId)
+                let name = SystemValues.Name.carried(from: member.userId)
                 facts.set(name, .int(min(left, NumberText.mostVisits)), try stamp())
                 report.carried.append(.visitsLeft)
             }
@@ -416,9 +396,10 @@ private struct TakingOver {
             facts.set(SystemValues.Name.notes, .string(all), try stamp())
             report.carried.append(.notes)
         }
-        if let name = row.member.username, !name.isEmpty, name != target.member.username {
+        if let name = member.username, !name.isEmpty, name != target.member.username {
             report.notCarried.append(.username)
         }
+        return (facts, report)
     }
 }
 

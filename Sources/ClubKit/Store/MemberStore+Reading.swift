@@ -1,9 +1,7 @@
 import Foundation
 import GRDB
 
-/// Who is there, and what is known of them.
 extension MemberStore {
-    /// The member with that ``Member/userId``.
     package func member(withUserID userID: String) async throws(ClubError) -> Member? {
         let key = device.identifiers(userID)
         return try await read("look up a member") { db in try db.members.found(key)?.member }
@@ -21,14 +19,8 @@ extension MemberStore {
         try readNow("look up a member") { db in
             if let row = try db.members.found(device.identifiers(id)) { return row.member }
             guard !id.isEmpty, !id.utf8.contains(0) else { return nil }
-            return try MemberRow.fetchOne(
-                db,
-                sql: """
-                    SELECT \(MemberRow.columns) FROM member
-                    WHERE status = 0 AND json_extract(fields, '$.memberId') = ? ORDER BY id LIMIT 1
-                    """,
-                arguments: [id]
-            )?.member
+            let condition = "status = 0 AND json_extract(fields, '$.memberId') = ? ORDER BY id LIMIT 1"
+            return try MemberRow.all(where: condition, [id], in: db).first?.member
         }
     }
 
@@ -45,7 +37,6 @@ extension MemberStore {
         }
     }
 
-    /// All members in that order.
     package func members(sortedBy order: MemberOrder) async throws(ClubError) -> [Member] {
         try await read("list the members") { db in
             let sql = "SELECT \(MemberRow.shownColumns) FROM member WHERE status = 0 ORDER BY \(order.terms)"
@@ -56,13 +47,8 @@ extension MemberStore {
     /// The members behind that identifier, in the order of their identifiers.
     func membersNow(after userID: String, limit: Int) throws(ClubError) -> [Member] {
         try readNow("list the members") { db in
-            try MemberRow.fetchAll(
-                db,
-                sql: """
-                    SELECT \(MemberRow.columns) FROM member WHERE status = 0 AND user_id > ? ORDER BY user_id LIMIT ?
-                    """,
-                arguments: [userID, limit]
-            ).map(\.member)
+            let condition = "status = 0 AND user_id > ? ORDER BY user_id LIMIT ?"
+            return try MemberRow.all(where: condition, [userID, limit], in: db).map(\.member)
         }
     }
 
@@ -78,7 +64,6 @@ extension MemberStore {
         }
     }
 
-    /// How many members there are.
     package func memberCount() async throws(ClubError) -> Int {
         try await read("count the members") { db in
             try Int.fetchOne(db, sql: "SELECT count(*) FROM member WHERE status = 0") ?? 0
@@ -164,13 +149,12 @@ extension MemberStore {
                 subjects = rows?.map(\.member.userId) ?? key
             }
             let list = databaseQuestionMarks(count: subjects.count)
-            return try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT * FROM audit \(key == nil ? "" : "WHERE subject IN (\(list))")
-                    ORDER BY at DESC, hlc DESC LIMIT ?
-                    """,
-                arguments: StatementArguments(subjects) + [limit]
+            return try db.rows(
+                """
+                SELECT * FROM audit \(key == nil ? "" : "WHERE subject IN (\(list))")
+                ORDER BY at DESC, hlc DESC LIMIT ?
+                """,
+                StatementArguments(subjects) + [limit]
             ).map { row in try AuditEntry(row) }
         }
     }
@@ -197,7 +181,6 @@ extension MemberStore {
 }
 
 extension MemberOrder {
-    /// What SQLite sorts by.
     var terms: String {
         switch self {
         case .creation: "id"

@@ -25,22 +25,11 @@ extension MemberStore {
                 report.keptFile = kept
             }
             do {
-                let mended = try await write(attempt) { transaction in
-                    var mending = Mending(transaction)
-                    try mending.run(reindexing: damage != nil)
-                    try transaction.audit(
-                        .repaired,
-                        of: nil,
-                        context,
-                        detail: [
-                            "mended": .array(mending.mended.map { .string($0) }),
-                            "lost": .array(mending.lost.map { .string($0) }),
-                        ]
-                    )
-                    return (mending.mended, mending.lost)
+                let (mended, lost) = try await write(attempt) { transaction in
+                    try Mending.run(transaction, context, reindexing: damage != nil)
                 }
-                report.mended += mended.0
-                report.lost += mended.1
+                report.mended += mended
+                report.lost += lost
             } catch {
                 // An index that cannot be built again, or a page that cannot be read.
                 guard error.kind == .corrupt || error.code?.name == "SQLITE_CONSTRAINT" else { throw error }
@@ -69,10 +58,8 @@ extension MemberStore {
 
     /// Looks at a file without writing to it.
     private static func damage(_ path: String) throws(ClubError) -> Damage? {
-        var configuration = Configuration()
-        configuration.readonly = true
         do {
-            return try DatabaseQueue(path: path, configuration: configuration).read { db in try damage(in: db) }
+            return try openToRead(path).read { db in try damage(in: db) }
         } catch {
             return try damage(error)
         }
@@ -100,16 +87,12 @@ extension MemberStore {
     /// Repairs a database that nobody has open: in place where its tables can be read, else by bringing what can be
     /// read into a new file, or a snapshot to its place. It blocks.
     static func repair(
-        _ location: DatabaseLocation,
+        _ configuration: ClubConfiguration,
         _ context: ActionContext,
         from snapshots: SnapshotFolder?,
-        choosing: RepairOffer.Chooser,
-        busyTimeout: Duration,
-        identifierKey: IdentifierKey?,
-        clock: @escaping @Sendable () -> Date,
-        makeUUID: @escaping @Sendable () -> UUID
+        choosing: RepairOffer.Chooser
     ) async throws(ClubError) -> RepairReport {
-        guard case .file(let name) = location else { return RepairReport() }
+        guard case .file(let name) = configuration.database else { return RepairReport() }
         let path = DatabaseFiles.whole(name)
         try DatabaseFiles.requireFile(path, repairAttempt)
         // Of what a repair before this one has finished, the log may be gone from its place already.
@@ -117,43 +100,16 @@ extension MemberStore {
         guard DatabaseFiles.hasContent(path) else {
             throw ClubError(.cannotOpen, attempting: repairAttempt, detail: "there is no such file, or it is empty")
         }
-        if try damage(path) != .pages,
-            let store = try openUnlessDamaged(location, busyTimeout, identifierKey, clock, makeUUID)
-        {
-            let result: Result<RepairReport?, ClubError>
-            do throws(ClubError) {
-                result = .success(try await store.mend(context))
-            } catch {
-                result = .failure(error)
-            }
-            try? store.close()
-            if let report = try result.get() { return report }
+        if try damage(path) != .pages, let store = try openUnlessDamaged(configuration) {
+            defer { try? store.close() }
+            if let report = try await store.mend(context) { return report }
         }
-        let salvage = Salvage(
-            path: path,
-            busyTimeout: busyTimeout,
-            identifierKey: identifierKey,
-            clock: clock,
-            makeUUID: makeUUID
-        )
-        return try await salvage.run(context, snapshots, choosing)
+        return try await Salvage(path: path, configuration: configuration).run(context, snapshots, choosing)
     }
 
-    private static func openUnlessDamaged(
-        _ location: DatabaseLocation,
-        _ busyTimeout: Duration,
-        _ identifierKey: IdentifierKey?,
-        _ clock: @escaping @Sendable () -> Date,
-        _ makeUUID: @Sendable () -> UUID
-    ) throws(ClubError) -> MemberStore? {
+    private static func openUnlessDamaged(_ configuration: ClubConfiguration) throws(ClubError) -> MemberStore? {
         do throws(ClubError) {
-            return try MemberStore(
-                location,
-                busyTimeout: busyTimeout,
-                identifierKey: identifierKey,
-                clock: clock,
-                makeUUID: makeUUID
-            )
+            return try MemberStore(configuration)
         } catch {
             // Another program's file, one that cannot be reached, and one of a newer version are not damaged.
             guard error.kind == .corrupt || error.kind == .other || error.code?.name == "SQLITE_NOTADB" else {
@@ -161,5 +117,15 @@ extension MemberStore {
             }
             return nil
         }
+    }
+
+    convenience init(_ configuration: ClubConfiguration) throws(ClubError) {
+        try self.init(
+            configuration.database,
+            busyTimeout: configuration.busyTimeout,
+            identifierKey: configuration.identifierKey,
+            clock: configuration.clock,
+            makeUUID: configuration.makeUUID
+        )
     }
 }

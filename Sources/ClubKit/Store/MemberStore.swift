@@ -15,10 +15,8 @@ package final class MemberStore: Sendable {
     /// The path that was asked for, which may lead over links.
     private let place: String?
 
-    /// Which file it is.
     private let identity: DatabaseFiles.Identity?
 
-    /// Who writes here.
     let device: LocalDevice
 
     package var deviceID: UUID { device.id }
@@ -28,7 +26,6 @@ package final class MemberStore: Sendable {
     /// Tells those who wait for it that something was committed here.
     package let commits = EventBroadcaster<Void>()
 
-    /// The taps that wait for their commit.
     let taps = TapQueue()
 
     let checkpointer: Checkpointer?
@@ -42,11 +39,12 @@ package final class MemberStore: Sendable {
         clock: @escaping @Sendable () -> Date,
         makeUUID: @Sendable () -> UUID
     ) throws(ClubError) {
-        let checkpointer =
-            switch location {
-            case .memory: Checkpointer?.none
-            case .file(let file): Checkpointer(path: DatabaseFiles.whole(file))
-            }
+        let attempt = "open the member database"
+        switch location {
+        case .memory: (path, place) = (nil, nil)
+        case .file(let file): (path, place) = (DatabaseFiles.whole(file), FileSteps.absolute(file))
+        }
+        let checkpointer = path.map { Checkpointer(path: $0) }
         self.checkpointer = checkpointer
         var configuration = Configuration()
         configuration.label = "club"
@@ -59,14 +57,10 @@ package final class MemberStore: Sendable {
             checkpointer?.attach(to: db)
         }
         let migrator = DatabaseSchema.migrator(deviceID: makeUUID())
-        switch location {
-        case .memory: (path, place) = (nil, nil)
-        case .file(let file):
-            let whole = DatabaseFiles.whole(file)
-            (path, place) = (whole, FileSteps.absolute(file))
-            try DatabaseFiles.requireFile(whole, "open the member database")
-            try DatabaseFiles.finishReplacing(whole, "open the member database")
-            try DatabaseFiles.prepare(whole)
+        if let path {
+            try DatabaseFiles.requireFile(path, attempt)
+            try DatabaseFiles.finishReplacing(path, attempt)
+            try DatabaseFiles.prepare(path)
         }
         do {
             if let path {
@@ -99,18 +93,15 @@ package final class MemberStore: Sendable {
             identity = path.flatMap { DatabaseFiles.Identity($0) }
             try Self.compare(identifierKey, in: database)
         } catch {
-            throw ClubError(error, attempting: "open the member database")
+            throw ClubError(error, attempting: attempt)
         }
     }
 
     /// The same store on a copy of its database.
     init(_ store: MemberStore, on copy: any DatabaseWriter) {
         database = copy
-        path = nil
-        place = nil
-        identity = nil
+        (path, place, identity, checkpointer) = (nil, nil, nil, nil)
         device = LocalDevice(store.device.id, store.device.clock, store.device.key)
-        checkpointer = nil
     }
 
     deinit {
@@ -121,7 +112,7 @@ package final class MemberStore: Sendable {
     package func close() throws(ClubError) {
         taps.drain()
         checkpointer?.stop()
-        do {
+        try ClubError.wrapping("close the member database") {
             if path != nil {
                 try database.writeWithoutTransaction { db in
                     // GRDB closes its readers last, which leaves the log behind. It is moved into the database now, so
@@ -136,29 +127,18 @@ package final class MemberStore: Sendable {
             try database.close()
             taps.stop()
             device.holder.end()
-        } catch {
-            throw ClubError(error, attempting: "close the member database")
         }
     }
 
     /// Looks, without changing anything, whether the file is a club's and not newer than this software.
-    private static func inspect(
-        _ path: String,
-        configuration: Configuration,
-        migrator: DatabaseMigrator
-    ) throws {
+    private static func inspect(_ path: String, configuration: Configuration, migrator: DatabaseMigrator) throws {
         var configuration = configuration
         configuration.readonly = true
         try DatabaseQueue(path: path, configuration: configuration).read { db in
             let attempt = "open the member database"
             // The list of migrations is made in a transaction before that of the tables: a process that was killed in
             // between, or is just there, has made a club's database all the same.
-            let tables =
-                try Int.fetchOne(
-                    db,
-                    sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'"
-                ) ?? 0
-            guard tables > 0 else { return }
+            guard try db.has("sqlite_master WHERE tbl_name <> 'grdb_migrations'") else { return }
             guard try Int64.fetchOne(db, sql: "PRAGMA application_id") == DatabaseSchema.applicationID else {
                 throw ClubError(.notADatabase, attempting: attempt, detail: "it belongs to another program")
             }
@@ -199,10 +179,16 @@ package final class MemberStore: Sendable {
         committed: @escaping @Sendable (Value) -> Void = { _ in },
         _ body: @escaping @Sendable (StoreTransaction) throws -> Value
     ) async throws(ClubError) -> Value {
+        try await onWriter(attempt) { db in try self.commit(attempt, db, committed: committed, body) }
+    }
+
+    /// Uses the connection that writes, outside of all transactions.
+    func onWriter<Value: Sendable>(
+        _ attempt: String,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(ClubError) -> Value {
         do {
-            return try await database.writeWithoutTransaction { db in
-                try self.commit(attempt, db, committed: committed, body)
-            }
+            return try await database.writeWithoutTransaction(body)
         } catch {
             throw ClubError(error, attempting: attempt)
         }
@@ -221,22 +207,13 @@ package final class MemberStore: Sendable {
 
     /// Reads on the calling thread.
     func readNow<Value>(_ attempt: String, _ body: (Database) throws -> Value) throws(ClubError) -> Value {
-        do {
-            return try database.read(body)
-        } catch {
-            throw ClubError(error, attempting: attempt)
-        }
+        try ClubError.wrapping(attempt) { try database.read(body) }
     }
 
     /// Changes something in one transaction, on the calling thread.
-    func writeNow<Value>(
-        _ attempt: String,
-        _ body: (StoreTransaction) throws -> Value
-    ) throws(ClubError) -> Value {
-        do {
-            return try database.writeWithoutTransaction { db in try commit(attempt, db, body) }
-        } catch {
-            throw ClubError(error, attempting: attempt)
+    func writeNow<Value>(_ attempt: String, _ body: (StoreTransaction) throws -> Value) throws(ClubError) -> Value {
+        try ClubError.wrapping(attempt) {
+            try database.writeWithoutTransaction { db in try commit(attempt, db, body) }
         }
     }
 
@@ -263,12 +240,8 @@ package final class MemberStore: Sendable {
 
     /// How SQLite writes this store's commits to disk; 2 is FULL.
     package func synchronousMode() async throws(ClubError) -> Int {
-        do {
-            return try await database.writeWithoutTransaction { db in
-                try Int.fetchOne(db, sql: "PRAGMA synchronous") ?? -1
-            }
-        } catch {
-            throw ClubError(error, attempting: "read a setting of the member database")
+        try await onWriter("read a setting of the member database") { db in
+            try Int.fetchOne(db, sql: "PRAGMA synchronous") ?? -1
         }
     }
 }
@@ -279,29 +252,19 @@ extension MemberStore {
 
     /// Makes sure that the database was made with that key, or without one. A database without members takes the key.
     static func compare(_ key: IdentifierKey?, in database: any DatabaseWriter) throws {
-        let known: Bool = try database.read { db in try isKnown(key, in: db) }
-        guard !known, let key else { return }
+        guard try !database.read({ db in try isKnown(key, in: db) }), let key else { return }
         try database.write { db in
             // Another process may have been faster.
             guard try !isKnown(key, in: db) else { return }
-            try db.execute(
-                sql: "INSERT INTO meta (key, value) VALUES (?, ?)",
-                arguments: [Self.checkKey, key.check]
-            )
+            try db.set(checkKey, to: key.check)
         }
     }
 
     private static func isKnown(_ key: IdentifierKey?, in db: Database) throws -> Bool {
         let attempt = "open the member database"
-        let stored = try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [checkKey])
-        switch (stored, key) {
-        case (nil, nil): return true
-        case (let stored?, let key?) where stored == key.check: return true
-        case (_?, _): throw ClubError(.wrongIdentifierKey, attempting: attempt)
-        case (nil, _?):
-            let isUsed = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM member)") ?? false
-            guard !isUsed else { throw ClubError(.wrongIdentifierKey, attempting: attempt) }
-            return false
-        }
+        let stored = try db.setting(checkKey)
+        if stored == key?.check { return true }
+        guard try stored == nil && !db.has("member") else { throw ClubError(.wrongIdentifierKey, attempting: attempt) }
+        return false
     }
 }

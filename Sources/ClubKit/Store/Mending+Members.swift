@@ -9,29 +9,18 @@ extension Mending {
         for id in try Int64.fetchAll(db, sql: "SELECT id FROM member WHERE facts IS NOT NULL") {
             guard let row = try db.members.row(id: id) else { continue }
             if let facts = try? row.facts(), facts.latestTime < Stamp.latestTime { continue }
-            let tags = try String.fetchOne(db, sql: "SELECT tags FROM member WHERE id = ?", arguments: [id])
-            let facts = try rebuilt(
-                row.member,
-                row.origin,
-                exists: row.exists,
-                ended: row.ended,
-                Extras(
-                    blocked: row.blocked,
-                    expiresAt: row.expiresAt,
-                    visitsLeft: row.visitsLeft,
-                    tags: tags,
-                    mergedInto: row.mergedInto,
-                    claim: row.claim
-                )
-            )
-            try db.execute(sql: "UPDATE member SET facts = '{}' WHERE id = ?", arguments: [id])
-            try transaction.members.save(facts, of: id)
+            var shown = Shown(row)
+            shown.tags = try String.fetchOne(db, sql: "SELECT tags FROM member WHERE id = ?", arguments: [id])
+            try write(shown, of: id)
             note("members lost notes and former values; what is shown of them was kept", 1, isLoss: true)
         }
     }
 
-    /// What is shown of a member beside the base values.
-    struct Extras {
+    struct Shown {
+        var member: Member
+        var origin = Stamp(time: 0, device: Stamp.legacyDevice)
+        var exists = true
+        var ended: Int64 = -1
         var blocked: String?
         var expiresAt: Int64?
         var visitsLeft: Int?
@@ -40,38 +29,38 @@ extension Mending {
         var claim: (visits: Int, at: Int64)?
     }
 
-    /// Facts that show what was shown.
-    func rebuilt(
-        _ member: Member,
-        _ origin: Stamp,
-        exists: Bool,
-        ended: Int64,
-        _ extras: Extras
-    ) throws -> MemberFacts {
+    /// Replaces what was said of a member by facts that show this.
+    func write(_ shown: Shown, of id: Int64) throws {
+        let facts = try rebuilt(shown)
+        try db.execute(sql: "UPDATE member SET facts = '{}' WHERE id = ?", arguments: [id])
+        try transaction.members.save(facts, of: id)
+    }
+
+    private func rebuilt(_ shown: Shown) throws -> MemberFacts {
         var facts = MemberFacts()
-        if ended >= 0 { facts.delete(Stamp(time: ended, device: transaction.device.id)) }
-        guard exists else {
-            if ended < 0 { facts.delete(try transaction.nextStamp()) }
+        if shown.ended >= 0 { facts.delete(Stamp(time: shown.ended, device: transaction.device.id)) }
+        guard shown.exists else {
+            if shown.ended < 0 { facts.delete(try transaction.nextStamp()) }
             return facts
         }
-        let added = Timestamp.microseconds(Date(timeIntervalSince1970: member.timeStampAdded)) ?? 0
-        let origin = facts.isAlive(origin) ? origin : try transaction.nextStamp()
+        let added = Timestamp.microseconds(Date(timeIntervalSince1970: shown.member.timeStampAdded)) ?? 0
+        let origin = facts.isAlive(shown.origin) ? shown.origin : try transaction.nextStamp()
         facts.join(
             .plain(
                 origin: origin,
                 addedAt: added,
-                username: member.username,
-                fields: member.fields,
-                claim: extras.claim
+                username: shown.member.username,
+                fields: shown.member.fields,
+                claim: shown.claim
             )
         )
-        if let reason = extras.blocked { facts.set(SystemValues.Name.blocked, .string(reason), origin) }
-        if let time = extras.expiresAt { facts.set(SystemValues.Name.expires, .int(Int(time)), origin) }
-        if let target = extras.mergedInto { facts.set(SystemValues.Name.mergedInto, .string(target), origin) }
-        if let text = extras.tags, let tags = try? JSONDecoder().decode([FieldValue].self, from: Data(text.utf8)) {
+        if let reason = shown.blocked { facts.set(SystemValues.Name.blocked, .string(reason), origin) }
+        if let time = shown.expiresAt { facts.set(SystemValues.Name.expires, .int(Int(time)), origin) }
+        if let target = shown.mergedInto { facts.set(SystemValues.Name.mergedInto, .string(target), origin) }
+        if let text = shown.tags, let tags = try? JSONDecoder().decode([FieldValue].self, from: Data(text.utf8)) {
             for case .string(let tag) in tags { facts.setTag(tag, true, origin) }
         }
-        if let left = extras.visitsLeft {
+        if let left = shown.visitsLeft {
             // What was bought from now on, so that all visits before are paid for.
             facts.add(MemberFacts.Pack(try transaction.nextStamp(), visits: left))
         }
@@ -89,22 +78,21 @@ extension Mending {
                     AND NOT EXISTS (SELECT 1 FROM member WHERE id = member_id)
                 """
         )
-        let missing = try Int64.fetchAll(
-            db,
-            sql: """
+        let missing =
+            try db.values(
+                """
                 SELECT member_id FROM visit WHERE NOT EXISTS (SELECT 1 FROM member WHERE id = member_id)
                 UNION SELECT member_id FROM receipt
                 WHERE member_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM member WHERE id = member_id)
                 """
-        )
+            ) as [Int64]
         for id in missing { try mendMissingMember(id) }
     }
 
     mutating func mendMissingMember(_ id: Int64) throws {
-        var member = Member(userId: "recovered-\(id)")
-        var extras = Extras()
+        var shown = Shown(member: Member(userId: "recovered-\(id)"))
         if let image = try image(of: id), try db.members.row(userID: image.member.userId) == nil {
-            (member, extras) = image
+            shown = image
             note("members who were missing are there again, as they were when they changed last", 1)
         } else {
             note(
@@ -113,24 +101,23 @@ extension Mending {
                 isLoss: true
             )
         }
-        if member.timeStampAdded == 0 {
-            let at = try Int64.fetchOne(
-                db,
-                sql: """
+        if shown.member.timeStampAdded == 0 {
+            let at =
+                try db.value(
+                    """
                     SELECT coalesce((SELECT min(at) FROM visit WHERE member_id = ?1),
                         (SELECT min(at) FROM receipt WHERE member_id = ?1))
                     """,
-                arguments: [id]
-            )
-            member.timeStampAdded = Timestamp.seconds(at ?? 0)
+                    [id]
+                ) as Int64?
+            shown.member.timeStampAdded = Timestamp.seconds(at ?? 0)
         }
-        let origin = try origin(id) ?? transaction.nextStamp()
-        let facts = try rebuilt(member, origin, exists: true, ended: -1, extras)
+        shown.origin = try origin(id) ?? transaction.nextStamp()
         try db.execute(
             sql: "INSERT INTO member (id, user_id, added_at, status, facts) VALUES (?, ?, 0, 1, '{}')",
-            arguments: [id, member.userId]
+            arguments: [id, shown.member.userId]
         )
-        try transaction.members.save(facts, of: id)
+        try write(shown, of: id)
     }
 
     /// The creation that a member's visits tell of, or the first tap of which only the receipt is left.
@@ -139,11 +126,11 @@ extension Mending {
             guard let row = try Row.fetchOne(db, sql: sql, arguments: [id]) else { continue }
             return Stamp(time: try row.value(0), device: try row.optional(1) ?? Stamp.legacyDevice)
         }
-        let at = try Int64.fetchOne(
-            db,
-            sql: "SELECT min(at) FROM receipt WHERE member_id = ? AND outcome IN ('created', 'visit')",
-            arguments: [id]
-        )
+        let at =
+            try db.value(
+                "SELECT min(at) FROM receipt WHERE member_id = ? AND outcome IN ('created', 'visit')",
+                [id]
+            ) as Int64?
         guard let at else { return nil }
         return Stamp(
             time: try freeTime(near: at, of: transaction.device.id, in: "visit"),
@@ -152,29 +139,44 @@ extension Mending {
     }
 
     /// The latest values that the journal of changes has of a member.
-    private func image(of id: Int64) throws -> (member: Member, Extras)? {
-        let text = try String.fetchOne(
-            db,
-            sql: "SELECT before FROM change WHERE member_id = ? AND before IS NOT NULL ORDER BY seq DESC LIMIT 1",
-            arguments: [id]
-        )
+    private func image(of id: Int64) throws -> Shown? {
+        let text =
+            try db.value(
+                "SELECT before FROM change WHERE member_id = ? AND before IS NOT NULL ORDER BY seq DESC LIMIT 1",
+                [id]
+            ) as String?
         return try text.flatMap { try image($0) }
     }
 
     /// The values that a row of the journal of changes has of a member.
-    func image(_ text: String) throws -> (member: Member, Extras)? {
+    func image(_ text: String) throws -> Shown? {
         guard let values = try? JSONDecoder().decode([FieldValue].self, from: Data(text.utf8)),
             values.count >= 10, case .string(let userID) = values[0], MemberID.isUsable(userID)
         else { return nil }
-        var member = Member(userId: userID)
-        if case .string(let name) = values[1] { member.username = name } else { member.username = nil }
-        if case .int(let time) = values[2] { member.timeStampAdded = Timestamp.seconds(Int64(time)) }
-        if case .object(let fields) = values[5] { member.fields = fields }
-        var extras = Extras()
-        if case .string(let reason) = values[6] { extras.blocked = reason }
-        if case .int(let time) = values[7] { extras.expiresAt = Int64(time) }
-        if case .int(let left) = values[8] { extras.visitsLeft = left }
-        if case .array = values[9] { extras.tags = try MemberRow.json(values[9]) }
-        return (member, extras)
+        var shown = Shown(member: Member(userId: userID))
+        if case .string(let name) = values[1] { shown.member.username = name } else { shown.member.username = nil }
+        if case .int(let time) = values[2] { shown.member.timeStampAdded = Timestamp.seconds(Int64(time)) }
+        if case .object(let fields) = values[5] { shown.member.fields = fields }
+        if case .string(let reason) = values[6] { shown.blocked = reason }
+        if case .int(let time) = values[7] { shown.expiresAt = Int64(time) }
+        if case .int(let left) = values[8] { shown.visitsLeft = left }
+        if case .array = values[9] { shown.tags = try MemberRow.json(values[9]) }
+        return shown
+    }
+}
+
+extension Mending.Shown {
+    init(_ row: MemberRow) {
+        self.init(
+            member: row.member,
+            origin: row.origin,
+            exists: row.exists,
+            ended: row.ended,
+            blocked: row.blocked,
+            expiresAt: row.expiresAt,
+            visitsLeft: row.visitsLeft,
+            mergedInto: row.mergedInto,
+            claim: row.claim
+        )
     }
 }

@@ -12,8 +12,7 @@ extension Mending {
             guard let row = try db.members.row(id: id) else { continue }
             switch row.status {
             case .present:
-                guard let text = images[id], var (member, extras) = try image(text),
-                    member.userId == row.member.userId
+                guard let text = images[id], var shown = try image(text), shown.member.userId == row.member.userId
                 else {
                     note(
                         """
@@ -24,39 +23,32 @@ extension Mending {
                         isLoss: true
                     )
                     let origin = try origin(of: row, nil, nil)
-                    if origin != row.origin {
-                        try write(try rebuilt(row.member, origin, exists: true, ended: -1, Extras()), of: id)
-                    }
+                    if origin != row.origin { try write(Shown(member: row.member, origin: origin), of: id) }
                     continue
                 }
                 note("members' latest changes, notes and former values", 1, isLoss: true)
                 // The index of names is newer than the journal.
-                member.username = row.member.username ?? member.username
-                extras.claim = try claim(text, of: row)
-                let origin = try origin(of: row, member, extras.claim)
-                try write(try rebuilt(member, origin, exists: true, ended: -1, extras), of: id)
+                shown.member.username = row.member.username ?? shown.member.username
+                shown.claim = try claim(text, of: row)
+                shown.origin = try origin(of: row, shown.member, shown.claim)
+                try write(shown, of: id)
             case .gone:
                 note("deleted members' former values; they stay deleted", 1, isLoss: true)
-                try write(try rebuilt(row.member, row.origin, exists: false, ended: -1, Extras()), of: id)
+                try write(Shown(member: row.member, exists: false), of: id)
             case .merged:
                 note(
                     "joined members' fields, totals from files and what else was said of them; they stay joined",
                     1,
                     isLoss: true
                 )
-                let extras = Extras(mergedInto: row.mergedInto)
                 let origin = try origin(of: row, nil, nil)
-                try write(try rebuilt(row.member, origin, exists: true, ended: -1, extras), of: id)
+                try write(Shown(member: row.member, origin: origin, mergedInto: row.mergedInto), of: id)
             }
         }
     }
 
     /// When a member who is there was created, whose row told it: by the visits, if there are any.
-    private func origin(
-        of row: MemberRow,
-        _ known: Member?,
-        _ claim: (visits: Int, at: Int64)?
-    ) throws -> Stamp {
+    private func origin(of row: MemberRow, _ known: Member?, _ claim: (visits: Int, at: Int64)?) throws -> Stamp {
         var origin = row.origin
         let latest = try LogicalTimes.clock(in: db) ?? 0
         if origin.time == 0 {
@@ -92,11 +84,6 @@ extension Mending {
         return origin
     }
 
-    private func write(_ facts: MemberFacts, of id: Int64) throws {
-        try db.execute(sql: "UPDATE member SET facts = '{}' WHERE id = ?", arguments: [id])
-        try transaction.members.save(facts, of: id)
-    }
-
     /// The values before the latest change of each of these members who were there then.
     private func images(of ids: Set<Int64>) throws -> [Int64: String] {
         var images: [Int64: String] = [:]
@@ -115,14 +102,14 @@ extension Mending {
             case .int(let total) = values[3], case .int(let at) = values[4], (0...Timestamp.latest).contains(Int64(at))
         else { return nil }
         // Of a member to whom others are joined their visits are in the total.
-        let ledger = try Int.fetchOne(
-            db,
-            sql: """
+        let ledger =
+            try db.value(
+                """
                 SELECT count(*) FROM visit WHERE at <= ?2 AND member_id IN (
                     SELECT ?1 UNION SELECT id FROM member WHERE merged_into = ?3)
                 """,
-            arguments: [row.id, at, row.member.userId]
-        )
+                [row.id, at, row.member.userId]
+            ) as Int?
         return total > ledger ?? 0 ? (total, Int64(at)) : nil
     }
 }

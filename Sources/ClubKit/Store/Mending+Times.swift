@@ -30,9 +30,7 @@ extension Mending {
                 WHERE NOT born \(LogicalTimes.isPossible)
                 """
         )
-        if try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM card WHERE NOT hlc \(LogicalTimes.isPossible))")
-            ?? false
-        {
+        if try db.has("card WHERE NOT hlc \(LogicalTimes.isPossible)") {
             let now = try transaction.nextStamp()
             try note(
                 "cards are their members' from now on",
@@ -44,10 +42,7 @@ extension Mending {
     }
 
     private mutating func mendTimes(of table: String, key: String) throws {
-        let rows = try Row.fetchAll(
-            db,
-            sql: "SELECT device_id, at, \(key) FROM \(table) WHERE NOT hlc \(LogicalTimes.isPossible)"
-        )
+        let rows = try db.rows("SELECT device_id, at, \(key) FROM \(table) WHERE NOT hlc \(LogicalTimes.isPossible)")
         for row in rows {
             let device: UUID = try row.value(0)
             let time = try freeTime(near: try row.value(1), of: device, in: table)
@@ -63,12 +58,11 @@ extension Mending {
 
     /// A creation was when the visits state that were made under it, else when the member was added.
     private mutating func mendOrigins() throws {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT id, facts IS NULL FROM member
-                WHERE NOT origin_hlc \(LogicalTimes.isPossible) OR ended_hlc NOT BETWEEN -1 AND \(Stamp.latestTime - 1)
-                """
+        let rows = try db.rows(
+            """
+            SELECT id, facts IS NULL FROM member
+            WHERE NOT origin_hlc \(LogicalTimes.isPossible) OR ended_hlc NOT BETWEEN -1 AND \(Stamp.latestTime - 1)
+            """
         )
         for stored in rows {
             let (id, isPlain): (Int64, Bool) = (try stored.value(0), try stored.value(1))
@@ -78,11 +72,11 @@ extension Mending {
             let added = Timestamp.microseconds(Date(timeIntervalSince1970: row.member.timeStampAdded)) ?? 0
             var origin = row.origin
             if !(0..<Stamp.latestTime).contains(origin.time) {
-                let born = try Int64.fetchOne(
-                    db,
-                    sql: "SELECT max(born) FROM visit WHERE member_id = ? AND born \(LogicalTimes.isPossible)",
-                    arguments: [id]
-                )
+                let born =
+                    try db.value(
+                        "SELECT max(born) FROM visit WHERE member_id = ? AND born \(LogicalTimes.isPossible)",
+                        [id]
+                    ) as Int64?
                 if let born {
                     origin.time = born
                 } else if origin.isLegacy {
@@ -103,10 +97,7 @@ extension Mending {
 
     /// An erasure was before whoever is there under that identifier began, else it counts from now on.
     private mutating func mendErasures() throws {
-        let rows = try Row.fetchAll(
-            db,
-            sql: "SELECT salt, hash FROM erased WHERE NOT hlc \(LogicalTimes.isPossible)"
-        )
+        let rows = try Row.fetchAll(db, sql: "SELECT salt, hash FROM erased WHERE NOT hlc \(LogicalTimes.isPossible)")
         guard !rows.isEmpty else { return }
         let now = try transaction.nextStamp().time
         var times: [[Data]: Int64] = [:]
@@ -136,10 +127,7 @@ extension Mending {
         // Far enough from the end that there is a free one.
         let limit = Stamp.latestTime - (1 << 32)
         var time = min(Stamp.time(milliseconds: at / 1000, counter: 0), limit)
-        while try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE device_id = ? AND hlc = ?)"),
-            arguments: [device, time]
-        ) ?? false {
+        while try db.has("\(table) WHERE device_id = ? AND hlc = ?", [device, time]) {
             // The largest counter is that of files.
             time &+= time & 0xFFFF == 0xFFFE ? 2 : 1
         }

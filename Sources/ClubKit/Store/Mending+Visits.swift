@@ -5,13 +5,12 @@ import ReaderKit
 /// Visits and the receipts of taps, put right from one another.
 extension Mending {
     mutating func mendVisitsAndReceipts() throws {
-        let missing = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT event_id, at, reader, backend, member_id FROM receipt
-                WHERE outcome IN ('created', 'visit') AND member_id IS NOT NULL
-                    AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
-                """
+        let missing = try db.rows(
+            """
+            SELECT event_id, at, reader, backend, member_id FROM receipt
+            WHERE outcome IN ('created', 'visit') AND member_id IS NOT NULL
+                AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
+            """
         )
         for receipt in missing {
             let at: Int64 = try receipt.value(1)
@@ -32,22 +31,16 @@ extension Mending {
             touched.insert(id)
             note("visits that were acknowledged are in the ledger again", 1)
         }
-        try note(
-            "receipts say again that the tap was counted",
-            changing: """
-                UPDATE receipt SET outcome = 'visit', reason_code = NULL, reason = NULL
-                WHERE outcome NOT IN ('created', 'visit')
-                    AND EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
-                """
-        )
-        try note(
-            "receipts name the member of the ledger again",
-            changing: """
-                UPDATE receipt SET member_id = (SELECT member_id FROM visit WHERE visit.event_id = receipt.event_id)
-                WHERE member_id IS NOT (SELECT member_id FROM visit WHERE visit.event_id = receipt.event_id)
-                    AND EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
-                """
-        )
+        let isCounted = "EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)"
+        let holder = "(SELECT member_id FROM visit WHERE visit.event_id = receipt.event_id)"
+        try note([
+            "receipts say again that the tap was counted": """
+            UPDATE receipt SET outcome = 'visit', reason_code = NULL, reason = NULL
+            WHERE outcome NOT IN ('created', 'visit') AND \(isCounted)
+            """,
+            "receipts name the member of the ledger again":
+                "UPDATE receipt SET member_id = \(holder) WHERE member_id IS NOT \(holder) AND \(isCounted)",
+        ])
         try note(
             "receipts of taps that are in the ledger were written again",
             changing: """
@@ -65,10 +58,35 @@ extension Mending {
             isLoss: true,
             changing: """
                 UPDATE receipt SET outcome = 'rejected', reason_code = ?, reason = ?, member_id = NULL
-                WHERE outcome IN ('created', 'visit')
-                    AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
+                WHERE outcome IN ('created', 'visit') AND NOT \(isCounted)
                 """,
             [Rejection.erased.code.rawValue, Rejection.erased.message]
         )
+    }
+    // MARK: The state of scenarios, and the inbox
+
+    mutating func mendScenarios() throws {
+        try note(
+            [
+                "settlements of executions in no possible state were removed":
+                    "DELETE FROM scenario_settlement WHERE state NOT IN ('delivered', 'refunded', 'redeemed')",
+                "settlements of executions that are not there were removed":
+                    "DELETE FROM scenario_settlement WHERE \(IntegrityQuestion.withoutExecution)",
+                "messages that could not be read were removed": "DELETE FROM message WHERE NOT json_valid(content)",
+            ],
+            isLoss: true
+        )
+        try note([
+            "executions that are not there are not to be delivered any more":
+                "DELETE FROM scenario_undelivered WHERE \(IntegrityQuestion.withoutExecution)",
+            "executions of scenarios count, or do not, as what became of them says": """
+            UPDATE scenario_execution AS e SET counts = (\(IntegrityQuestion.executionCounts))
+            WHERE counts IS NOT (\(IntegrityQuestion.executionCounts))
+            """,
+            "messages wait to be replayed":
+                "UPDATE message SET state = 'dead' WHERE state NOT IN ('pending', 'done', 'dead')",
+        ])
+        // They are counted anew when they are needed.
+        try db.execute(sql: "DELETE FROM scenario_count")
     }
 }

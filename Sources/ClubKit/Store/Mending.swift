@@ -8,17 +8,35 @@ struct Mending {
     let transaction: StoreTransaction
     var db: Database { transaction.db }
     var mended: [String] = []
-    private(set) var lost: [String] = []
+    private var lost: [String]
 
-    init(_ transaction: StoreTransaction) {
-        self.transaction = transaction
-    }
-
+    /// Does it, and says so in the audit log.
+    ///
     /// - Parameters:
+    ///   - remark: put before what was mended in the audit log.
     ///   - reindexing: whether the indexes are damaged.
+    ///   - lost: what is known to be lost.
     ///   - named: members of whose rows there is only what the indexes had.
     ///   - visits: how many visits there were, if that is known and some may be missing.
-    mutating func run(reindexing: Bool, named: [Int64] = [], visits: Int? = nil) throws {
+    static func run(
+        _ transaction: StoreTransaction,
+        _ context: ActionContext,
+        remark: [String] = [],
+        reindexing: Bool = false,
+        lost: [String] = [],
+        named: [Int64] = [],
+        visits: Int? = nil
+    ) throws -> (mended: [String], lost: [String]) {
+        var mending = Mending(transaction: transaction, lost: lost)
+        try mending.run(reindexing, named, visits)
+        let detail = ["mended": remark + mending.mended, "lost": mending.lost].mapValues { texts in
+            FieldValue.array(texts.map { .string($0) })
+        }
+        try transaction.audit(.repaired, of: nil, context, detail: detail)
+        return (mending.mended, mending.lost)
+    }
+
+    private mutating func run(_ reindexing: Bool, _ named: [Int64], _ visits: Int?) throws {
         try note("permits to change the ledger were withdrawn", changing: "DELETE FROM ledger_permit")
         try db.execute(sql: "INSERT INTO ledger_permit (purpose) VALUES ('repair')")
         for object in try DatabaseSchema.missing(in: db) {
@@ -77,6 +95,11 @@ struct Mending {
         note(text, db.changesCount, isLoss: isLoss)
     }
 
+    /// - Parameter changes: what is done by which SQL.
+    mutating func note(_ changes: KeyValuePairs<String, String>, isLoss: Bool = false) throws {
+        for (text, sql) in changes { try note(text, isLoss: isLoss, changing: sql) }
+    }
+
     private mutating func summarise() {
         for one in counts {
             let text = "\(one.count) \(one.text)"
@@ -87,42 +110,27 @@ struct Mending {
     // MARK: Steps
 
     private mutating func mendValues() throws {
+        let isNoObject = "CASE WHEN json_valid(fields) THEN json_type(fields) <> 'object' ELSE 1 END"
         try note(
-            "visits got a source",
-            changing: "UPDATE visit SET source = 'card' WHERE source NOT IN ('card', 'manual')"
-        )
-        try note(
-            "entries of the audit log lost particulars that could not be read",
-            isLoss: true,
-            changing: "UPDATE audit SET detail = NULL WHERE detail IS NOT NULL AND NOT json_valid(detail)"
-        )
-        try note(
-            "receipts lost notices that could not be read",
-            isLoss: true,
-            changing: "UPDATE receipt SET notices = NULL WHERE notices IS NOT NULL AND NOT json_valid(notices)"
-        )
-        try note(
-            "members lost tags that could not be read",
-            isLoss: true,
-            changing: "UPDATE member SET tags = NULL WHERE tags IS NOT NULL AND NOT json_valid(tags) AND facts IS NULL"
+            [
+                "entries of the audit log lost particulars that could not be read":
+                    "UPDATE audit SET detail = NULL WHERE detail IS NOT NULL AND NOT json_valid(detail)",
+                "receipts lost notices that could not be read":
+                    "UPDATE receipt SET notices = NULL WHERE notices IS NOT NULL AND NOT json_valid(notices)",
+                "members lost tags that could not be read":
+                    "UPDATE member SET tags = NULL WHERE tags IS NOT NULL AND NOT json_valid(tags) AND facts IS NULL",
+                "members lost custom fields that could not be read":
+                    "UPDATE member SET fields = '{}' WHERE facts IS NULL AND \(isNoObject)",
+            ],
+            isLoss: true
         )
         // Where facts are kept, tags and fields follow from them.
         try db.execute(sql: "UPDATE member SET tags = NULL WHERE tags IS NOT NULL AND NOT json_valid(tags)")
-        try note(
-            "members lost custom fields that could not be read",
-            isLoss: true,
-            changing: """
-                UPDATE member SET fields = '{}' WHERE facts IS NULL
-                    AND CASE WHEN json_valid(fields) THEN json_type(fields) <> 'object' ELSE 1 END
-                """
-        )
-        try db.execute(
-            sql: """
-                UPDATE member SET fields = '{}'
-                WHERE CASE WHEN json_valid(fields) THEN json_type(fields) <> 'object' ELSE 1 END
-                """
-        )
-        try note("members got a state", changing: "UPDATE member SET status = 0 WHERE status NOT IN (0, 1, 2)")
+        try db.execute(sql: "UPDATE member SET fields = '{}' WHERE \(isNoObject)")
+        try note([
+            "visits got a source": "UPDATE visit SET source = 'card' WHERE source NOT IN ('card', 'manual')",
+            "members got a state": "UPDATE member SET status = 0 WHERE status NOT IN (0, 1, 2)",
+        ])
     }
 
     /// Members whose shown values have to be computed again.
@@ -150,13 +158,12 @@ struct Mending {
     /// Makes every list look at all members again.
     private mutating func resetJournal() throws {
         let latest =
-            try Int64.fetchOne(
-                db,
-                sql: """
-                    SELECT max(coalesce((SELECT max(seq) FROM change), 0),
-                        coalesce((SELECT max(change_seq) FROM member), 0))
-                    """
-            ) ?? 0
+            try db.value(
+                """
+                SELECT max(coalesce((SELECT max(seq) FROM change), 0),
+                    coalesce((SELECT max(change_seq) FROM member), 0))
+                """
+            ) as Int64? ?? 0
         try db.execute(sql: "DELETE FROM change")
         mended.append("lists of members begin anew")
         // A number is left out, so that whoever follows the journal knows that something is missing.

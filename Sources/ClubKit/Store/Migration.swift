@@ -87,18 +87,13 @@ public typealias VersionMigrationChangeBlock = (Migration) -> Void
 
 /// One step of an application's migrations, with its number.
 public struct MigrationChange: @unchecked Sendable {
+    /// The number of the step, from 1 on.
+    public let version: UInt64
+
     // The block is not Sendable, so that it can be written where the application's state is. This is safe to send since
     // nobody outside this module can reach it and the club calls it in one place only: on the queue of
     // Club.setDispatchQueue, never two calls at a time.
     let changeBlock: VersionMigrationChangeBlock
-
-    /// The number of the step, from 1 on.
-    public let version: UInt64
-
-    init(version: UInt64, changeBlock: @escaping VersionMigrationChangeBlock) {
-        self.version = version
-        self.changeBlock = changeBlock
-    }
 }
 
 /// A record in a ``Migration``.
@@ -121,15 +116,13 @@ public final class MigrationObject {
     }
 }
 
-/// What ``Migration`` needs of the store.
 extension MemberStore {
     private static let versionKey = "recordVersion"
 
     /// The last step of the application's migrations that the records have seen; 0 if there was none.
     func recordVersion() async throws(ClubError) -> UInt64 {
         try await read("read the version of the records") { db in
-            try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [Self.versionKey])
-                .flatMap { UInt64($0) } ?? 0
+            try db.setting(Self.versionKey).flatMap { UInt64($0) } ?? 0
         }
     }
 
@@ -145,13 +138,7 @@ extension MemberStore {
                     for (name, value) in values { facts.set(name, value, stamp) }
                 }
             }
-            try transaction.db.execute(
-                sql: """
-                    INSERT INTO meta (key, value) VALUES (?, ?)
-                    ON CONFLICT (key) DO UPDATE SET value = excluded.value
-                    """,
-                arguments: [Self.versionKey, "\(version)"]
-            )
+            try transaction.db.set(Self.versionKey, to: "\(version)")
         }
     }
 }

@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A value for a parameter of a statement.
 enum BoundValue {
     case null
     case integer(Int64)
@@ -13,9 +12,7 @@ enum BoundValue {
 
     static func optional(_ text: String?) -> BoundValue { text.map(BoundValue.text) ?? .null }
 
-    /// Binds the value; SQLite makes a copy.
-    ///
-    /// - Returns: SQLite's result code.
+    /// Binds the value, which SQLite copies, and returns the result code.
     fileprivate func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         // SQLITE_TRANSIENT, which is a macro.
         let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
@@ -56,11 +53,7 @@ extension Database {
     /// a transaction.
     ///
     /// - Parameter read: must not run the same statement again.
-    func first<Value>(
-        _ sql: String,
-        _ values: [BoundValue],
-        _ read: (StatementRow) throws -> Value
-    ) throws -> Value? {
+    func first<Value>(_ sql: String, _ values: [BoundValue], _ read: (StatementRow) throws -> Value) throws -> Value? {
         let statement = try cachedStatement(sql: sql)
         let handle = statement.sqliteStatement
         assert(values.count == sqlite3_bind_parameter_count(handle))

@@ -66,11 +66,6 @@ public struct RepairOffer: Sendable, Hashable {
     /// The number of visits only in the snapshot, without undone ones.
     public var visitsOnlyInSnapshot = 0
 
-    init(snapshot: URL, madeAt: Date) {
-        self.snapshot = snapshot
-        self.madeAt = madeAt
-    }
-
     /// The data that is lost with the snapshot, in words.
     public var lostWithSnapshot: [String] {
         let since = "since \(madeAt.formatted(.iso8601))"

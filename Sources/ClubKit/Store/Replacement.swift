@@ -5,7 +5,6 @@ import GRDB
 /// What a repaired file says of the damaged one whose place it is to take: the checksums of the file and its log, and
 /// the name of the copy that is kept. It is a row of `meta` until the repaired file is opened in its place.
 struct Replacement: Equatable {
-    /// The key of the row.
     static let key = "replaces"
 
     let file: String
@@ -49,20 +48,13 @@ struct Replacement: Equatable {
 
     /// Marks a repaired database, the last thing that is done to it. It has no log from then on.
     func mark(_ database: String, _ attempt: String) throws(ClubError) {
-        do {
+        try ClubError.wrapping(attempt) {
             let queue = try DatabaseQueue(path: database)
             try queue.inDatabase { db in
-                guard try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE") == "delete" else {
-                    throw ClubError(.other, attempting: attempt, detail: "the repaired file keeps a log")
-                }
-                try db.execute(
-                    sql: "REPLACE INTO meta (key, value) VALUES (?, ?)",
-                    arguments: [Self.key, "\(file) \(log ?? "-") \(kept)"]
-                )
+                try db.endLog(attempt, "the repaired file")
+                try db.set(Self.key, to: "\(file) \(log ?? "-") \(kept)")
             }
             try queue.close()
-        } catch {
-            throw ClubError(error, attempting: attempt)
         }
     }
 
@@ -80,14 +72,9 @@ struct Replacement: Equatable {
 
     /// The mark of a sound database.
     private static func read(_ file: String) -> String? {
-        var configuration = Configuration()
-        configuration.readonly = true
-        return try? DatabaseQueue(path: file, configuration: configuration).read { db in
-            guard
-                let text = try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [key]),
-                try String.fetchAll(db, sql: "PRAGMA integrity_check(1)") == ["ok"]
-            else { return nil }
-            return text
+        try? MemberStore.openToRead(file).read { db in
+            let text = try db.setting(key)
+            return try String.fetchAll(db, sql: "PRAGMA integrity_check(1)") == ["ok"] ? text : nil
         }
     }
 
@@ -96,14 +83,7 @@ struct Replacement: Equatable {
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var hash = SHA256()
-        var buffer = [UInt8](repeating: 0, count: 1 << 20)
-        while true {
-            let count = Foundation.read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return nil }
-            if count == 0 { break }
-            hash.update(data: buffer[..<count])
-        }
+        guard (try? DatabaseFiles.read(descriptor, { hash.update(data: $0) })) != nil else { return nil }
         return hash.finalize().map { String(format: "%02x", $0) }.joined()
     }
 }

@@ -1,3 +1,5 @@
+import GRDB
+
 /// The creations of members, and under which of them visits were made, where rows are gone that told it.
 ///
 /// To a merge a creation at no time is one of a file without logical times, or one that every deletion is later than; so
@@ -35,64 +37,61 @@ extension Rescue {
     /// Gives members of whom only names are left the creation that their visits tell of, and visits of which only the
     /// indexes told the creation of their member.
     func settleOrigins() throws {
-        if isOfFirstSchema {
+        if try isFirstSchema || lacksCreations() {
             // Its members were made by their first visits; all of those that can be had are there by now.
             try target.execute(
-                """
-                INSERT INTO ledger_permit (purpose) VALUES ('migration');
-                \(DatabaseSchema.originsOfMembers);
-                UPDATE visit SET born = \(Self.unknownBirth);
-                DELETE FROM ledger_permit
-                """
+                sql: """
+                    INSERT INTO ledger_permit (purpose) VALUES ('migration');
+                    \(DatabaseSchema.originsOfMembers);
+                    UPDATE visit SET born = \(Self.unknownBirth);
+                    DELETE FROM ledger_permit
+                    """
             )
         }
-        try target.execute("CREATE TEMP TABLE named (id INTEGER PRIMARY KEY)")
-        guard let insert = target.statement("INSERT OR IGNORE INTO named (id) VALUES (?)") else { return }
-        for id in named {
-            insert.bind(.int(id), at: 1)
-            _ = insert.step()
-            insert.reset()
-        }
+        try target.execute(sql: "CREATE TEMP TABLE named (id INTEGER PRIMARY KEY)")
+        for id in named { try target.execute(sql: "INSERT OR IGNORE INTO named (id) VALUES (?)", arguments: [id]) }
         try target.execute(
-            """
-            -- Only theirs: that nobody knows when a member came is what many files say.
-            UPDATE member SET added_at = coalesce((SELECT min(at) FROM visit WHERE member_id = member.id), 0)
-            WHERE id IN (SELECT id FROM temp.named) AND added_at = 0;
-            UPDATE member SET (origin_hlc, origin_device) = (\(Self.firstVisit(of: "member.id")))
-            WHERE id IN (SELECT id FROM temp.named) AND EXISTS (SELECT 1 FROM visit WHERE member_id = member.id);
-            UPDATE member SET (origin_hlc, origin_device) = (\(Self.namedOrigin(of: "member.id")))
-            WHERE id IN (SELECT id FROM temp.named) AND EXISTS (\(Self.namedOrigin(of: "member.id")));
-            DROP TABLE temp.named;
-            -- The earliest that each device can have known of a member.
-            CREATE TEMP TABLE first AS SELECT member_id, device_id, min(hlc) AS hlc FROM visit
-                WHERE member_id IN (SELECT member_id FROM visit WHERE born = \(Self.unknownBirth))
-                GROUP BY member_id, device_id;
-            CREATE INDEX temp.first_by_member ON first (member_id, device_id);
-            INSERT INTO ledger_permit (purpose) VALUES ('repair');
-            UPDATE visit SET born = coalesce(
-                (SELECT CASE
-                    -- What was before the member was deleted does not count again.
-                    WHEN visit.hlc <= ended_hlc THEN visit.hlc
-                    -- Nobody names a creation that is yet to be, but that of a file.
-                    WHEN facts IS NULL AND (origin_hlc <= visit.hlc OR origin_device IS NULL) THEN origin_hlc
-                    ELSE (SELECT max(value ->> '$[0][0]')
-                        FROM json_each(CASE WHEN json_valid(facts) THEN facts END, '$.births')
-                        WHERE value ->> '$[0][0]' <= visit.hlc)
-                    END FROM member WHERE member.id = visit.member_id),
-                (SELECT \(Self.before("first.hlc")) FROM temp.first
-                    WHERE first.member_id = visit.member_id AND first.device_id = visit.device_id))
-            WHERE born = \(Self.unknownBirth);
-            DELETE FROM ledger_permit;
-            DROP TABLE temp.first
-            """
+            sql: """
+                -- Only theirs: that nobody knows when a member came is what many files say.
+                UPDATE member SET added_at = coalesce((SELECT min(at) FROM visit WHERE member_id = member.id), 0)
+                WHERE id IN (SELECT id FROM temp.named) AND added_at = 0;
+                UPDATE member SET (origin_hlc, origin_device) = (\(Self.firstVisit(of: "member.id")))
+                WHERE id IN (SELECT id FROM temp.named) AND EXISTS (SELECT 1 FROM visit WHERE member_id = member.id);
+                UPDATE member SET (origin_hlc, origin_device) = (\(Self.namedOrigin(of: "member.id")))
+                WHERE id IN (SELECT id FROM temp.named) AND EXISTS (\(Self.namedOrigin(of: "member.id")));
+                DROP TABLE temp.named;
+                -- The earliest that each device can have known of a member.
+                CREATE TEMP TABLE first AS SELECT member_id, device_id, min(hlc) AS hlc FROM visit
+                    WHERE member_id IN (SELECT member_id FROM visit WHERE born = \(Self.unknownBirth))
+                    GROUP BY member_id, device_id;
+                CREATE INDEX temp.first_by_member ON first (member_id, device_id);
+                INSERT INTO ledger_permit (purpose) VALUES ('repair');
+                UPDATE visit SET born = coalesce(
+                    (SELECT CASE
+                        -- What was before the member was deleted does not count again.
+                        WHEN visit.hlc <= ended_hlc THEN visit.hlc
+                        -- Nobody names a creation that is yet to be, but that of a file.
+                        WHEN facts IS NULL AND (origin_hlc <= visit.hlc OR origin_device IS NULL) THEN origin_hlc
+                        ELSE (SELECT max(value ->> '$[0][0]')
+                            FROM json_each(CASE WHEN json_valid(facts) THEN facts END, '$.births')
+                            WHERE value ->> '$[0][0]' <= visit.hlc)
+                        END FROM member WHERE member.id = visit.member_id),
+                    (SELECT \(Self.before("first.hlc")) FROM temp.first
+                        WHERE first.member_id = visit.member_id AND first.device_id = visit.device_id))
+                WHERE born = \(Self.unknownBirth);
+                DELETE FROM ledger_permit;
+                DROP TABLE temp.first
+                """
         )
     }
 
-    /// Where the list of tables is gone, the rows themselves say so.
-    private var isOfFirstSchema: Bool {
-        isFirstSchema
-            || count("(SELECT 1 FROM visit WHERE born = 0 LIMIT 1)") > 0
-                && count("(SELECT 1 FROM visit WHERE born > 0 LIMIT 1)") == 0
-                && count("(SELECT 1 FROM member WHERE origin_hlc > 0 LIMIT 1)") == 0
+    /// Where the list of tables is gone, the rows themselves say that they are of the first schema.
+    private func lacksCreations() throws -> Bool {
+        try target.value(
+            """
+            SELECT EXISTS (SELECT 1 FROM visit WHERE born = 0) AND NOT EXISTS (SELECT 1 FROM visit WHERE born > 0)
+                AND NOT EXISTS (SELECT 1 FROM member WHERE origin_hlc > 0)
+            """
+        ) ?? false
     }
 }

@@ -9,6 +9,11 @@ import ReaderKit
 /// (``RescueTrees``). Rows that the schema does not allow are left out. Of visits whose rows are gone the indexes have
 /// nearly all, of members the identifiers and names.
 struct Rescue {
+    let source: RescueTrees
+    let target: Database
+    /// Whether the rows are of the first schema, which knew no creations.
+    let isFirstSchema: Bool
+
     /// How many rows were brought over, by table.
     private(set) var rows: [String: Int] = [:]
     /// What could not be read, in words.
@@ -17,94 +22,92 @@ struct Rescue {
     var named: [Int64] = []
     /// How many visits the damaged file had; `nil` if nobody can tell.
     var visits: Int?
-
-    let source: RescueTrees
-    let target: RawDatabase
     /// The tables of which rows are missing.
     private(set) var torn: Set<String> = []
-    /// Whether the rows are of the first schema, which knew no creations.
-    let isFirstSchema: Bool
 
     /// In this order, since rows refer to those of tables before.
     private static let tables = [
         "member", "visit", "undo", "receipt", "card", "erased", "audit", "presented", "scenario_reset",
-        "scenario_event",
-        "scenario_execution", "scenario_settlement", "scenario_undelivered", "message", "change", "clock", "meta",
+        "scenario_event", "scenario_execution", "scenario_settlement", "scenario_undelivered", "message", "change",
+        "clock", "meta",
     ]
 
     /// Tables that are missed in any case. What is not found of the others may have been empty.
     private static let missed: Set = ["member", "visit", "receipt"]
 
-    init(from old: String, to new: String) throws {
-        let isReplaced = try Self.mendFirstPage(of: old, like: new)
-        target = try RawDatabase(new)
-        let listed = try Self.list(of: old, isReplaced: isReplaced)
+    /// - Parameter new: a sound and empty database that nobody uses.
+    static func run(from old: String, to new: String) throws -> Rescue {
+        let listed = try list(of: old, like: new)
         guard let pages = RescuePages(old) else { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
-        source = RescueTrees(pages, Self.tables, listed: listed, like: target)
-        isFirstSchema = listed.map { $0["clock"] == nil } ?? false
-        try target.execute("PRAGMA foreign_keys = OFF; PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
-        for table in Self.tables {
-            switch table {
-            case "clock", "meta": copySettings(table)
-            default: try copy(table, isListed: listed?[table] != nil, isListWhole: listed != nil)
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        return try DatabaseQueue(path: new, configuration: configuration).write { target in
+            let source = try RescueTrees(pages, tables, listed: listed, like: target)
+            let isFirstSchema = listed.map { $0["clock"] == nil } ?? false
+            var rescue = Rescue(source: source, target: target, isFirstSchema: isFirstSchema)
+            for table in tables {
+                switch table {
+                case "clock", "meta": try rescue.copySettings(table)
+                default: try rescue.copy(table, isListed: listed?[table] != nil, isListWhole: listed != nil)
+                }
             }
+            try rescue.copyVisitsFromIndexes()
+            try rescue.copyNamesOfMembers()
+            try rescue.settleOrigins()
+            return rescue
         }
-        try copyVisitsFromIndexes()
-        try copyNamesOfMembers()
-        try settleOrigins()
-        try target.execute("COMMIT")
     }
 
     // MARK: The list of tables
 
-    /// Where the tables and indexes begin; `nil` if the list cannot be read to its end.
-    private static func list(of old: String, isReplaced: Bool) throws -> [String: Int]? {
-        let database = try RawDatabase(old)
-        // Else one damaged line would hide all of them.
-        try? database.execute("PRAGMA writable_schema = ON")
-        // The pages are read without the log.
-        try? database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        guard !isReplaced,
-            let list = database.statement("SELECT name, rootpage FROM sqlite_master WHERE type IN ('table', 'index')")
-        else { return nil }
-        var listed: [String: Int] = [:]
-        var code = list.step()
-        while code == SQLITE_ROW {
-            listed[list.text(0)] = Int(list.int(1))
-            code = list.step()
+    /// Where the tables and indexes begin; `nil` if the list cannot be read to its end. A file whose beginning is no
+    /// database's gets that of a sound one.
+    private static func list(of old: String, like new: String) throws -> [String: Int]? {
+        let (listed, isWhole) = try lines(of: old)
+        guard !listed.isEmpty else {
+            var page = try Data(contentsOf: URL(fileURLWithPath: new))
+            page = page.prefix(Int(page[16]) << 8 | Int(page[17]))
+            // How many pages there are is taken from the size of the file, and none is said to be free.
+            page.resetBytes(in: 28..<40)
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: old))
+            defer { try? file.close() }
+            try file.write(contentsOf: page)
+            // For the log.
+            _ = try lines(of: old)
+            return nil
         }
         // The first schema, of which the list is short, has no clock.
         let needed =
             ["member", "visit", "receipt", "meta"]
             + (listed["clock"] == nil ? [] : ["undo", "card", "erased", "audit", "change"])
-        return code == SQLITE_DONE && needed.allSatisfy { listed[$0] != nil } ? listed : nil
+        return isWhole && needed.allSatisfy { listed[$0] != nil } ? listed : nil
     }
 
-    /// Gives a file whose beginning is no database's that of a sound one.
-    ///
-    /// - Returns: whether the list of tables that begins there is another file's now.
-    private static func mendFirstPage(of old: String, like new: String) throws -> Bool {
-        let probe = try RawDatabase(old)
-        // Its other pages may be damaged.
-        try? probe.execute("PRAGMA writable_schema = ON")
-        if let list = probe.statement("SELECT 1 FROM sqlite_master"), list.step() == SQLITE_ROW { return false }
-        let file = FileHandle(forUpdatingAtPath: old)
-        let model = FileHandle(forReadingAtPath: new)
-        guard let file, let model, let header = try model.read(upToCount: 100), header.count == 100 else {
-            return false
-        }
+    /// Moves the log into a file, since the pages are read without it, and reads the list of tables, as far as it can be
+    /// read. It uses SQLite's C interface: GRDB refuses to open a damaged file.
+    private static func lines(of old: String) throws -> (listed: [String: Int], isWhole: Bool) {
+        var (connection, list): (OpaquePointer?, OpaquePointer?)
         defer {
-            try? file.close()
-            try? model.close()
+            sqlite3_finalize(list)
+            sqlite3_close_v2(connection)
         }
-        let size = Int(header[16]) << 8 | Int(header[17])
-        guard size >= 512 else { return false }
-        try model.seek(toOffset: 0)
-        guard var page = try model.read(upToCount: size), page.count == size else { return false }
-        // How many pages there are is taken from the size of the file, and none is said to be free.
-        for index in Array(28..<40) { page[index] = 0 }
-        try file.write(contentsOf: page)
-        return true
+        let opened = sqlite3_open_v2(old, &connection, SQLITE_OPEN_READWRITE, nil)
+        guard opened == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: opened)) }
+        // Else one damaged line would hide all of them.
+        sqlite3_exec(connection, "PRAGMA writable_schema = ON", nil, nil, nil)
+        sqlite3_exec(connection, "PRAGMA wal_checkpoint(TRUNCATE)", nil, nil, nil)
+        let sql = "SELECT name, rootpage FROM sqlite_master WHERE type IN ('table', 'index')"
+        var listed: [String: Int] = [:]
+        var code = sqlite3_prepare_v2(connection, sql, -1, &list, nil)
+        if code == SQLITE_OK { code = sqlite3_step(list) }
+        while code == SQLITE_ROW {
+            if let name = sqlite3_column_text(list, 0) {
+                listed[String(cString: name)] = Int(sqlite3_column_int64(list, 1))
+            }
+            code = sqlite3_step(list)
+        }
+        return (listed, code == SQLITE_DONE)
     }
 
     // MARK: Tables
@@ -132,26 +135,76 @@ struct Rescue {
 
     /// Takes over who this device is, whatever else the store remembers of itself, and the clock, which goes on from where
     /// it was; all records are looked at later.
-    private func copySettings(_ table: String) {
+    private func copySettings(_ table: String) throws {
         let isClock = table == "clock"
-        let replace = target.statement(
-            isClock ? "UPDATE clock SET hlc = max(hlc, ?2)" : "REPLACE INTO meta (key, value) VALUES (?1, ?2)"
+        let replace = try target.makeStatement(
+            sql: isClock ? "UPDATE clock SET hlc = max(hlc, ?)" : "REPLACE INTO meta (key, value) VALUES (?, ?)"
         )
-        guard let replace else { return }
         _ = source.rows(of: table) { row in
-            switch (row.values[0], row.values[1]) {
-            case (_, .int(let time)) where time < 0: return
-            case (.text(Array("deviceID".utf8)), .text(let id))
-            where UUID(uuidString: String(decoding: id, as: UTF8.self)) == nil:
-                return
+            switch (row.values[0].storage, row.values[1].storage) {
+            case (_, .int64(let time)) where time < 0: return
+            case (.string("deviceID"), .string(let id)) where UUID(uuidString: id) == nil: return
             // Not yet: the records are put together under the old name.
-            case (.text(Array(MemberStore.copyMark.utf8)), _): return
-            default: break
+            case (.string(MemberStore.copyMark), _): return
+            default: try? replace.execute(arguments: StatementArguments(row.values.suffix(isClock ? 1 : 2)))
             }
-            if !isClock { replace.bind(row.values[0], at: 1) }
-            replace.bind(row.values[1], at: 2)
-            _ = replace.step()
-            replace.reset()
+        }
+    }
+}
+
+/// Copies rows of a damaged table into a sound one, those that make sense.
+final class RowCopier {
+    private let columns: [String]
+    private let table: String
+    private let target: Database
+    private(set) var copied = 0
+    private(set) var refused = 0
+    /// Why no more rows can be written, whatever they say.
+    private var failure: DatabaseError?
+
+    /// - Parameter columns: those of the rows in their order; old rows may lack the last ones.
+    init(_ table: String, _ columns: [String], _ target: Database) {
+        self.columns = columns
+        self.table = table
+        self.target = target
+    }
+
+    /// Takes a row. One that is there already is left out.
+    func take(_ row: RescuePages.Row) {
+        guard failure == nil else { return }
+        var values = row.values
+        if let number = row.number, values.first == .null { values[0] = number.databaseValue }
+        guard values.count <= columns.count, zip(columns, values).allSatisfy(Self.isPossible) else {
+            refused += 1
+            return
+        }
+        let names = columns.prefix(values.count).joined(separator: ", ")
+        let marks = databaseQuestionMarks(count: values.count)
+        do {
+            try target.cachedStatement(sql: "INSERT OR IGNORE INTO \(table) (\(names)) VALUES (\(marks))")
+                .execute(arguments: StatementArguments(values))
+            copied += target.changesCount
+        } catch {
+            switch (error as? DatabaseError)?.resultCode {
+            case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_NOMEM, .SQLITE_READONLY:
+                failure = error as? DatabaseError
+            default: refused += 1
+            }
+        }
+    }
+
+    /// Makes sure that every row which was taken and made sense could be written: a full disk is no damage of the table.
+    func finish() throws {
+        if let failure { throw failure }
+    }
+
+    /// Whether a value can be what its column is for; the schema looks at its type.
+    private static func isPossible(_ name: String, _ value: DatabaseValue) -> Bool {
+        switch (name, value.storage) {
+        case ("user_id", .string(let text)): MemberID.isUsable(text)
+        case ("at", .int64(let number)), ("added_at", .int64(let number)): (0...Timestamp.latest).contains(number)
+        case ("hlc", .int64(let number)), ("origin_hlc", .int64(let number)), ("born", .int64(let number)): number >= 0
+        default: true
         }
     }
 }

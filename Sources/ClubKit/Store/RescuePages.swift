@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 
 /// The pages of a database file, read without SQLite, which follows no tree further than its first damaged page: here
 /// every page is read by itself. See https://www.sqlite.org/fileformat2.html#b_tree_pages.
@@ -22,7 +23,6 @@ final class RescuePages {
         count = file.count / size
     }
 
-    /// A page of a tree.
     struct Page {
         let number: Int
         /// Of a table with row numbers, else of an index or of a table without.
@@ -30,7 +30,6 @@ final class RescuePages {
         var isLeaf: Bool
         /// Where the cells are in the page, as far as that makes sense.
         var cells: [Int] = []
-        /// The pages below.
         var children: [Int] = []
         /// Whether some of it makes no sense.
         var isDamaged = false
@@ -40,15 +39,8 @@ final class RescuePages {
     struct Row {
         /// `nil` in an index.
         var number: Int64?
-        var values: [Value]
-    }
-
-    /// A value as it is stored; no column of the schema has numbers with fractions.
-    enum Value: Equatable {
-        case null
-        case int(Int64)
-        case text([UInt8])
-        case blob([UInt8])
+        /// No column of the schema has numbers with fractions.
+        var values: [DatabaseValue]
     }
 
     /// Reads a page; `nil` for one that is no page of a tree. The first is left out, which has the list of tables.
@@ -114,33 +106,28 @@ final class RescuePages {
     }
 
     /// The values of a row. See https://www.sqlite.org/fileformat2.html#record_format.
-    private static func values(_ bytes: [UInt8]) -> [Value]? {
+    private static func values(_ bytes: [UInt8]) -> [DatabaseValue]? {
+        func byte(_ place: Int) -> UInt8? { place < bytes.count ? bytes[place] : nil }
         var place = 0
-        guard let header = varint({ bytes.indices.contains($0) ? bytes[$0] : nil }, &place), header <= bytes.count
-        else { return nil }
+        guard let header = varint(byte, &place), header <= bytes.count else { return nil }
         var start = Int(header)
-        var values: [Value] = []
+        var values: [DatabaseValue] = []
         while place < Int(header) {
-            guard let type = varint({ bytes.indices.contains($0) ? bytes[$0] : nil }, &place) else { return nil }
-            let length: Int
-            switch type {
-            case 0, 8, 9: length = 0
-            case 1...4: length = Int(type)
-            case 5: length = 6
-            case 6: length = 8
-            case 12...: length = Int(clamping: (type - 12) / 2)
-            default: return nil
-            }
+            guard let type = varint(byte, &place), type != 7, type < 10 || type > 11 else { return nil }
+            let length = type < 12 ? [0, 1, 2, 3, 4, 6, 8, 0, 0, 0][Int(type)] : Int(clamping: (type - 12) / 2)
             guard length <= bytes.count - start else { return nil }
             let content = bytes[start..<start + length]
             start += length
             switch type {
             case 0: values.append(.null)
-            case 8, 9: values.append(.int(Int64(type) - 8))
+            case 8, 9: values.append((Int64(type) - 8).databaseValue)
             case 1...6:
                 let sign: Int64 = content.first.map { $0 >= 0x80 } == true ? -1 : 0
-                values.append(.int(content.reduce(sign) { $0 << 8 | Int64($1) }))
-            default: values.append(type % 2 == 1 ? .text([UInt8](content)) : .blob([UInt8](content)))
+                values.append(content.reduce(sign) { $0 << 8 | Int64($1) }.databaseValue)
+            default:
+                values.append(
+                    type % 2 == 1 ? String(decoding: content, as: UTF8.self).databaseValue : Data(content).databaseValue
+                )
             }
         }
         return place == Int(header) ? values : nil

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import GRDB
 
 /// Which page of a damaged database belongs to which table or index.
 ///
@@ -7,7 +7,6 @@ import GRDBSQLite
 struct RescueTrees {
     /// A table or an index, as the schema has it.
     struct Tree {
-        let name: String
         let isTable: Bool
         /// The columns in the order in which rows have them; of an index, those of the table and its row number.
         let columns: [String]
@@ -17,15 +16,21 @@ struct RescueTrees {
         /// How many values a row has at least: columns that came later are missing in old rows.
         let least: Int
 
-        /// Whether a row can be one of this tree.
+        init(_ isTable: Bool, _ columns: [String], _ kinds: [String: Character], least: Int? = nil) {
+            (self.isTable, self.columns) = (isTable, columns)
+            self.kinds = columns.compactMap { kinds[$0] }
+            self.least = least ?? columns.count
+        }
+
         func fits(_ row: RescuePages.Row?) -> Bool {
             guard let values = row?.values, (least...kinds.count).contains(values.count) else { return false }
             return zip(kinds, values).allSatisfy { kind, value in
-                switch value {
+                switch value.storage {
                 case .null: kind == "n" || kind.isUppercase
-                case .int: kind == "i" || kind == "I"
-                case .text: kind == "t" || kind == "T"
+                case .int64: kind == "i" || kind == "I"
+                case .string: kind == "t" || kind == "T"
                 case .blob(let bytes): kind == "b" || (kind == "u" || kind == "U") && bytes.count == 16
+                case .double: false
                 }
             }
         }
@@ -55,23 +60,17 @@ struct RescueTrees {
     /// - Parameters:
     ///   - listed: where the list of tables says that each table and index begins; `nil` if it cannot be read.
     ///   - model: a sound database.
-    init(_ file: RescuePages, _ tables: [String], listed: [String: Int]?, like model: RawDatabase) {
+    init(_ file: RescuePages, _ tables: [String], listed: [String: Int]?, like model: Database) throws {
         self.file = file
         let names = tables.flatMap { [$0] + (Self.indexes[$0] ?? []) }
-        for table in tables { describe(table, model) }
+        for table in tables { try describe(table, model) }
         var listed = listed
         if let list = listed, list["clock"] == nil {
             // In the first schema two indexes of visits have no names of their own, and fewer columns.
             listed?["visit_by_event"] = list["sqlite_autoindex_visit_1"]
             listed?["visit_by_device"] = list["sqlite_autoindex_visit_2"]
-            let columns = ["device_id", "hlc", "id"]
-            trees["visit_by_device"] = Tree(
-                name: "visit_by_device",
-                isTable: false,
-                columns: columns,
-                kinds: ["u", "i", "i"],
-                least: columns.count
-            )
+            let kinds: [String: Character] = ["device_id": "u", "hlc": "i", "id": "i"]
+            trees["visit_by_device"] = Tree(false, ["device_id", "hlc", "id"], kinds)
         }
         var owners: [Int: String] = [:]
         var broken: Set<String> = []
@@ -91,7 +90,7 @@ struct RescueTrees {
             let name = names.first { name in
                 guard let tree = trees[name], tree.isTable == page.isTable, listed == nil || broken.contains(name)
                 else { return false }
-                if name == "meta", !rows.contains(where: { $0?.values.first == .text(Array("deviceID".utf8)) }) {
+                if name == "meta", !rows.contains(where: { $0?.values.first == "deviceID".databaseValue }) {
                     return false
                 }
                 return rows.count { tree.fits($0) } * 2 > rows.count
@@ -127,46 +126,35 @@ struct RescueTrees {
         return refused
     }
 
-    /// Whether any page was found.
     func has(_ name: String) -> Bool { pages[name] != nil }
 
     // MARK: The schema
 
-    private mutating func describe(_ table: String, _ model: RawDatabase) {
-        let isTable = model.statement("SELECT 1 FROM pragma_table_list('\(table)') WHERE wr = 0")?.step() == SQLITE_ROW
-        // Without row numbers, the columns of the key come first.
-        let order = isTable ? "cid" : "pk = 0, pk, cid"
-        guard
-            let list = model.statement(
-                "SELECT name, type, \"notnull\", pk FROM pragma_table_info('\(table)') ORDER BY \(order)"
-            )
-        else { return }
+    private mutating func describe(_ table: String, _ model: Database) throws {
+        let isTable = try Bool.fetchOne(model, sql: "SELECT NOT wr FROM pragma_table_list('\(table)')") ?? true
         var columns: [String] = []
         var kinds: [String: Character] = [:]
-        while list.step() == SQLITE_ROW {
-            let (name, type) = (list.text(0), list.text(1))
+        // Without row numbers, the columns of the key come first.
+        let list = try model.rows(
+            """
+            SELECT name, type, "notnull" OR pk AS isNeeded, pk FROM pragma_table_info(?)
+            ORDER BY \(isTable ? "cid" : "pk = 0, pk, cid")
+            """,
+            [table]
+        )
+        for column in list {
+            let (name, type): (String, String) = (column["name"], column["type"])
             columns.append(name)
             let isUUID = ["event_id", "device_id", "execution_id", "origin_device", "visit"].contains(name)
             let kind = type == "INTEGER" ? "i" : type == "TEXT" ? "t" : isUUID ? "u" : "b"
-            let isNeeded = list.int(2) != 0 || list.int(3) != 0
-            kinds[name] = isTable && list.int(3) != 0 ? "n" : Character(isNeeded ? kind : kind.uppercased())
+            let isNumber = isTable && (column["pk"] as Int) != 0
+            kinds[name] = isNumber ? "n" : Character(column["isNeeded"] ? kind : kind.uppercased())
         }
-        let all = columns.compactMap { kinds[$0] }
-        trees[table] = Tree(
-            name: table,
-            isTable: isTable,
-            columns: columns,
-            kinds: all,
-            least: all.count - Self.later[table, default: 0]
-        )
-        kinds[columns.first ?? ""] = "i"
+        trees[table] = Tree(isTable, columns, kinds, least: columns.count - Self.later[table, default: 0])
+        kinds[columns[0]] = "i"
         for index in Self.indexes[table] ?? [] {
-            guard let list = model.statement("SELECT name FROM pragma_index_info('\(index)')") else { continue }
-            var names: [String] = []
-            while list.step() == SQLITE_ROW { names.append(list.text(0)) }
-            names.append("id")
-            let letters = names.compactMap { kinds[$0] }
-            trees[index] = Tree(name: index, isTable: false, columns: names, kinds: letters, least: letters.count)
+            let names = try String.fetchAll(model, sql: "SELECT name FROM pragma_index_info(?)", arguments: [index])
+            trees[index] = Tree(false, names + ["id"], kinds)
         }
     }
 

@@ -6,25 +6,8 @@ import ReaderKit
 /// place. The damaged one is kept beside it.
 struct Salvage {
     let path: String
-    let busyTimeout: Duration
-    let identifierKey: IdentifierKey?
-    let clock: @Sendable () -> Date
-    let makeUUID: @Sendable () -> UUID
+    let configuration: ClubConfiguration
     private let attempt = MemberStore.repairAttempt
-
-    init(
-        path: String,
-        busyTimeout: Duration,
-        identifierKey: IdentifierKey?,
-        clock: @escaping @Sendable () -> Date,
-        makeUUID: @escaping @Sendable () -> UUID
-    ) {
-        self.path = path
-        self.busyTimeout = busyTimeout
-        self.identifierKey = identifierKey
-        self.clock = clock
-        self.makeUUID = makeUUID
-    }
 
     /// Does it; the file must not be in use.
     ///
@@ -64,7 +47,7 @@ struct Salvage {
         }
         var report = try chosen.get()
 
-        let kept = DatabaseFiles.free(path + DatabaseFiles.damaged + DatabaseFiles.stamp(clock()))
+        let kept = DatabaseFiles.free(path + DatabaseFiles.damaged + DatabaseFiles.stamp(configuration.clock()))
         try DatabaseFiles.copyWithLog(path, to: kept, attempt)
         report.isNewFile = true
         report.keptFile = kept
@@ -83,52 +66,26 @@ struct Salvage {
         _ new: String,
         _ context: ActionContext
     ) async throws(ClubError) -> RepairReport {
-        let fresh = makeUUID()
+        let fresh = configuration.makeUUID()
         try DatabaseFiles.create(new, attempt)
         try open(new, fresh).close()
-        let rescue: Rescue
-        do {
-            rescue = try Rescue(from: old, to: new)
-        } catch {
-            throw ClubError(error, attempting: attempt)
-        }
-        guard
-            rescue.rows["member", default: 0] + rescue.rows["visit", default: 0] + rescue.rows["receipt", default: 0]
-                > 0
-        else {
+        let rescue = try ClubError.wrapping(attempt) { try Rescue.run(from: old, to: new) }
+        guard ["member", "visit", "receipt"].contains(where: { rescue.rows[$0, default: 0] > 0 }) else {
             throw ClubError(.corrupt, attempting: attempt, detail: "nothing in it could be read; it was left as it is")
         }
         // The same device, for as long as its records are put together.
         let store = try open(new, fresh)
+        defer { try? store.close() }
+        let (lost, named, visits) = (rescue.lost, rescue.named, rescue.visits)
         var report = RepairReport()
-        do {
-            let (lost, named, visits) = (rescue.lost, rescue.named, rescue.visits)
-            let (mended, others) = try await store.write(attempt) { transaction in
-                var mending = Mending(transaction)
-                try mending.run(reindexing: false, named: named, visits: visits)
-                try transaction.audit(
-                    .repaired,
-                    of: nil,
-                    context,
-                    detail: [
-                        "mended": .array(mending.mended.map { .string($0) }),
-                        "lost": .array((lost + mending.lost).map { .string($0) }),
-                    ]
-                )
-                // What was lost may have been told to other devices, so nothing more is said under the old name.
-                try transaction.db.execute(
-                    sql: "REPLACE INTO meta (key, value) SELECT ?, value FROM meta WHERE key = 'deviceID'",
-                    arguments: [MemberStore.copyMark]
-                )
-                return (mending.mended, mending.lost)
-            }
-            report.mended = ["what could be read was brought into a new file"] + mended
-            report.lost = lost + others
-            report.remaining = try await store.check()
-        } catch {
-            try? store.close()
-            throw error
+        (report.mended, report.lost) = try await store.write(attempt) { transaction in
+            let done = try Mending.run(transaction, context, lost: lost, named: named, visits: visits)
+            // What was lost may have been told to other devices, so nothing more is said under the old name.
+            try transaction.db.markCopy()
+            return done
         }
+        report.mended.insert("what could be read was brought into a new file", at: 0)
+        report.remaining = try await store.check()
         try store.close()
         return report
     }
@@ -145,91 +102,79 @@ struct Salvage {
         _ context: ActionContext
     ) async throws(ClubError) -> (file: String, report: RepairReport, offer: RepairOffer)? {
         let file = folder.path + "/copy.sqlite"
-        for snapshot in snapshots.snapshots(now: clock()) {
+        for snapshot in snapshots.snapshots(now: configuration.clock()) {
             for ending in ["", "-wal", "-shm"] { unlink(file + ending) }
             // Nothing is written beside the snapshot itself.
             try DatabaseFiles.copyWithLog(snapshot.url.path, to: file, attempt)
             guard (try? await MemberStore.openToRead(file).read(MemberStore.isSound)) == true else { continue }
             var offer = RepairOffer(snapshot: snapshot.url, madeAt: snapshot.madeAt)
             (offer.isFileReadable, offer.lost) = (rescued != nil, rescued?.lost ?? [])
-            let store = try open(file, makeUUID())
-            var report = RepairReport()
-            do {
-                if rescued != nil {
-                    let new = folder.path + "/new.sqlite"
-                    try await store.database.writeWithoutTransaction { db in
-                        try db.execute(sql: "ATTACH ? AS file", arguments: [new])
-                    }
-                }
-                let (mended, lost) = try await mend(store, isBesideFile: rescued != nil, context)
-                try await compare(store, &offer)
-                if rescued != nil {
-                    try await store.database.writeWithoutTransaction { try $0.execute(sql: "DETACH file") }
-                }
-                report.mended = ["the snapshot took the place of the damaged file"] + mended
-                report.lost = offer.lostWithSnapshot + lost
-                report.remaining = try await store.check()
-            } catch {
-                try? store.close()
-                throw ClubError(error, attempting: attempt)
-            }
-            try store.close()
+            let new = rescued.map { _ in folder.path + "/new.sqlite" }
+            var report = try await mend(file, beside: new, &offer, context)
             report.restoredFrom = snapshot.url.path
             return (file, report, offer)
         }
         return nil
     }
 
-    /// Erases in the snapshot whoever was erased since, as far as that could be read.
+    /// Erases in the snapshot whoever was erased since, as far as that could be read, and counts what only one of both has.
+    ///
+    /// - Parameter new: what could be read of the damaged file; `nil` if nothing.
     private func mend(
-        _ store: MemberStore,
-        isBesideFile: Bool,
+        _ file: String,
+        beside new: String?,
+        _ offer: inout RepairOffer,
         _ context: ActionContext
-    ) async throws(ClubError) -> (mended: [String], lost: [String]) {
-        try await store.write(attempt) { transaction in
-            if isBesideFile {
+    ) async throws(ClubError) -> RepairReport {
+        let store = try open(file, configuration.makeUUID())
+        defer { try? store.close() }
+        try await store.onWriter(attempt) { db in
+            if let new { try db.execute(sql: "ATTACH ? AS file", arguments: [new]) }
+        }
+        let former = offer
+        let (mended, lost, compared) = try await store.write(attempt) { transaction in
+            if new != nil {
                 try transaction.db.execute(sql: "INSERT OR IGNORE INTO main.erased SELECT * FROM file.erased")
             }
-            var mending = Mending(transaction)
-            try mending.run(reindexing: false)
-            try transaction.audit(
-                .repaired,
-                of: nil,
-                context,
-                detail: [
-                    "mended": .array((["snapshot"] + mending.mended).map { .string($0) }),
-                    "lost": .array(mending.lost.map { .string($0) }),
-                ]
-            )
-            return (mending.mended, mending.lost)
+            let done = try Mending.run(transaction, context, remark: ["snapshot"])
+            return (done.mended, done.lost, try former.compared(in: transaction.db))
         }
-    }
-
-    /// Counts what only one of both has.
-    private func compare(_ store: MemberStore, _ offer: inout RepairOffer) async throws {
-        let members = "SELECT user_id FROM %.member WHERE status = 0"
-        let visits = "SELECT event_id FROM %.visit WHERE event_id NOT IN (SELECT event_id FROM %.undo)"
-        let isBesideFile = offer.isFileReadable
-        func count(_ rows: String, in one: String, not other: String) async throws -> Int {
-            guard isBesideFile || one == "main" else { return 0 }
-            let difference = isBesideFile ? "\(rows) EXCEPT " + rows.replacingOccurrences(of: "%", with: other) : rows
-            let sql = "SELECT count(*) FROM (\(difference))".replacingOccurrences(of: "%", with: one)
-            // The connection that has both.
-            return try await store.database.writeWithoutTransaction { try Int.fetchOne($0, sql: sql) ?? 0 }
+        offer = compared
+        try await store.onWriter(attempt) { db in
+            if new != nil { try db.execute(sql: "DETACH file") }
         }
-        offer.membersOnlyInSnapshot = try await count(members, in: "main", not: "file")
-        offer.visitsOnlyInSnapshot = try await count(visits, in: "main", not: "file")
-        offer.membersOnlyInFile = try await count(members, in: "file", not: "main")
-        offer.visitsOnlyInFile = try await count(visits, in: "file", not: "main")
+        var report = RepairReport()
+        report.mended = ["the snapshot took the place of the damaged file"] + mended
+        report.lost = offer.lostWithSnapshot + lost
+        report.remaining = try await store.check()
+        try store.close()
+        return report
     }
 
     private func open(_ file: String, _ device: UUID) throws(ClubError) -> MemberStore {
-        try MemberStore(
-            .file(path: file),
-            busyTimeout: busyTimeout,
-            identifierKey: identifierKey,
-            clock: clock,
-            makeUUID: { device }
-        )
+        var configuration = configuration
+        (configuration.database, configuration.makeUUID) = (.file(path: file), { device })
+        return try MemberStore(configuration)
+    }
+}
+
+extension RepairOffer {
+    /// The offer with the numbers of what only one of both has: of the snapshot, the main database, and of what could be
+    /// read, the database `file`, if there is one.
+    fileprivate func compared(in db: Database) throws -> RepairOffer {
+        func count(_ rows: String, in one: String, not other: String) throws -> Int {
+            guard isFileReadable || one == "main" else { return 0 }
+            let others = isFileReadable ? " EXCEPT " + rows.replacingOccurrences(of: "%", with: other) : ""
+            let sql = "SELECT count(*) FROM (\(rows.replacingOccurrences(of: "%", with: one))\(others))"
+            return try Int.fetchOne(db, sql: sql) ?? 0
+        }
+        let members = "SELECT user_id FROM %.member WHERE status = 0"
+        let visits = "SELECT event_id FROM %.visit WHERE event_id NOT IN (SELECT event_id FROM %.undo)"
+        var offer = self
+        offer.membersOnlyInSnapshot = try count(members, in: "main", not: "file")
+        offer.visitsOnlyInSnapshot = try count(visits, in: "main", not: "file")
+        offer.membersOnlyInFile = try count(members, in: "file", not: "main")
+        offer.visitsOnlyInFile = try count(visits, in: "file", not: "main")
+        return offer
     }
 }

@@ -10,7 +10,6 @@ public struct SnapshotFolder: Sendable, Hashable {
     /// The URL of the folder, which is created with mode 0700 with the first snapshot.
     public let url: URL
 
-    /// What the names of its snapshots begin with.
     private let prefix: String
 
     private static let ending = ".sqlite"

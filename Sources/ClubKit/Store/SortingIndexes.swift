@@ -10,20 +10,17 @@ enum SortingIndexes {
         ("member_by_name", "member (username COLLATE NOCASE, user_id) WHERE status = 0"),
     ]
 
-    /// Leaves them out if there are no members yet.
-    ///
-    /// - Returns: whether it did.
+    /// Leaves them out if there are no members yet; returns whether it did.
     static func leaveOut(in db: Database) throws -> Bool {
         var isEmpty = false
         try db.inTransaction(.immediate) {
-            isEmpty = try Bool.fetchOne(db, sql: "SELECT NOT EXISTS (SELECT 1 FROM member)") ?? false
+            isEmpty = try !db.has("member")
             if isEmpty { for (name, _) in all { try db.execute(sql: "DROP INDEX IF EXISTS \(name)") } }
             return .commit
         }
         return isEmpty
     }
 
-    /// Makes those that are missing.
     static func make(in db: Database) throws {
         let names = Set(try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'index'"))
         guard all.contains(where: { !names.contains($0.0) }) else { return }

@@ -3,7 +3,6 @@ import GRDB
 import Glibc
 import Synchronization
 
-/// This device, as it writes into its store.
 final class LocalDevice: Sendable {
     /// Tells this store's visits from those of other devices. Two processes on one file are one device.
     let id: UUID
@@ -25,7 +24,6 @@ final class LocalDevice: Sendable {
     /// The present in microseconds since 1970; 0 if the clock shows no time that the store keeps.
     var now: Int64 { Timestamp.microseconds(clock()) ?? 0 }
 
-    /// This device, as a subject.
     var kioskKey: SubjectKey { SubjectKey(.kiosk, id.uuidString) }
 
     /// What this device's erasures are hashed with: not secret, but its own, so that one list of hashes cannot be
@@ -61,9 +59,7 @@ final class LocalDevice: Sendable {
         return (others.isEmpty && told == given ? [given] : [given, told] + others + [told]).map { identifier($0) }
     }
 
-    /// Facts of a file in which identifiers are what they are here.
-    ///
-    /// - Returns: `nil` if one was hidden under another key.
+    /// Facts of a file in which identifiers are what they are here; returns `nil` if one was hidden under another key.
     func translated(_ facts: MemberFacts) -> MemberFacts? {
         guard key != nil, let versions = facts.values[SystemValues.Name.mergedInto] else { return facts }
         var translated = facts.without(SystemValues.Name.mergedInto)
@@ -133,7 +129,6 @@ struct StoreTransaction {
         try db.execute(sql: "UPDATE clock SET hlc = ? WHERE hlc < ?", arguments: [time, time])
     }
 
-    /// Writes down who did what.
     func audit(
         _ action: AuditEntry.Action,
         of subject: String?,
@@ -189,7 +184,6 @@ struct WorkHolder: Sendable, Hashable {
         Self.openings.withLock { _ = $0.insert(opening) }
     }
 
-    /// Reads ``text``.
     init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 4, let pid = Int32(parts[0]), let began = UInt64(parts[1]) else { return nil }

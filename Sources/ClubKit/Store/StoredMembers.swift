@@ -2,11 +2,9 @@ import Foundation
 import GRDB
 
 extension Database {
-    /// The members, as they are read.
     var members: StoredMembers { StoredMembers(db: self) }
 }
 
-/// Finds the rows of members.
 struct StoredMembers {
     let db: Database
 
@@ -26,7 +24,6 @@ struct StoredMembers {
 
     private static let rowByID = "SELECT \(MemberRow.columns) FROM member WHERE id = ?"
 
-    /// To whom a card belongs.
     enum Holder {
         /// To this member. The card may be blocked all the same.
         case member(MemberRow, cardIsBlocked: Bool)
@@ -34,7 +31,6 @@ struct StoredMembers {
         case nobody(former: MemberRow?)
     }
 
-    /// Finds the member by any of their cards.
     func holder(of key: String) throws -> Holder {
         guard !key.utf8.contains(0) else { return .nobody(former: nil) }
         let card = try db.first(
@@ -52,7 +48,6 @@ struct StoredMembers {
         return .member(row.status == .present ? row : try representative(of: row), cardIsBlocked: false)
     }
 
-    /// The member with that identifier or card.
     private func found(_ key: String) throws -> MemberRow? {
         if case .member(let row, _) = try holder(of: key) { row } else { nil }
     }
@@ -69,9 +64,7 @@ struct StoredMembers {
         return nil
     }
 
-    /// The member with the first of these identifiers that leads to one.
-    ///
-    /// - Throws: ``ClubError/Kind/noSuchMember``.
+    /// The member with the first of these identifiers that leads to one; throws ``ClubError/Kind/noSuchMember``.
     func member(_ keys: [String], _ attempt: String) throws -> MemberRow {
         guard let row = try found(keys) else { throw ClubError(.noSuchMember, attempting: attempt) }
         return row
@@ -80,17 +73,15 @@ struct StoredMembers {
     /// Whose card the identifier of that member is, if it is that of somebody else. What was said of the card before
     /// its holder was deleted does not hold for one who is there again (see ``StoredMembers/holder(of:)``).
     func holderOfIdentifier(_ id: Int64) throws -> String? {
-        try String.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT member_key FROM card JOIN member ON card_id = user_id
-                    WHERE member.id = ? AND member_key <> user_id AND NOT EXISTS (
-                        SELECT 1 FROM member AS holder WHERE holder.user_id = member_key
-                            AND holder.ended_hlc >= card.hlc)
-                    """
-            ),
-            arguments: [id]
-        )
+        try db.value(
+            """
+            SELECT member_key FROM card JOIN member ON card_id = user_id
+            WHERE member.id = ? AND member_key <> user_id AND NOT EXISTS (
+                SELECT 1 FROM member AS holder WHERE holder.user_id = member_key
+                    AND holder.ended_hlc >= card.hlc)
+            """,
+            [id]
+        ) as String?
     }
 
     /// Why a card of a member who is there is blocked, if it is.
@@ -99,7 +90,6 @@ struct StoredMembers {
         return try String.fetchOne(db, sql: "SELECT blocked FROM card WHERE card_id = ?", arguments: [card])
     }
 
-    /// The tags of a member, by the row.
     func tags(of id: Int64) throws -> [String] {
         let text = try db.first("SELECT tags FROM member WHERE id = ?", [.integer(id)]) { row -> String? in
             try row.optional(0)
@@ -120,10 +110,9 @@ struct StoredMembers {
             let userID = one.member.userId
             // Its own identifier is a card, unless somebody else has it now.
             cards.updateValue(nil, forKey: userID)
-            let rows = try Row.fetchAll(
-                db,
-                sql: "SELECT card_id, blocked, member_key FROM card WHERE member_key = ?1 OR card_id = ?1",
-                arguments: [userID]
+            let rows = try db.rows(
+                "SELECT card_id, blocked, member_key FROM card WHERE member_key = ?1 OR card_id = ?1",
+                [userID]
             )
             for card in rows {
                 let id: String = try card.value("card_id")
@@ -148,13 +137,12 @@ struct StoredMembers {
     ) throws -> [Visit] {
         let rows = try self.rows(of: key, held: isHeld, attempt)
         let visits = try rows.flatMap { one in
-            try Row.fetchAll(
-                db,
-                sql: """
-                    \(Visit.select) WHERE member_id = ? AND born > ? \(isCounted ? "AND undo.event_id IS NULL" : "")
-                    ORDER BY visit.at DESC, visit.hlc DESC LIMIT ?
-                    """,
-                arguments: [one.id, isHeld && !one.exists ? -1 : one.ended, limit]
+            try db.rows(
+                """
+                \(Visit.select) WHERE member_id = ? AND born > ? \(isCounted ? "AND undo.event_id IS NULL" : "")
+                ORDER BY visit.at DESC, visit.hlc DESC LIMIT ?
+                """,
+                [one.id, isHeld && !one.exists ? -1 : one.ended, limit]
             ).map { row in try Visit(row) }
         }
         return Array(visits.sorted { $0.at > $1.at }.prefix(limit))
@@ -225,10 +213,8 @@ struct StoredMembers {
 
     /// Who is joined to either of two, in whatever way, and the two; so many at most.
     func connected(_ one: String, _ other: String, atMost limit: Int) throws -> [String] {
-        try String.fetchAll(
-            db.cachedStatement(sql: "\(Self.connectedIdentifiers) SELECT user_id FROM joined LIMIT ?"),
-            arguments: [one, other, limit]
-        )
+        try db.values("\(Self.connectedIdentifiers) SELECT user_id FROM joined LIMIT ?", [one, other, limit])
+            as [String]
     }
 
     /// A table `joined` of all identifiers to which one of two leads, or which lead to it.
@@ -295,14 +281,14 @@ struct StoredMembers {
         var index = 0
         // A deletion ends that two are joined, as everything that was said; only the log tells of it then.
         while index < rows.count {
-            let others = try MemberRow.fetchAll(
-                db,
-                sql: """
-                    SELECT \(MemberRow.columns) FROM member WHERE status = 1 AND user_id IN (
+            let others = try MemberRow.all(
+                where: """
+                    status = 1 AND user_id IN (
                         SELECT subject FROM audit WHERE action = ?2 AND json_extract(detail, '$.into') = ?1
                         UNION SELECT json_extract(detail, '$.into') FROM audit WHERE action = ?2 AND subject = ?1)
                     """,
-                arguments: [rows[index].member.userId, AuditEntry.Action.joined.rawValue]
+                [rows[index].member.userId, AuditEntry.Action.joined.rawValue],
+                in: db
             )
             for other in others where ids.insert(other.id).inserted { rows.append(other) }
             index += 1
@@ -340,20 +326,18 @@ struct StoredMembers {
         private let times: [Int64]
         private var passed = 0
 
-        /// How many there are.
         var total: Int { times.count }
 
         init(of row: MemberRow, upTo end: Int64 = .max, in db: Database) throws {
-            times = try Int64.fetchAll(
-                db.cachedStatement(
-                    sql: """
-                        SELECT at FROM visit WHERE member_id = ? AND born > ? AND at <= ?
-                            AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
-                        ORDER BY at
-                        """
-                ),
-                arguments: [row.id, row.ended, end]
-            )
+            times =
+                try db.values(
+                    """
+                    SELECT at FROM visit WHERE member_id = ? AND born > ? AND at <= ?
+                        AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
+                    ORDER BY at
+                    """,
+                    [row.id, row.ended, end]
+                ) as [Int64]
         }
 
         mutating func count(after time: Int64) -> Int {
@@ -365,15 +349,13 @@ struct StoredMembers {
     func totals(of row: MemberRow) throws -> Totals {
         let facts = try row.facts()
         func count(_ condition: String, _ value: Int64) throws -> Int {
-            try Int.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT count(*) FROM visit
-                        WHERE member_id = ? AND born > ? AND \(condition) > ?
-                            AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
-                        """
-                ),
-                arguments: [row.id, row.ended, value]
+            try db.value(
+                """
+                SELECT count(*) FROM visit
+                WHERE member_id = ? AND born > ? AND \(condition) > ?
+                    AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
+                """,
+                [row.id, row.ended, value]
             ) ?? 0
         }
         let ledger = try count("at", -1)
@@ -381,15 +363,14 @@ struct StoredMembers {
         if !facts.removals.isEmpty {
             totals.visits = Int.sum(ledger, facts.removedVisits)
         }
-        totals.latest = try Int64.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT max(at) FROM visit WHERE member_id = ? AND born > ?
-                        AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
-                    """
-            ),
-            arguments: [row.id, row.ended]
-        )
+        totals.latest =
+            try db.value(
+                """
+                SELECT max(at) FROM visit WHERE member_id = ? AND born > ?
+                    AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
+                """,
+                [row.id, row.ended]
+            ) as Int64?
         if let removed = facts.latestRemovedVisit { totals.latest = max(totals.latest ?? 0, removed) }
         var late = try facts.claims.count > Self.fewClaims ? LateVisits(of: row, in: db) : nil
         for claim in facts.claims {

@@ -1,10 +1,8 @@
 import Foundation
 import GRDB
 
-/// A message as it is kept in the database.
 struct KeptMessage: Sendable {
     let id: String
-    /// The message as JSON.
     let content: String
     let receivedAt: Int64
 
@@ -13,17 +11,12 @@ struct KeptMessage: Sendable {
         guard Message.isName(message.id) else {
             throw ClubError(.invalidValue, attempting: attempt, detail: Message.nameRule)
         }
-        do {
-            content = try MemberRow.json(message)
-        } catch {
-            throw ClubError(error, attempting: attempt)
-        }
+        content = try ClubError.wrapping(attempt) { try MemberRow.json(message) }
         id = message.id
         receivedAt = Timestamp.microseconds(message.receivedAt) ?? 0
     }
 }
 
-/// The messages of a club's inbox.
 struct StoredMessages {
     /// How long a message that was done with is remembered, in seconds: 30 days.
     static let keptFor: TimeInterval = 30 * 86_400
@@ -34,9 +27,7 @@ struct StoredMessages {
     /// How many messages that are no longer remembered go with each one that comes.
     private static let forgottenAtOnce = 4
 
-    /// Keeps a message as pending.
-    ///
-    /// - Returns: `false` if one with its identifier is there, in any state.
+    /// Keeps a message as pending; returns `false` if one with its identifier is there, in any state.
     @discardableResult
     func keep(_ message: KeptMessage) throws -> Bool {
         try db.execute(
@@ -101,11 +92,7 @@ struct StoredMessages {
 
     /// Empties the messages that came on a card with a tap, of which there are most often none.
     func empty(ofTap id: UUID) throws {
-        let isThere = try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM message WHERE id > ? AND id < ?)"),
-            arguments: ["\(id.uuidString)/", "\(id.uuidString)0"]
-        )
-        guard isThere == true else { return }
+        guard try db.has("message WHERE id > ? AND id < ?", ["\(id.uuidString)/", "\(id.uuidString)0"]) else { return }
         try empty(Self.ofTaps("SELECT ?1 AS event_id"), [id])
     }
 
@@ -142,26 +129,23 @@ struct StoredMessages {
 
     // MARK: Processing
 
-    /// Notes that this opening begins to process a message.
-    ///
-    /// - Returns: how often it was begun.
+    /// Notes that this opening begins to process a message; returns how often it was begun.
     func begin(_ id: String, _ attempt: String) throws -> Int {
         try refuseIfHeld(id, attempt)
-        let attempts = try Int.fetchOne(
-            db,
-            sql: """
+        let attempts =
+            try db.value(
+                """
                 UPDATE message SET attempts = attempts + 1, holder = ? WHERE id = ? AND state = 'pending'
                 RETURNING attempts
                 """,
-            arguments: [device.holder.text, id]
-        )
+                [device.holder.text, id]
+            ) as Int?
         guard let attempts else {
             throw ClubError(.noSuchMessage, attempting: attempt, detail: "none that is pending")
         }
         return attempts
     }
 
-    /// Notes what became of a message.
     func settle(_ id: String, _ outcome: RoutingResult.Outcome, at date: Date, _ attempt: String) throws {
         try refuseIfHeld(id, attempt)
         try db.execute(
@@ -182,9 +166,7 @@ struct StoredMessages {
         }
     }
 
-    /// Makes a dead letter pending again, behind all others.
-    ///
-    /// - Returns: `nil` if absent with that identifier.
+    /// Makes a dead letter pending again, behind all others; returns `nil` if absent with that identifier.
     func reopen(_ id: String) throws -> Message? {
         try db.execute(
             sql: """
@@ -197,9 +179,7 @@ struct StoredMessages {
         return try db.changesCount == 1 ? entries(where: "id = ?", [id]).first?.message : nil
     }
 
-    /// Forgets the messages that were settled before a moment.
-    ///
-    /// - Returns: how many.
+    /// Forgets the messages that were settled before a moment; returns how many.
     func prune(before date: Date) throws -> Int {
         try db.execute(
             sql: "DELETE FROM message WHERE state <> 'pending' AND settled_at < ?",
@@ -210,10 +190,10 @@ struct StoredMessages {
 
     /// The messages that are to be processed, in order, without those on which another program works.
     func pending() throws -> [InboxEntry] {
-        let holders = try String.fetchAll(
-            db,
-            sql: "SELECT DISTINCT holder FROM message WHERE state = 'pending' AND holder IS NOT NULL"
-        )
+        let holders =
+            try db.values(
+                "SELECT DISTINCT holder FROM message WHERE state = 'pending' AND holder IS NOT NULL"
+            ) as [String]
         let others = holders.filter { $0 != device.holder.text && WorkHolder.isAlive($0) }
         return try entries(
             where: "state = 'pending' AND coalesce(holder, '') NOT IN (SELECT value FROM json_each(?)) ORDER BY seq",
@@ -221,7 +201,6 @@ struct StoredMessages {
         )
     }
 
-    /// What is in the inbox.
     func entries(where condition: String, _ arguments: StatementArguments) throws -> [InboxEntry] {
         let sql = "SELECT * FROM message WHERE \(condition)"
         let rows = try Row.fetchCursor(db, sql: sql, arguments: arguments)

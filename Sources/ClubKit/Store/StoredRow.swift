@@ -9,7 +9,6 @@ protocol StoredRow {
     /// The value of a column, counted from 0.
     func stored(_ index: Int) -> DatabaseValue
 
-    /// How the column is called.
     func columnName(_ index: Int) -> String
 }
 
@@ -20,7 +19,6 @@ extension StoredRow {
         return value
     }
 
-    /// A value that may be missing.
     func optional<Value: DatabaseValueConvertible>(_ index: Int) throws(ClubError) -> Value? {
         let stored = stored(index)
         guard !stored.isNull else { return nil }
@@ -40,7 +38,6 @@ extension Row: StoredRow {
         return value
     }
 
-    /// A value that may be missing, by the name of its column.
     func optional<Value: DatabaseValueConvertible>(_ column: String) throws(ClubError) -> Value? {
         guard let stored = self[column] as (any DatabaseValueConvertible)? else { return nil }
         guard let value = Value.fromDatabaseValue(stored.databaseValue) else { throw .damaged(column) }
@@ -50,11 +47,42 @@ extension Row: StoredRow {
     /// The moment in a column with microseconds since 1970.
     func date(_ column: String) throws(ClubError) -> Date { Timestamp.date(try value(column)) }
 
-    /// The same, which may be missing.
     func optionalDate(_ column: String) throws(ClubError) -> Date? { try optional(column).map(Timestamp.date) }
 
-    /// The moment and the device of a record.
     func stamp() throws(ClubError) -> Stamp { Stamp(time: try value("hlc"), device: try value("device_id")) }
+}
+
+/// What queries give, by statements that are kept for the next time.
+extension Database {
+    /// The first value, `nil` also for NULL.
+    func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ sql: String,
+        _ arguments: StatementArguments = StatementArguments()
+    ) throws -> Value? {
+        try Value.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func values<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ sql: String,
+        _ arguments: StatementArguments = StatementArguments()
+    ) throws -> [Value] {
+        try Value.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func row(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> Row? {
+        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func rows(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> [Row] {
+        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// Whether there are such rows.
+    ///
+    /// - Parameter rows: what stands behind `FROM`.
+    func has(_ rows: String, _ arguments: StatementArguments = StatementArguments()) throws -> Bool {
+        try value("SELECT EXISTS (SELECT 1 FROM \(rows))", arguments) ?? false
+    }
 }
 
 extension ClubError {
@@ -64,9 +92,7 @@ extension ClubError {
 }
 
 extension Optional {
-    /// A stored value that has a meaning.
-    ///
-    /// - Throws: ``ClubError/Kind/corrupt``.
+    /// A stored value that has a meaning; throws ``ClubError/Kind/corrupt``.
     func orCorrupt(_ attempt: String) throws(ClubError) -> Wrapped {
         guard let self else { throw ClubError(.corrupt, attempting: attempt, detail: "a value has no meaning") }
         return self

@@ -2,9 +2,7 @@ import Dispatch
 import ReaderKit
 import Synchronization
 
-/// A tap that is to be committed.
-final class Tap: Sendable {
-    /// How a tap was met.
+struct Tap: Sendable {
     enum Answer: Sendable {
         case new(Receipt)
         case seenBefore(Receipt)
@@ -27,20 +25,6 @@ final class Tap: Sendable {
     let messages: [KeptMessage]
     /// Told of the receipt after the commit, if it is new.
     let committed: @Sendable (Receipt) -> Void
-
-    init(
-        _ event: ScanEvent,
-        rules: TapRules,
-        unknown: UnknownCard,
-        messages: [KeptMessage],
-        committed: @escaping @Sendable (Receipt) -> Void
-    ) {
-        self.event = event
-        self.rules = rules
-        self.unknown = unknown
-        self.messages = messages
-        self.committed = committed
-    }
 }
 
 /// Taps that wait for their commit, and the thread on which they are committed: those that come while a commit is under

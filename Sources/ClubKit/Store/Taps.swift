@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import ReaderKit
 
-/// What to do with an unknown card.
 package enum UnknownCard: Sendable {
     case create
     case ignore
@@ -52,7 +51,7 @@ extension MemberStore {
         guard !Task.isCancelled else { throw ClubError(CancellationError(), attempting: Self.tapAttempt) }
         var kept: [KeptMessage] = []
         for message in messages { kept.append(try KeptMessage(message, Self.tapAttempt)) }
-        let tap = Tap(event, rules: rules, unknown: unknown, messages: kept, committed: committed)
+        let tap = Tap(event: event, rules: rules, unknown: unknown, messages: kept, committed: committed)
         return try await taps.add(tap) { self.commit($0, answer: $1) }.get()
     }
 
@@ -112,19 +111,11 @@ extension MemberStore {
     /// Whether a tap was recorded, here or by a device whose visits are here.
     package func hasReceived(_ eventID: UUID) async throws(ClubError) -> Bool {
         try await read("look up a tap") { db in
-            try Bool.fetchOne(
-                db,
-                sql: """
-                    SELECT EXISTS (SELECT 1 FROM receipt WHERE event_id = ?1)
-                        OR EXISTS (SELECT 1 FROM visit WHERE event_id = ?1)
-                    """,
-                arguments: [eventID]
-            ) ?? false
+            try db.has("receipt WHERE event_id = ?", [eventID]) || db.has("visit WHERE event_id = ?", [eventID])
         }
     }
 }
 
-/// Takes taps into the ledger.
 private struct TapTaking {
     let transaction: StoreTransaction
 
@@ -210,7 +201,6 @@ private struct TapTaking {
         return holder
     }
 
-    /// Makes a member of an unknown card.
     private func create(
         _ key: String,
         _ former: MemberRow?,
@@ -223,10 +213,7 @@ private struct TapTaking {
         let name = PlainText.line(name ?? "")
         if !name.isEmpty {
             // A card describes what was known when it was written; as of its tap it must not win over what people said.
-            let seen = Stamp(
-                time: Stamp.time(milliseconds: time / 1000, counter: 0),
-                device: transaction.device.id
-            )
+            let seen = Stamp(time: Stamp.time(milliseconds: time / 1000, counter: 0), device: transaction.device.id)
             facts.set("username", .string(name), seen < stamp && facts.isAlive(seen) ? seen : stamp)
         }
         guard let former else { return try transaction.members.insert(key, facts) }
@@ -304,9 +291,7 @@ private struct TapTaking {
 
 /// What was presented before, by passes and tags of which a recording could be presented again.
 extension MemberStore {
-    /// Takes a pass that counts once.
-    ///
-    /// - Returns: whether it is new.
+    /// Takes a pass that counts once; returns whether it is new.
     func takeOnce(_ digest: [UInt8], until end: Date, now: Date) throws -> Bool {
         try remember { db in
             try db.execute(sql: "DELETE FROM presented WHERE until < ?", arguments: [Timestamp.microseconds(now)])
@@ -318,9 +303,7 @@ extension MemberStore {
         }
     }
 
-    /// Takes the number of a tap that a tag counts.
-    ///
-    /// - Returns: whether it is greater than all that were taken of that tag.
+    /// Takes the number of a tap that a tag counts; returns whether it is greater than all that were taken of that tag.
     func takeCounter(_ value: UInt32, of tag: [UInt8]) throws -> Bool {
         let name = device.identifier(read: Hex.encode(tag))
         return try remember { db in
@@ -338,8 +321,8 @@ extension MemberStore {
     /// On the thread of the reader, which waits for the answer; committed when this returns.
     private func remember(_ body: (Database) throws -> Bool) throws -> Bool {
         let attempt = "remember a pass"
-        do {
-            return try database.writeWithoutTransaction { db in
+        return try ClubError.wrapping(attempt) {
+            try database.writeWithoutTransaction { db in
                 var isNew = false
                 try db.inTransaction(.immediate) {
                     isNew = try body(db)
@@ -348,8 +331,6 @@ extension MemberStore {
                 try confirmPlace(attempt)
                 return isNew
             }
-        } catch {
-            throw ClubError(error, attempting: attempt)
         }
     }
 }

@@ -27,7 +27,6 @@ final class WorkFolder: Sendable {
         (path, lock) = made
     }
 
-    /// Removes the folder and the files in it.
     func remove() {
         Self.remove(path, lock)
         close(lock)
@@ -78,32 +77,12 @@ final class WorkFolder: Sendable {
     ///   - path: its name. Another folder that has it by now is left alone, unless it is empty.
     ///   - folder: a descriptor of it, through which its files are removed.
     private static func remove(_ path: String, _ folder: Int32) {
-        guard let names = names(folder) else { return }
         let endings = ["", "-wal", "-shm", "-journal"]
         let known = Set(databases.flatMap { name in endings.map { name + $0 } })
-        guard known.isSuperset(of: names) else { return }
-        for name in names { unlinkat(folder, name, 0) }
-        if FileSteps.isNamed(folder, path) { rmdir(path) }
-    }
-
-    /// What is in a folder; `nil` if it cannot be read.
-    private static func names(_ folder: Int32) -> [String]? {
-        // A descriptor of its own, which has its own place in the folder.
-        let file = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        guard let list = fdopendir(file) else {
-            close(file)
-            return nil
-        }
-        defer { closedir(list) }
-        var names: [String] = []
-        while let entry = readdir(list) {
-            // A name that is no text is none of ours either.
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
+        let isThere = FileSteps.isNamed(folder, path)
+        let names = isThere ? try? FileManager.default.contentsOfDirectory(atPath: path) : []
+        guard let names, known.isSuperset(of: names) else { return }
+        for name in known { unlinkat(folder, name, 0) }
+        if isThere { rmdir(path) }
     }
 }

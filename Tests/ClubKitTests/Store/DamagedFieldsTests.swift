@@ -43,11 +43,12 @@ struct DamagedFieldsTests {
     }
 
     private func damage(_ statements: [String]) throws {
-        let database = try RawDatabase(path)
-        try database.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; BEGIN")
-        try database.execute("INSERT INTO ledger_permit (purpose) VALUES ('test')")
-        for statement in statements { try database.execute(statement) }
-        try database.execute("DELETE FROM ledger_permit; COMMIT")
+        try DatabaseQueue(path: path).inDatabase { db in
+            try db.execute(sql: "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; BEGIN")
+            try db.execute(sql: "INSERT INTO ledger_permit (purpose) VALUES ('test')")
+            for statement in statements { try db.execute(sql: statement) }
+            try db.execute(sql: "DELETE FROM ledger_permit; COMMIT")
+        }
     }
 
     private static let fields = ["'x'", "'[]'", "'{\"mail\":'", "substr(fields, 2)"].map {

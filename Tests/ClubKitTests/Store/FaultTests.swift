@@ -66,11 +66,15 @@ struct FaultTests {
             testDescription: "another program holds the database",
             kinds: [.busy],
             begin: { path, _ in
-                let other = try RawDatabase(path)
-                try other.execute("BEGIN IMMEDIATE")
+                let other = try LockedDatabase(path)
                 Self.other.withLock { $0 = other }
             },
-            end: { _, _ in Self.other.withLock { $0 = nil } }
+            end: { _, _ in
+                Self.other.withLock { other in
+                    other?.release()
+                    other = nil
+                }
+            }
         ),
         Incident(
             testDescription: "the directory is moved away",
@@ -110,18 +114,7 @@ struct FaultTests {
         ),
     ]
 
-    private static let other = OtherProgram()
-
-    /// A connection that is not the club's.
-    final class OtherProgram: @unchecked Sendable {
-        // The connection is only used inside the lock.
-        private let lock = NSLock()
-        private var database: RawDatabase?
-
-        func withLock(_ body: (inout RawDatabase?) -> Void) {
-            lock.withLock { body(&database) }
-        }
-    }
+    private static let other = Mutex<LockedDatabase?>(nil)
 
     @Test("An incident is told as what it is, and costs nothing that was acknowledged", arguments: incidents)
     func incident(_ incident: Incident) async throws {

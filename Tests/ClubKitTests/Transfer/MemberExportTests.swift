@@ -235,14 +235,13 @@ import Testing
         let club = Club(configuration: .test(.file(path: path), busyTimeout: .milliseconds(50)))
         try await club.open()
         _ = try await club.receive(tap("A"))
-        let other = try RawDatabase(path)
-        try other.execute("BEGIN IMMEDIATE")
+        let other = try LockedDatabase(path)
         let members = try await club.exportMembers(
             to: directory.file("x.csv"),
             options: ExportOptions(format: .csv)
         )
         let taps = try await club.exportTaps(to: directory.file("taps.csv"))
-        try other.execute("COMMIT")
+        other.release()
         #expect(members.rows == 1 && taps.rows == 1)
         #expect(members.auditFailure?.hasPrefix("could not write the audit log") == true)
         #expect(taps.auditFailure?.hasPrefix("could not write the audit log") == true)

@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import ReaderKit
 
-/// Forgets people.
 struct Erasing {
     let transaction: StoreTransaction
 
@@ -14,11 +13,7 @@ struct Erasing {
         let stamp = try transaction.nextStamp()
         var identifiers = Set(rows.map { Array($0.member.userId.utf8) })
         for one in rows {
-            let cards = try String.fetchAll(
-                db,
-                sql: "SELECT card_id FROM card WHERE member_key = ?",
-                arguments: [one.member.userId]
-            )
+            let cards = try db.values("SELECT card_id FROM card WHERE member_key = ?", [one.member.userId]) as [String]
             identifiers.formUnion(cards.map { Array($0.utf8) })
         }
         let salt = transaction.device.erasureSalt
@@ -40,9 +35,7 @@ struct Erasing {
         )
     }
 
-    /// Keeps the hash of somebody who was erased.
-    ///
-    /// - Returns: whether that is news.
+    /// Keeps the hash of somebody who was erased; returns whether that is news.
     func remember(_ hash: Data, _ salt: Data, _ stamp: Stamp) throws -> Bool {
         if let former = try db.erasures.latest(hash, salt), stamp <= former { return false }
         try db.cachedStatement(sql: "REPLACE INTO erased (salt, hash, hlc, device_id) VALUES (?, ?, ?, ?)")
@@ -79,12 +72,9 @@ struct Erasing {
         }
         try transaction.events.forget(of: identifier, as: last)
         // Those who were joined to this member, or had a card of theirs, stand for themselves again.
-        let others = try MemberRow.fetchAll(
-            db,
-            sql: "SELECT \(MemberRow.columns) FROM member WHERE merged_into = ?",
-            arguments: [identifier]
-        )
-        for other in others { try transaction.members.save(other.facts(), of: other.id, joined: &joined) }
+        for other in try MemberRow.all(where: "merged_into = ?", [identifier], in: db) {
+            try transaction.members.save(other.facts(), of: other.id, joined: &joined)
+        }
         // Whoever had the visits of this member has them no more.
         if let target, let other = try db.members.row(userID: target) {
             try transaction.members.save(other.facts(), of: other.id, joined: &joined)
@@ -142,10 +132,7 @@ struct Erasing {
     /// Removes the row of somebody who was erased, and what belongs to it.
     private func remove(_ row: MemberRow, _ facts: MemberFacts) throws {
         try forgetVisits(of: row.id, facts)
-        try forgetTaps(
-            "SELECT event_id FROM receipt WHERE member_id = ?1",
-            [row.id, Rejection.erased.message]
-        )
+        try forgetTaps("SELECT event_id FROM receipt WHERE member_id = ?1", [row.id, Rejection.erased.message])
         try db.execute(sql: "DELETE FROM member WHERE id = ?", arguments: [row.id])
     }
 
@@ -156,10 +143,7 @@ struct Erasing {
         try transaction.permittingChanges {
             try forgetTaps(visits, arguments)
             try db.execute(sql: "DELETE FROM undo WHERE ?2 <> '' AND event_id IN (\(visits))", arguments: arguments)
-            try db.execute(
-                sql: "DELETE FROM visit WHERE ?2 <> '' AND event_id IN (\(visits))",
-                arguments: arguments
-            )
+            try db.execute(sql: "DELETE FROM visit WHERE ?2 <> '' AND event_id IN (\(visits))", arguments: arguments)
         }
         // Taps that were not counted have no visit; those of now belong to the member who is here again.
         try forgetTaps(
@@ -206,31 +190,26 @@ struct Erasing {
 }
 
 extension Database {
-    /// Who was erased, as it is read.
     var erasures: StoredErasures { StoredErasures(db: self) }
 }
 
-/// Finds who was erased.
 struct StoredErasures {
     let db: Database
 
     /// The salts of all devices that have erased somebody, each looked for behind the one before: there are many more who
     /// were erased.
     func salts() throws -> [Data] {
-        try Data.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    WITH RECURSIVE known (salt) AS (
-                        SELECT min(salt) FROM erased
-                        UNION ALL SELECT (SELECT min(salt) FROM erased WHERE erased.salt > known.salt) FROM known
-                            WHERE known.salt IS NOT NULL)
-                    SELECT salt FROM known WHERE salt IS NOT NULL
-                    """
-            )
-        )
+        try db.values(
+            """
+            WITH RECURSIVE known (salt) AS (
+                SELECT min(salt) FROM erased
+                UNION ALL SELECT (SELECT min(salt) FROM erased WHERE erased.salt > known.salt) FROM known
+                    WHERE known.salt IS NOT NULL)
+            SELECT salt FROM known WHERE salt IS NOT NULL
+            """
+        ) as [Data]
     }
 
-    /// When the member with that identifier was erased last, or `nil`.
     func latest(of userID: String) throws -> Stamp? {
         try latest(of: userID, salts: salts())
     }
@@ -240,12 +219,8 @@ struct StoredErasures {
         try salts.compactMap { try latest(Erasure.hash(userID, salt: $0), $0) }.max()
     }
 
-    /// When somebody with that hash was erased last.
     func latest(_ hash: Data, _ salt: Data) throws -> Stamp? {
-        try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT hlc, device_id FROM erased WHERE salt = ? AND hash = ?"),
-            arguments: [salt, hash]
-        )?.stamp()
+        try db.row("SELECT hlc, device_id FROM erased WHERE salt = ? AND hash = ?", [salt, hash])?.stamp()
     }
 
     /// The facts of somebody who is not there (any more).
@@ -257,9 +232,7 @@ struct StoredErasures {
 }
 
 extension MemberStore {
-    /// Erases all that is known of a member and of whoever was joined to them.
-    ///
-    /// - Returns: the member as they were.
+    /// Erases all that is known of a member and of whoever was joined to them; returns the member as they were.
     package func erase(
         _ key: String,
         _ context: ActionContext,

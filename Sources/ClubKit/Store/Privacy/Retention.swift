@@ -61,11 +61,7 @@ extension MemberStore {
     }
 
     /// Forgets old taps of members that were not counted.
-    private func removeReceipts(
-        before limit: Int64,
-        atOnce count: Int,
-        _ attempt: String
-    ) async throws(ClubError) {
+    private func removeReceipts(before limit: Int64, atOnce count: Int, _ attempt: String) async throws(ClubError) {
         // The last receipt of one round is where the next begins. Those at 0 are forgotten.
         var last: (at: Int64, id: UUID)? = (
             0, UUID(uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255))
@@ -75,14 +71,12 @@ extension MemberStore {
             """
         while let start = last {
             let found = try await read(attempt) { db in
-                try Row.fetchAll(
-                    db.cachedStatement(
-                        sql: """
-                            SELECT at, event_id FROM receipt INDEXED BY receipt_by_time
-                            WHERE (at, event_id) > (?, ?) AND at < ? AND \(condition) ORDER BY at, event_id LIMIT ?
-                            """
-                    ),
-                    arguments: [start.at, start.id, limit, count]
+                try db.rows(
+                    """
+                    SELECT at, event_id FROM receipt INDEXED BY receipt_by_time
+                    WHERE (at, event_id) > (?, ?) AND at < ? AND \(condition) ORDER BY at, event_id LIMIT ?
+                    """,
+                    [start.at, start.id, limit, count]
                 ).map { row -> (at: Int64, id: UUID) in (try row.value("at"), try row.value("event_id")) }
             }
             last = found.last
@@ -105,11 +99,10 @@ extension MemberStore {
     /// list has read them, or reads everything anew.
     private func forgetChanges(before limit: Int64, _ attempt: String) async throws(ClubError) {
         let last = try await read(attempt) { db in
-            try Int64.fetchOne(
-                db,
-                sql: "SELECT max(seq) FROM change WHERE json_valid(before) AND before ->> '$[4]' < ?",
-                arguments: [limit]
-            )
+            try db.value(
+                "SELECT max(seq) FROM change WHERE json_valid(before) AND before ->> '$[4]' < ?",
+                [limit]
+            ) as Int64?
         }
         guard let last else { return }
         try await writePortion(attempt) { transaction in
@@ -164,7 +157,6 @@ struct Retention {
         return done
     }
 
-    /// An old visit.
     private struct OldVisit {
         var id: UUID
         var hlc: Int64
@@ -172,7 +164,6 @@ struct Retention {
         var counts: Bool
     }
 
-    /// Visits of one device and creation.
     private struct Creation: Hashable {
         var device: UUID
         var born: Int64
@@ -186,23 +177,21 @@ struct Retention {
     private func pruneVisits(of id: Int64, _ retention: Limits, atMost most: Int) throws -> Int {
         guard let row = try db.members.row(id: id) else { return 0 }
         // What is kept is looked at once for each device, not for each old visit.
-        let old = try Row.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    WITH old AS MATERIALIZED (
-                        SELECT event_id, device_id, born, hlc, at,
-                            NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id) AS counts
-                        FROM visit LEFT JOIN (
-                            SELECT device_id AS device, min(hlc) AS first FROM visit INDEXED BY visit_by_member
-                            WHERE member_id = ?1 AND at >= ?2 AND hlc >= ?3 GROUP BY +device_id
-                        ) AS kept ON kept.device = visit.device_id
-                        WHERE member_id = ?1 AND (at < ?2 OR hlc < ?3) AND hlc < coalesce(kept.first, \(Int64.max))
-                    )
-                    SELECT * FROM old
-                    WHERE hlc <= coalesce((SELECT hlc FROM old ORDER BY hlc LIMIT 1 OFFSET ?4), \(Int64.max))
-                    """
-            ),
-            arguments: [id, retention.limit, retention.limitOfClock, most - 1]
+        let old = try db.rows(
+            """
+            WITH old AS MATERIALIZED (
+                SELECT event_id, device_id, born, hlc, at,
+                    NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id) AS counts
+                FROM visit LEFT JOIN (
+                    SELECT device_id AS device, min(hlc) AS first FROM visit INDEXED BY visit_by_member
+                    WHERE member_id = ?1 AND at >= ?2 AND hlc >= ?3 GROUP BY +device_id
+                ) AS kept ON kept.device = visit.device_id
+                WHERE member_id = ?1 AND (at < ?2 OR hlc < ?3) AND hlc < coalesce(kept.first, \(Int64.max))
+            )
+            SELECT * FROM old
+            WHERE hlc <= coalesce((SELECT hlc FROM old ORDER BY hlc LIMIT 1 OFFSET ?4), \(Int64.max))
+            """,
+            [id, retention.limit, retention.limitOfClock, most - 1]
         )
         guard !old.isEmpty else { return 0 }
         var groups: [Creation: [OldVisit]] = [:]
@@ -223,14 +212,14 @@ struct Retention {
         // What files counted, and what came on top by then, stays as a claim of its own.
         let latest = groups.values.joined().map(\.at).max() ?? 0
         for claim in before.claims where claim.at < latest {
-            let more = try Int.fetchOne(
-                db,
-                sql: """
+            let more =
+                try db.value(
+                    """
                     SELECT count(*) FROM visit WHERE member_id = ? AND at > ? AND at <= ? AND born > ?
                         AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
                     """,
-                arguments: [id, claim.at, latest, row.ended]
-            )
+                    [id, claim.at, latest, row.ended]
+                ) as Int?
             let (visits, overflow) = claim.visits.addingReportingOverflow(more ?? 0)
             guard !overflow, visits > claim.visits else { continue }
             facts.add(MemberFacts.Claim(visits: visits, at: latest, stamp: claim.stamp))
@@ -336,20 +325,19 @@ struct Retention {
 extension StoredMembers {
     /// Who has visits that are old, found by indexes.
     fileprivate func withVisits(before retention: Retention.Limits) throws -> [Int64] {
-        try Int64.fetchAll(
-            db,
-            sql: """
-                WITH RECURSIVE device (id) AS (
-                    SELECT min(device_id) FROM visit
-                    UNION ALL SELECT (SELECT min(device_id) FROM visit WHERE device_id > device.id)
-                    FROM device WHERE device.id IS NOT NULL
-                )
-                SELECT member_id FROM visit INDEXED BY visit_by_time WHERE at < ?1
-                UNION SELECT member_id FROM device CROSS JOIN visit INDEXED BY visit_by_device
-                    ON visit.device_id = device.id AND hlc < ?2
-                """,
-            arguments: [retention.limit, retention.limitOfClock]
-        )
+        try db.values(
+            """
+            WITH RECURSIVE device (id) AS (
+                SELECT min(device_id) FROM visit
+                UNION ALL SELECT (SELECT min(device_id) FROM visit WHERE device_id > device.id)
+                FROM device WHERE device.id IS NOT NULL
+            )
+            SELECT member_id FROM visit INDEXED BY visit_by_time WHERE at < ?1
+            UNION SELECT member_id FROM device CROSS JOIN visit INDEXED BY visit_by_device
+                ON visit.device_id = device.id AND hlc < ?2
+            """,
+            [retention.limit, retention.limitOfClock]
+        ) as [Int64]
     }
 }
 
@@ -386,7 +374,6 @@ extension MemberStore {
             coalesce((SELECT min(value) - 1 FROM json_each(?2) WHERE value > at), \(Int64.max)))
         """
 
-    /// What is rounded in a table.
     private struct Rounding: Sendable {
         var table: String
         var key: String
@@ -451,15 +438,13 @@ extension MemberStore {
             while true {
                 let start = last
                 let ids = try await read(attempt) { db in
-                    try Data.fetchAll(
-                        db.cachedStatement(
-                            sql: """
-                                SELECT DISTINCT \(key) FROM \(table) AS e WHERE \(key) > ?1 AND \(isOld)
-                                ORDER BY \(key) LIMIT \(Self.recordsAtOnce)
-                                """
-                        ),
-                        arguments: [start, moments]
-                    )
+                    try db.values(
+                        """
+                        SELECT DISTINCT \(key) FROM \(table) AS e WHERE \(key) > ?1 AND \(isOld)
+                        ORDER BY \(key) LIMIT \(Self.recordsAtOnce)
+                        """,
+                        [start, moments]
+                    ) as [Data]
                 }
                 guard let next = ids.last else { break }
                 try await writePortion(attempt) { transaction in

@@ -9,7 +9,6 @@ package struct ScenarioTap: Sendable {
     var refused: Set<String>
 }
 
-/// Writes what scenarios were charged with, and what became of it.
 struct Executions {
     let transaction: StoreTransaction
 
@@ -51,7 +50,6 @@ struct Executions {
         return executions
     }
 
-    /// One look at a scenario at a tap.
     struct ScenarioLook {
         var scenario: Scenario
         var attempt: ScenarioAttempt
@@ -162,7 +160,6 @@ struct Executions {
 
     // MARK: Otherwise
 
-    /// Charges a scenario if it is due.
     func tryToExecute(
         _ scenario: Scenario,
         for subject: ScenarioSubject,
@@ -173,11 +170,8 @@ struct Executions {
         _ attempt: String
     ) throws -> ScenarioOutcome {
         if let former = try db.executions.all(where: "e.execution_id = ?", [id]).first {
-            throw ClubError(
-                .invalidValue,
-                attempting: attempt,
-                detail: "the scenario '\(former.scenario)' was charged under that identifier before"
-            )
+            let detail = "the scenario '\(former.scenario)' was charged under that identifier before"
+            throw ClubError(.invalidValue, attempting: attempt, detail: detail)
         }
         let (decision, state, key) = try transaction.scenarios
             .decide(scenario, for: subject, at: time, conditionsHold: conditionsHold, attempt)
@@ -198,9 +192,10 @@ struct Executions {
         _ attempt: String
     ) throws -> ScenarioExecution {
         func find() throws -> ScenarioExecution {
-            let found = try db.executions.all(where: "e.execution_id = ?", [id])
-            guard let only = found.first else { throw ClubError(.noSuchExecution, attempting: attempt) }
-            return only
+            guard let found = try db.executions.all(where: "e.execution_id = ?", [id]).first else {
+                throw ClubError(.noSuchExecution, attempting: attempt)
+            }
+            return found
         }
         let former = try find()
         switch (former.state, state) {
@@ -209,11 +204,8 @@ struct Executions {
         case (.refunded, .refunded), (.redeemed, _), (.refunded, _):
             let when = former.settledAt.map { " on \(ISO8601.text($0))" } ?? ""
             let who = former.actor.map { " by \($0)" } ?? ""
-            throw ClubError(
-                .alreadySettled,
-                attempting: attempt,
-                detail: "it was \(former.state.rawValue)\(when)\(who)"
-            )
+            let detail = "it was \(former.state.rawValue)\(when)\(who)"
+            throw ClubError(.alreadySettled, attempting: attempt, detail: detail)
         case (_, .charged):
             throw ClubError(.invalidValue, attempting: attempt, detail: "it is charged already")
         default: break
@@ -232,17 +224,14 @@ struct Executions {
 
     // MARK: What became of it
 
-    /// Reports what became of an execution. What was said before stays.
-    ///
-    /// - Returns: whether it is news.
+    /// Reports what became of an execution. What was said before stays. Returns whether it is news.
     @discardableResult
     func settle(_ id: UUID, _ state: ScenarioExecution.State, _ context: ActionContext, at time: Int64) throws -> Bool {
-        let stamp = try transaction.nextStamp()
-        return try settle(
+        try settle(
             SettlementRow(
                 executionID: id,
                 state: state,
-                stamp: stamp,
+                stamp: transaction.nextStamp(),
                 at: time,
                 reason: context.reason.map(PlainText.line),
                 actor: context.actor.map(PlainText.line)
@@ -272,9 +261,7 @@ struct Executions {
     /// An execution counts unless it was given back and nobody had got it.
     func updateCounts(of id: UUID) throws {
         try db.run(
-            """
-            UPDATE scenario_execution AS e SET counts = (\(IntegrityQuestion.executionCounts)) WHERE execution_id = ?1
-            """,
+            "UPDATE scenario_execution AS e SET counts = (\(IntegrityQuestion.executionCounts)) WHERE execution_id = ?",
             [.uuid(id)]
         )
     }
@@ -286,13 +273,12 @@ struct Executions {
     ///
     /// - Parameter withOwn: also what this opening has in hand.
     func takeUndelivered(withOwn: Bool, at time: Int64) throws -> [ScenarioExecution] {
-        var found: [ScenarioExecution] = []
-        for execution in try leftBehind(withOwn: withOwn) where execution.visit != nil {
+        let found = try leftBehind(withOwn: withOwn).filter { $0.visit != nil }
+        for execution in found {
             try db.run(
                 "UPDATE scenario_undelivered SET holder = ? WHERE execution_id = ?",
                 [.text(transaction.device.holder.text), .uuid(execution.id)]
             )
-            found.append(execution)
         }
         try giveBackLeft(at: time)
         return found.sorted { $0.at < $1.at }
@@ -322,18 +308,11 @@ struct Executions {
 }
 
 extension Database {
-    /// What scenarios were charged with, as it is read.
     var executions: StoredExecutions { StoredExecutions(db: self) }
 }
 
-/// Finds what scenarios were charged with, and what became of it.
 struct StoredExecutions {
     let db: Database
-
-    /// What was charged at a visit, as it is now.
-    func all(at visit: UUID) throws -> [ScenarioExecution] {
-        try all(where: "e.visit = ?", [visit])
-    }
 
     /// The state that counts of an execution, `e`: what was handed out was handed out, whatever else was said.
     private static let standingState = """
@@ -369,25 +348,22 @@ struct StoredExecutions {
     ) throws -> [ScenarioExecution] {
         // Those that were rounded to one moment come by their numbers.
         let order =
-            ["e.hlc", "e.number", "e.execution_id"].map { limit == nil ? $0 : $0 + " DESC" }
-            .joined(separator: ", ") + (limit.map { " LIMIT \($0)" } ?? "")
-        let executions = try Row.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    SELECT e.*, s.state, s.at AS settled_at, s.actor, s.reason
-                    FROM scenario_execution AS e LEFT JOIN scenario_settlement AS s
-                        ON s.execution_id = e.execution_id AND s.state = \(Self.standingState)
-                    WHERE (\(condition)) AND \(IntegrityQuestion.isNotReset)
-                    ORDER BY \(order)
-                    """
-            ),
-            arguments: arguments
+            limit.map { "e.hlc DESC, e.number DESC, e.execution_id DESC LIMIT \($0)" }
+            ?? "e.hlc, e.number, e.execution_id"
+        let executions = try db.rows(
+            """
+            SELECT e.*, s.state, s.at AS settled_at, s.actor, s.reason
+            FROM scenario_execution AS e LEFT JOIN scenario_settlement AS s
+                ON s.execution_id = e.execution_id AND s.state = \(Self.standingState)
+            WHERE (\(condition)) AND \(IntegrityQuestion.isNotReset)
+            ORDER BY \(order)
+            """,
+            arguments
         ).map { row in try ScenarioExecution(row) }
         return limit == nil ? executions : executions.reversed()
     }
 }
 
-/// What became of an execution, as the store keeps it.
 struct SettlementRow: Sendable, Hashable {
     var executionID: UUID
     var state: ScenarioExecution.State
@@ -429,26 +405,22 @@ extension MemberStore {
         _ attempt: String
     ) async throws(ClubError) -> [ScenarioDecision] {
         let keys = device.identifiers(userID)
-        do {
-            return try await database.writeWithoutTransaction { db in
-                let transaction = self.transaction(db)
-                var decisions: [ScenarioDecision] = []
-                try db.inTransaction(.immediate) {
-                    let row = try db.members.member(keys, attempt)
-                    let stamp = try transaction.nextStamp()
-                    let visit = VisitRow(eventID: id, stamp: stamp, at: time, born: row.origin.time)
-                    try transaction.ledger.insertVisit(visit, of: row.id)
-                    let counted = try transaction.ledger.count(row, at: time) ?? row
-                    let tap = ScenarioTap(plan: plan, refused: refused)
-                    decisions = try transaction.executions.attempts(of: tap, for: counted, visit: id, at: time).map {
-                        try $0.scenario.decide($0.attempt, for: $0.state.subject)
-                    }
-                    return .rollback
+        return try await onWriter(attempt) { db in
+            let transaction = self.transaction(db)
+            var decisions: [ScenarioDecision] = []
+            try db.inTransaction(.immediate) {
+                let row = try db.members.member(keys, attempt)
+                let stamp = try transaction.nextStamp()
+                let visit = VisitRow(eventID: id, stamp: stamp, at: time, born: row.origin.time)
+                try transaction.ledger.insertVisit(visit, of: row.id)
+                let counted = try transaction.ledger.count(row, at: time) ?? row
+                let tap = ScenarioTap(plan: plan, refused: refused)
+                decisions = try transaction.executions.attempts(of: tap, for: counted, visit: id, at: time).map {
+                    try $0.scenario.decide($0.attempt, for: $0.state.subject)
                 }
-                return decisions
+                return .rollback
             }
-        } catch {
-            throw ClubError(error, attempting: attempt)
+            return decisions
         }
     }
 }
@@ -465,7 +437,6 @@ extension ScenarioAudience {
 }
 
 extension ScenarioSubject {
-    /// What kind of subject it is, in words.
     var kindName: String {
         switch self {
         case .member: "a member"

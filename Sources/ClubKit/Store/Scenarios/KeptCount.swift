@@ -4,7 +4,6 @@ import GRDB
 /// How many events or executions of a subject lie after a moment, which costs the same however many there are: where
 /// counting is dear, the number is kept in the database, and triggers change it with each row that changes.
 struct KeptCount {
-    /// What is counted.
     struct Source {
         var table: String
         /// The column with the name that is counted under.
@@ -52,18 +51,15 @@ struct KeptCount {
     private static let few = 128
     /// When more numbers are kept of one name, those that are not in use are forgotten.
     private static let mostKept = 8
-    /// Before all moments.
     private static let beginning = Int64.min
 
     /// All, with the first and the last.
     func all() throws -> (count: Int, first: Int64?, last: Int64?) {
-        typealias Found = (count: Int, first: Int64?, last: Int64?)
         if let kept = try kept("after = ?4", Self.beginning) { return (kept.number, kept.first, kept.last) }
-        let found: Found =
-            try db.first(
-                "SELECT count(*), min(at), max(at) FROM \(rows)",
-                values
-            ) { (try $0.value(0), try $0.optional(1), try $0.optional(2)) } ?? (0, nil, nil)
+        let found: (count: Int, first: Int64?, last: Int64?) =
+            try db.first("SELECT count(*), min(at), max(at) FROM \(rows)", values) {
+                (try $0.value(0), try $0.optional(1), try $0.optional(2))
+            } ?? (0, nil, nil)
         // Few may be left of many, which a reset left behind.
         try keep(found.count, after: Self.beginning, found.first, found.last)
         return found
@@ -110,9 +106,11 @@ struct KeptCount {
             + " AND \(source.counts("e"))"
     }
 
-    private var values: [BoundValue] { key.values + [.text(name), .integer(key.ended)] }
+    private var values: [BoundValue] { names + [.integer(key.ended)] }
 
     private var names: [BoundValue] { key.values + [.text(name)] }
+
+    private var isOfThis: String { "kind = ?1 AND subject = ?2 AND name = \(source.prefix) || ?3" }
 
     private func count(after: Int64, through: Int64, atMost limit: Int) throws -> Int {
         try db.first(
@@ -134,7 +132,7 @@ struct KeptCount {
         return try db.first(
             """
             SELECT after, number, first_at, last_at FROM scenario_count
-            WHERE kind = ?1 AND subject = ?2 AND name = \(source.prefix) || ?3 AND \(condition) LIMIT 1
+            WHERE \(isOfThis) AND \(condition) LIMIT 1
             """,
             names + [.integer(moment)]
         ) { (try $0.value(0), try $0.value(1), try $0.optional(2), try $0.optional(3)) }
@@ -149,37 +147,27 @@ struct KeptCount {
             INSERT OR REPLACE INTO scenario_count (kind, subject, name, after, number, first_at, last_at)
             VALUES (?1, ?2, \(source.prefix) || ?3, ?4, ?5, ?6, ?7)
             """,
-            names + [
-                .integer(after), .integer(Int64(number)), first.map { .integer($0) } ?? .null,
-                last.map { .integer($0) } ?? .null,
-            ]
+            names + [.integer(after), .integer(Int64(number)), .optional(first), .optional(last)]
         )
-        let all = "scenario_count WHERE kind = ?1 AND subject = ?2 AND name = \(source.prefix) || ?3"
-        let others = try Int64.fetchAll(
-            db.cachedStatement(sql: "SELECT after FROM \(all) AND after > \(Self.beginning)"),
-            arguments: [key.kind.rawValue, key.text, name]
-        )
+        let others =
+            try db.values(
+                "SELECT after FROM scenario_count WHERE \(isOfThis) AND after > \(Self.beginning)",
+                [key.kind.rawValue, key.text, name]
+            ) as [Int64]
         guard others.count > Self.mostKept else { return }
         for after in others where asked?.moments.contains(after) == false {
-            try db.run("DELETE FROM \(all) AND after = ?4", names + [.integer(after)])
+            try db.run("DELETE FROM scenario_count WHERE \(isOfThis) AND after = ?4", names + [.integer(after)])
         }
     }
 
-    /// Forgets the numbers that are kept.
     func forget() throws {
-        try db.run(
-            "DELETE FROM scenario_count WHERE kind = ?1 AND subject = ?2 AND name = \(source.prefix) || ?3",
-            names
-        )
+        try db.run("DELETE FROM scenario_count WHERE \(isOfThis)", names)
     }
 
     private func move(_ former: Int64, to moment: Int64, _ number: Int) throws {
         guard mayWrite else { return }
         try db.run(
-            """
-            UPDATE scenario_count SET after = ?5, number = ?6
-            WHERE kind = ?1 AND subject = ?2 AND name = \(source.prefix) || ?3 AND after = ?4
-            """,
+            "UPDATE scenario_count SET after = ?5, number = ?6 WHERE \(isOfThis) AND after = ?4",
             names + [.integer(former), .integer(moment), .integer(Int64(number))]
         )
     }

@@ -48,7 +48,6 @@ final class ScenarioState {
         rows = []
     }
 
-    /// The tags of the member.
     func tags() throws -> [String] {
         if let foundTags { return foundTags }
         let tags = try rows.first.map { try db.members.tags(of: $0.id) } ?? []
@@ -114,15 +113,13 @@ final class ScenarioState {
 
     func execution(of scenario: String, fromLatest k: Int) throws -> Int64? {
         try latest(k) { key, skipped, limit in
-            try Int64.fetchAll(
-                db.cachedStatement(
-                    sql: """
-                        SELECT at FROM scenario_execution WHERE kind = ? AND subject = ? AND scenario = ?
-                            AND counts = 1 AND born > ? ORDER BY at DESC LIMIT ? OFFSET ?
-                        """
-                ),
-                arguments: [key.kind.rawValue, key.text, scenario, key.ended, limit, skipped]
-            )
+            try db.values(
+                """
+                SELECT at FROM scenario_execution WHERE kind = ? AND subject = ? AND scenario = ?
+                    AND counts = 1 AND born > ? ORDER BY at DESC LIMIT ? OFFSET ?
+                """,
+                [key.kind.rawValue, key.text, scenario, key.ended, limit, skipped]
+            ) as [Int64]
         }
     }
 
@@ -190,13 +187,11 @@ final class ScenarioState {
         for row in rows where row.exists {
             let unlisted = try unlistedVisits(of: row)?.last
             let skipped = isAlone && unlisted == nil ? k : 0
-            times += try Int64.fetchAll(
-                db.cachedStatement(
-                    sql:
-                        "SELECT at FROM visit WHERE \(Self.countedVisit) AND at <= ?3 ORDER BY at DESC LIMIT ?4 OFFSET ?5"
-                ),
-                arguments: [row.id, row.ended, through, k + 1 - skipped, skipped]
-            )
+            times +=
+                try db.values(
+                    "SELECT at FROM visit WHERE \(Self.countedVisit) AND at <= ?3 ORDER BY at DESC LIMIT ?4 OFFSET ?5",
+                    [row.id, row.ended, through, k + 1 - skipped, skipped]
+                ) as [Int64]
             if let unlisted, unlisted <= through { times.append(unlisted) }
             if skipped > 0 || (k == 0 && isAlone && unlisted == nil) { return times.first }
         }
@@ -238,17 +233,15 @@ final class ScenarioState {
 
     func event(named name: String, fromLatest k: Int, through: Int64) throws -> Int64? {
         try latest(k) { key, skipped, limit in
-            try Int64.fetchAll(
-                db.cachedStatement(
-                    sql: """
-                        SELECT at FROM scenario_event WHERE \(Self.countedEvent) AND at <= ?6
-                        ORDER BY at DESC LIMIT ?7 OFFSET ?8
-                        """
-                ),
-                arguments: [
+            try db.values(
+                """
+                SELECT at FROM scenario_event WHERE \(Self.countedEvent) AND at <= ?6
+                ORDER BY at DESC LIMIT ?7 OFFSET ?8
+                """,
+                [
                     key.kind.rawValue, key.text, name, key.ended, try resetTime(key, name), through, limit, skipped,
                 ]
-            )
+            ) as [Int64]
         }
     }
 
@@ -263,7 +256,6 @@ final class ScenarioState {
     }
 }
 
-/// The state of one scenario for one subject.
 struct StoredHistory: ScenarioHistory {
     let state: ScenarioState
     let scenario: String

@@ -37,7 +37,6 @@ struct SubjectKey: Sendable, Hashable {
     }
 }
 
-/// An event, as the store keeps it.
 struct ScenarioEventRow: Sendable, Hashable {
     var eventID: UUID
     var stamp: Stamp
@@ -57,9 +56,7 @@ struct SubjectEvents {
 
     private var db: Database { transaction.db }
 
-    /// Writes an event. One that is known stays as it is.
-    ///
-    /// - Returns: whether it is new.
+    /// Writes an event. One that is known stays as it is. Returns whether it is new.
     @discardableResult
     func add(_ event: ScenarioEventRow) throws -> Bool {
         try db.run(
@@ -83,9 +80,7 @@ struct SubjectEvents {
         try db.run("UPDATE scenario_event SET undone = 1 WHERE visit = ? AND undone = 0", [.uuid(visit)])
     }
 
-    /// Records an event.
-    ///
-    /// - Returns: whether it is new: one with that identifier may have been recorded before.
+    /// Records an event; returns whether it is new: one with that identifier may have been recorded before.
     func trigger(
         _ name: String,
         for subject: ScenarioSubject,
@@ -107,12 +102,7 @@ struct SubjectEvents {
 
     /// Lets what a scenario was charged with, and the events that programs recorded under its name of events, count no
     /// more, up to now; visits stay.
-    func reset(
-        _ scenario: String,
-        events name: String?,
-        for subject: ScenarioSubject,
-        _ attempt: String
-    ) throws {
+    func reset(_ scenario: String, events name: String?, for subject: ScenarioSubject, _ attempt: String) throws {
         let (state, _, _) = try transaction.scenarios.state(for: subject, attempt)
         let stamp = try transaction.nextStamp()
         for key in state.keys {
@@ -130,9 +120,7 @@ struct SubjectEvents {
     static func resetNameSQL(_ column: String) -> String { "(char(1) || 'events:' || \(column))" }
 
     /// Lets what was recorded up to a moment count no more. The records stay, so that devices that learn of them and of
-    /// this in whatever order come to the same.
-    ///
-    /// - Returns: whether that is news.
+    /// this in whatever order come to the same; returns whether that is news.
     @discardableResult
     func reset(_ key: SubjectKey, _ scenario: String, _ stamp: Stamp) throws -> Bool {
         try db.run(
@@ -181,14 +169,11 @@ struct SubjectEvents {
     }
 }
 
-/// Looks at scenarios.
 struct ScenarioReading {
     let db: Database
     let device: LocalDevice
 
-    /// The subject's state.
-    ///
-    /// - Throws: ``ClubError/Kind/noSuchMember``.
+    /// The subject's state; throws ``ClubError/Kind/noSuchMember``.
     func state(
         for subject: ScenarioSubject,
         _ attempt: String
@@ -205,7 +190,6 @@ struct ScenarioReading {
         }
     }
 
-    /// Reports whether a scenario is due.
     func decide(
         _ scenario: Scenario,
         for subject: ScenarioSubject,
@@ -241,5 +225,34 @@ extension Database {
             "SELECT hlc FROM scenario_reset WHERE kind = ? AND subject = ? AND scenario = ?",
             key.values + [.text(scenario)]
         ) { try $0.value(0) } ?? -1
+    }
+}
+
+extension Database {
+    /// The windows in which scenarios that were used on this database count.
+    func scenarioSpans() throws -> Set<ScenarioSpan> {
+        Set(try scenarioSpanLines().compactMap { ScenarioSpan($0) })
+    }
+
+    /// The same as they are stored, with those that a newer version wrote.
+    fileprivate func scenarioSpanLines() throws -> Set<Substring> {
+        Set((try setting(ScenarioSpan.storedKey) ?? "").split(separator: "\n"))
+    }
+
+    /// The moments from which scenarios count now, each with the end of the time in which they do.
+    func scenarioAnchors(at now: Int64) throws -> [(from: Int64, until: Int64)] {
+        let calendars = ScenarioCalendars()
+        return try scenarioSpans().compactMap { $0.anchor(at: now, calendars) }
+    }
+}
+
+extension SubjectEvents {
+    /// Keeps the windows of scenarios, on top of those that are kept: two programs may have scenarios of their own.
+    func keep(_ spans: Set<ScenarioSpan>) throws {
+        guard !spans.isEmpty else { return }
+        let lines = Set(spans.map { $0.text[...] })
+        let former = try transaction.db.scenarioSpanLines()
+        guard !lines.isSubset(of: former) else { return }
+        try transaction.db.set(ScenarioSpan.storedKey, to: former.union(lines).sorted().joined(separator: "\n"))
     }
 }
