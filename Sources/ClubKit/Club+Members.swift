@@ -100,12 +100,8 @@ extension Club {
     /// Blocks a member: taps are rejected, with the reason. Without a reason, that of an earlier block stays.
     @discardableResult
     public func block(_ key: String, by context: ActionContext) async throws(ClubError) -> Member {
-        try await set(
-            [SystemValues.Name.blocked: .string(PlainText.line(context.reason ?? ""))],
-            key,
-            .blocked,
-            context
-        )
+        let reason = PlainText.line(context.reason ?? "")
+        return try await set([SystemValues.Name.blocked: .string(reason)], key, .blocked, context)
     }
 
     /// Unblocks a member.
@@ -121,14 +117,8 @@ extension Club {
         to date: Date?,
         by context: ActionContext = ActionContext()
     ) async throws(ClubError) -> Member {
-        var value = FieldValue.null
-        if let date {
-            guard let time = Timestamp.microseconds(date) else {
-                let detail = "the time is outside the years 1970 to 9999"
-                throw ClubError(.invalidValue, attempting: "set the end of a membership", detail: detail)
-            }
-            value = .int(Int(time))
-        }
+        let time = try date.map { date throws(ClubError) in try moment(date, "set the end of a membership") }
+        let value = time.map { FieldValue.int(Int($0)) } ?? .null
         return try await set([SystemValues.Name.expires: value], key, .setExpiry, context)
     }
 
@@ -288,45 +278,20 @@ extension Club {
     ) async throws(ClubError) -> MergeReport {
         let store = try openStore("merge members")
         return try await Self.merging.run { () throws(ClubError) in
-            try self.mergeNow(members, mode: mode, dryRun: dryRun, by: context, in: store)
+            var report = MergeReport(dryRun: dryRun)
+            let sink = try StoreImportSink(store, mode: mode, dryRun: dryRun, context) { self.publish(merged: $0) }
+            let rows = members.enumerated().map { ImportedMember($1, row: $0 + 1) }
+            let verdicts = Result { () throws(ClubError) in try sink.apply(rows) }
+            let finished = Result { () throws(ClubError) in try sink.finish() }
+            for (row, verdict) in zip(rows, try verdicts.get()) { report.count(verdict, of: row.userId, row: row.row) }
+            try finished.get()
+            if !dryRun { self.publish(.merged(report, at: self.configuration.clock())) }
+            return report
         }
     }
 
     /// Merging blocks, so it has a queue of its own.
     private static let merging = DispatchQueue(label: "club.merging")
-
-    /// Merges members on the calling thread, which must not be one of Swift's pool.
-    func mergeNow(
-        _ members: [Member],
-        mode: MergeMode = .merge,
-        dryRun: Bool = false,
-        by context: ActionContext = ActionContext()
-    ) throws(ClubError) -> MergeReport {
-        try mergeNow(members, mode: mode, dryRun: dryRun, by: context, in: openStore("merge members"))
-    }
-
-    private func mergeNow(
-        _ members: [Member],
-        mode: MergeMode,
-        dryRun: Bool,
-        by context: ActionContext,
-        in store: MemberStore
-    ) throws(ClubError) -> MergeReport {
-        var report = MergeReport(dryRun: dryRun)
-        let sink = try StoreImportSink(store, mode: mode, dryRun: dryRun, context) { self.publish(merged: $0) }
-        let rows = members.enumerated().map { ImportedMember($1, row: $0 + 1) }
-        let verdicts: [ImportVerdict]
-        do throws(ClubError) {
-            verdicts = try sink.apply(rows)
-        } catch {
-            try? sink.finish()
-            throw error
-        }
-        try sink.finish()
-        for (row, verdict) in zip(rows, verdicts) { report.count(verdict, of: row.userId, row: row.row) }
-        if !dryRun { publish(.merged(report, at: configuration.clock())) }
-        return report
-    }
 
     /// Tells of members who were there and whom a merge has changed or deleted.
     func publish(merged members: [MergedMember]) {

@@ -73,23 +73,19 @@ extension Club {
             if let report = try await openStore(MemberStore.repairAttempt).mend(context) { return report }
             try await close()
         }
-        let report: Result<RepairReport, ClubError>
-        do throws(ClubError) {
-            report = .success(
-                try await MemberStore.repair(
-                    configuration.database,
-                    context,
-                    from: snapshots,
-                    choosing: choosing,
-                    busyTimeout: configuration.busyTimeout,
-                    identifierKey: configuration.identifierKey,
-                    clock: configuration.clock,
-                    makeUUID: configuration.makeUUID
-                )
+        let configuration = configuration
+        let report = await Result(of: { () async throws(ClubError) in
+            try await MemberStore.repair(
+                configuration.database,
+                context,
+                from: snapshots,
+                choosing: choosing,
+                busyTimeout: configuration.busyTimeout,
+                identifierKey: configuration.identifierKey,
+                clock: configuration.clock,
+                makeUUID: configuration.makeUUID
             )
-        } catch {
-            report = .failure(error)
-        }
+        })
         if wasOpen { try await open() }
         if wasOpen, wasServing { beginServing() }
         return try report.get()

@@ -54,7 +54,7 @@ public final class Club: Sendable {
     let callbacks = CallbackQueue(.main)
     /// What the original library's names need to remember.
     let familiar = Mutex(FamiliarState())
-    private let broadcaster = EventBroadcaster<ClubEvent>()
+    let broadcaster = EventBroadcaster<ClubEvent>()
     /// What scenarios were charged with and the application's code is to deliver.
     let delivering = DeliveryQueue()
     /// Removes old visits while the club is open.
@@ -292,30 +292,17 @@ public final class Club: Sendable {
             rules.refusedScenarios = await refused(by: plan.conditional)
         }
         while true {
-            let receipt = try await store.receive(
-                event,
-                rules: rules,
-                unknown: unknown,
-                keeping: messages,
-                committed: { self.publish($0, of: event) }
-            )
+            let receipt = try await store.receive(event, rules: rules, unknown: unknown, keeping: messages) {
+                self.publish($0, of: event)
+            }
             if let receipt {
                 log(receipt)
                 return receipt
             }
             // Outside the transaction: the condition is the application's code, which may call the club.
-            unknown = await holds(userCreation) ? .create : .ignore
+            let holds = await answer("ask whether an unknown card makes a member") { userCreation.condition?() ?? true }
+            unknown = holds ?? false ? .create : .ignore
         }
-    }
-
-    /// Tells of a tap that was not recorded.
-    ///
-    /// - Parameters:
-    ///   - isTold: whether it was told why.
-    ///   - isLogged: whether the log is told too.
-    func tellUnrecorded(_ event: ScanEvent, _ error: ClubError, isTold: Bool, isLogged: Bool) {
-        broadcaster.yield(.scan(event))
-        if !isTold { report(error, isLogged: isLogged) }
     }
 
     /// Returns whether the tap with that ``ScanEvent/id`` has a receipt, so that receiving it again changes nothing.
@@ -359,10 +346,6 @@ public final class Club: Sendable {
             "Club - tap on \(receipt.reader): \(receipt.outcome.name)"
                 + (receipt.outcome.reason.map { " (\($0.code.rawValue))" } ?? "")
         )
-    }
-
-    private func holds(_ userCreation: UserCreation) async -> Bool {
-        await answer("ask whether an unknown card makes a member") { userCreation.condition?() ?? true } ?? false
     }
 
     /// What the application's own code answers on the queue of the callbacks, or `nil` where it does not in time.
@@ -525,5 +508,16 @@ extension DispatchQueue {
             self.async { continuation.resume(returning: Result { () throws(ClubError) in try work() }) }
         }
         return try result.get()
+    }
+}
+
+extension Result where Failure == ClubError {
+    /// Like `init(catching:)`, for async work.
+    init(of work: () async throws(ClubError) -> Success) async {
+        do throws(ClubError) {
+            self = .success(try await work())
+        } catch {
+            self = .failure(error)
+        }
     }
 }

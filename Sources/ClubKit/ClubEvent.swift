@@ -148,10 +148,7 @@ extension ClubEvent: Encodable {
         }
     }
 
-    private func encode(
-        _ result: ScenarioResult,
-        in container: inout KeyedEncodingContainer<CodingKeys>
-    ) throws {
+    private func encode(_ result: ScenarioResult, in container: inout KeyedEncodingContainer<CodingKeys>) throws {
         let execution = result.execution
         try container.encode(execution.id.uuidString, forKey: .id)
         try container.encode(execution.scenario, forKey: .scenario)

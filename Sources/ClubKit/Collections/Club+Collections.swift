@@ -38,11 +38,13 @@ extension Club {
         let (offset, limit) = (max(query.offset, 0), max(query.limit, 0))
         return try await store.read(attempt) { db in
             let now = Timestamp.microseconds(store.clock()) ?? 0
-            guard let member else {
-                return try listing.page(offset: offset, limit: limit, at: now, in: db).map(\.member)
-            }
-            let place = try MemberImage(of: member, in: db)
-            return try listing.page(after: place, limit: limit, at: now, in: db).map(\.member)
+            let images =
+                if let member {
+                    try listing.page(after: MemberImage(of: member, in: db), limit: limit, at: now, in: db)
+                } else {
+                    try listing.page(offset: offset, limit: limit, at: now, in: db)
+                }
+            return images.map(\.member)
         }
     }
 

@@ -83,14 +83,9 @@ extension ListChanges {
         var ends: [Int] = []
         var before: [Int?] = []
         for (index, row) in rows.enumerated() {
-            var low = 0
-            var high = ends.count
-            while low < high {
-                let middle = (low + high) / 2
-                if rows[ends[middle]].place < row.place { low = middle + 1 } else { high = middle }
-            }
-            before.append(low == 0 ? nil : ends[low - 1])
-            if low == ends.count { ends.append(index) } else { ends[low] = index }
+            let length = ends.partitioningIndex { rows[$0].place >= row.place }
+            before.append(length == 0 ? nil : ends[length - 1])
+            ends.replaceSubrange(length..<min(length + 1, ends.count), with: [index])
         }
         var result: Set<Int64> = []
         var next = ends.last

@@ -54,17 +54,15 @@ struct ListState: Sendable {
             guard before != after else { continue }
             let oldKey = before.map { MemberKey($0, order: listing.order) }
             let newKey = after.map { MemberKey($0, order: listing.order) }
-            var index: Int?
             if let oldKey {
-                guard let rank = list.rank(of: oldKey) else { return nil }
-                index = rank
+                guard let index = list.rank(of: oldKey) else { return nil }
+                if oldKey == newKey {
+                    modified.append(index)
+                    continue
+                }
+                removed.append((oldKey, ListChanges.Place(index: index, id: id)))
             }
-            if let index, oldKey == newKey {
-                modified.append(index)
-            } else {
-                if let oldKey, let index { removed.append((oldKey, ListChanges.Place(index: index, id: id))) }
-                if let newKey { added.append(newKey) }
-            }
+            if let newKey { added.append(newKey) }
         }
         var next = list
         for (key, _) in removed { next.remove(key) }
@@ -108,40 +106,25 @@ struct ListState: Sendable {
 extension MemberListing {
     /// A member's values before that change, or now; `nil` if they are not a member then.
     static func image(of id: Int64, before change: Int64?, in db: Database) throws -> MemberImage? {
-        let row =
-            if let change {
-                try Row.fetchOne(
-                    db.cachedStatement(
-                        sql: "SELECT \(MemberImage.journalColumns) FROM change WHERE seq = ? AND before IS NOT NULL"
-                    ),
-                    arguments: [change]
-                )
-            } else {
-                try Row.fetchOne(
-                    db.cachedStatement(sql: "SELECT \(MemberImage.columns) FROM member WHERE id = ? AND status = 0"),
-                    arguments: [id]
-                )
-            }
+        let sql =
+            change == nil
+            ? "SELECT \(MemberImage.columns) FROM member WHERE id = ? AND status = 0"
+            : "SELECT \(MemberImage.journalColumns) FROM change WHERE seq = ? AND before IS NOT NULL"
+        let row = try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [change ?? id])
         return try row.map { row in try MemberImage(row) }
     }
 
     /// The members that changed after that change.
     func changed(after sequence: Int64, in db: Database) throws -> Set<Int64> {
-        try Set(
-            Int64.fetchCursor(
-                db.cachedStatement(sql: "SELECT id FROM member WHERE change_seq > ? AND status = 0"),
-                arguments: [sequence]
-            )
-        )
+        let statement = try db.cachedStatement(sql: "SELECT id FROM member WHERE change_seq > ? AND status = 0")
+        return try Set(Int64.fetchCursor(statement, arguments: [sequence]))
     }
 
     /// The end of a membership, if it is after that time and the filter cares.
     func nextEnd(of id: Int64, after now: Int64, in db: Database) throws -> Int64? {
         guard dependsOnTime else { return nil }
-        let statement = try db.cachedStatement(
-            sql: "SELECT expires_at FROM member WHERE id = ? AND status = 0 AND expires_at > ?"
-        )
-        return try Int64.fetchOne(statement, arguments: [id, now])
+        let sql = "SELECT expires_at FROM member WHERE id = ? AND status = 0 AND expires_at > ?"
+        return try Int64.fetchOne(db.cachedStatement(sql: sql), arguments: [id, now])
     }
 }
 
@@ -185,10 +168,7 @@ final class ShownList: Sendable {
         guard listing.isWhole else { return nil }
         let count = try listing.count(at: now, in: db)
         guard count > beginningCount else { return nil }
-        return ShownList(
-            count: count,
-            beginning: try listing.page(offset: 0, limit: beginningCount, at: now, in: db)
-        )
+        return ShownList(count: count, beginning: try listing.page(offset: 0, limit: beginningCount, at: now, in: db))
     }
 
     /// Takes the list that the beginning is of; `nil` if it could not be read. Only the first call counts.

@@ -17,9 +17,9 @@ import Synchronization
 /// ```
 ///
 /// The list holds each member's place and no values, which ``user(at:)`` reads from the store on request. It sees
-/// changes by other processes with the same database. Following a tap takes as long in a list of a million members as
-/// in a short one, apart from a logarithm. If only a part of the list is shown, ``Club/members(in:pollInterval:)``
-/// holds nothing but that part.
+/// changes by other processes with the same database. Following a tap takes hardly longer in a list of a million
+/// members than in a short one. If only a part of the list is shown, ``Club/members(in:pollInterval:)`` holds nothing
+/// but that part.
 ///
 /// A collection is not `Sendable`: use it on the queue of its callbacks, ``Club/setDispatchQueue(_:)``, by default the
 /// main one. Keep a reference to it as long as it is to follow the list: its callbacks do not.
@@ -49,15 +49,9 @@ public final class MembershipUserCollection<T: MembershipUser> {
             switch news {
             case .initial:
                 completion(.initial(collection))
-            case .update(_, let changes):
-                completion(
-                    .update(
-                        collection,
-                        deletions: changes.deletions,
-                        insertions: changes.insertions,
-                        modifications: changes.modifications
-                    )
-                )
+            case .update(_, let list):
+                let (gone, new, changed) = (list.deletions, list.insertions, list.modifications)
+                completion(.update(collection, deletions: gone, insertions: new, modifications: changed))
             case .failure(let error):
                 completion(.error(error))
             }

@@ -21,7 +21,7 @@ extension Club {
         fileType: IOFileType
     ) -> URL? {
         do throws(TransferError) {
-            let report = try exportMembersNow(ofType: objectType, format: fileType.format)
+            let report = try exportMembersNow(ofType: objectType, format: fileType == .csv ? .csv : .userList)
             return URL(fileURLWithPath: report.file)
         } catch {
             tell(failure: error)
@@ -94,15 +94,6 @@ extension Club {
     /// Tells the delegate of a file that could not be read or written; of the club's own failures, ``events`` too.
     private func tell(failure error: TransferError) {
         if let cause = error.cause { report(cause) } else { tell(error) }
-    }
-}
-
-extension IOFileType {
-    fileprivate var format: TransferFormat {
-        switch self {
-        case .userList: .userList
-        case .csv: .csv
-        }
     }
 }
 
@@ -210,25 +201,18 @@ enum BlockingWork {
         _ work: @escaping @Sendable () async throws(ClubError) -> Value
     ) throws(ClubError) -> Value {
         let done = DispatchSemaphore(value: 0)
-        let result = ResultBox<Value>()
+        let box = ResultBox<Value>()
         Task(executorPreference: Executor.shared) {
-            do throws(ClubError) {
-                let value = try await work()
-                result.value.withLock { $0 = .success(value) }
-            } catch {
-                result.value.withLock { $0 = .failure(error) }
-            }
+            let result = await Result(of: work)
+            box.result.withLock { $0 = result }
             done.signal()
         }
         done.wait()
-        guard let value = result.value.withLock({ $0 }) else {
-            throw ClubError(.other, attempting: "wait for the store")
-        }
-        return try value.get()
+        return try box.result.withLock(\.self).get()
     }
 
     private final class ResultBox<Value: Sendable>: Sendable {
-        let value = Mutex<Result<Value, ClubError>?>(nil)
+        let result = Mutex(Result<Value, ClubError>.failure(ClubError(.other, attempting: "wait for the store")))
     }
 }
 

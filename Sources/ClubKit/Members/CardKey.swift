@@ -52,10 +52,5 @@ enum CardKey {
         return spellings
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
-        default: false
-        }
-    }
+    private static func isDigit(_ byte: UInt8) -> Bool { UnicodeScalar(byte).properties.isASCIIHexDigit }
 }

@@ -69,12 +69,7 @@ extension Club {
         by context: ActionContext = ActionContext(),
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(TransferError) -> TapExportReport {
-        let store: MemberStore
-        do throws(ClubError) {
-            store = try openStore("export the taps")
-        } catch {
-            throw TransferError(error, file: path)
-        }
+        let store = try openStore("export the taps", path)
         return try await TransferQueue.run { isCancelled throws(TransferError) in
             try store.exportTaps(
                 from: from,

@@ -118,25 +118,21 @@ extension MemberStore {
     /// How the club was visited in a stretch of time.
     package func statistics(from: Date?, to: Date, in timeZone: TimeZone) async throws(ClubError) -> ClubStatistics {
         let attempt = "count visits"
-        let outside = ClubError(.invalidValue, attempting: attempt, detail: "a time is outside the years 1970 to 9999")
-        guard let stop = Timestamp.microseconds(to) else { throw outside }
-        var chosen: Int64?
-        if let from {
-            guard let time = Timestamp.microseconds(from) else { throw outside }
-            chosen = time
+        func microseconds(_ date: Date) throws(ClubError) -> Int64 {
+            if let time = Timestamp.microseconds(date) { return time }
+            throw ClubError(.invalidValue, attempting: attempt, detail: "a time is outside the years 1970 to 9999")
         }
-        return try await read(attempt) { [chosen] db in
+        let stop = try microseconds(to)
+        let chosen = try from.map(microseconds)
+        return try await read(attempt) { db in
             let start = try chosen ?? db.members.firstDay(before: stop, in: timeZone)
             guard start <= stop, stop - start <= Self.mostDays * LocalDays.day else {
                 let detail = "the time does not begin before its end, or is longer than \(Self.mostDays) days"
                 throw ClubError(.invalidValue, attempting: attempt, detail: detail)
             }
             let days = LocalDays(from: start, to: stop, in: timeZone)
-            var statistics = ClubStatistics(
-                from: Timestamp.date(start),
-                to: Timestamp.date(stop),
-                timeZone: timeZone.identifier
-            )
+            let (from, to) = (Timestamp.date(start), Timestamp.date(stop))
+            var statistics = ClubStatistics(from: from, to: to, timeZone: timeZone.identifier)
             if stop > start, let first = days.number(of: start), let last = days.number(of: stop - 1) {
                 statistics.days = (first...last).map { ClubStatistics.Day(date: LocalDays.date(ofNumber: $0)) }
                 let count = StatisticsQuery(db: db, days: days, first: first, same: try db.members.standIns())
@@ -378,9 +374,7 @@ struct LocalDays {
 
     /// The date of a day, as in `2026-11-21`.
     static func date(ofNumber number: Int64) -> String {
-        Date(timeIntervalSince1970: Double(number) * 86_400).formatted(
-            Date.ISO8601FormatStyle(timeZone: .gmt).year().month().day()
-        )
+        Receipt.Notice.day(of: Date(timeIntervalSince1970: Double(number) * 86_400), in: .gmt)
     }
 
     /// The beginning of the day of a time.

@@ -135,16 +135,16 @@ extension StoredReceipts {
         let people = try TapRecord.People(db)
         let visits = try Row.fetchCursor(db, sql: Self.visitRecords, arguments: arguments)
         let others = try Row.fetchCursor(db, sql: Self.otherRecords, arguments: arguments)
+        func next(_ rows: RowCursor) throws -> TapRecord? { try rows.next().map { row in try TapRecord(row, people) } }
         // Each comes in order from its index, and so are they merged.
-        var visit = try visits.next().map { row in try TapRecord(row, people) }
-        var other = try others.next().map { row in try TapRecord(row, people) }
+        var (visit, other) = (try next(visits), try next(others))
         while visit != nil || other != nil {
             if let record = visit, other.map({ record.at <= $0.at }) ?? true {
                 try body(record)
-                visit = try visits.next().map { row in try TapRecord(row, people) }
+                visit = try next(visits)
             } else if let record = other {
                 try body(record)
-                other = try others.next().map { row in try TapRecord(row, people) }
+                other = try next(others)
             }
         }
     }
@@ -176,22 +176,17 @@ extension StoredReceipts {
 extension TapRecord {
     /// Whom the rows of members who were joined to others stand for: looked up once, since there are many more taps.
     fileprivate struct People {
-        private typealias Person = (userId: String, username: String?)
-
-        private var people: [Int64: Person] = [:]
+        private var people: [Int64: Member] = [:]
 
         init(_ db: Database) throws {
             let standIns = try db.members.standIns()
-            var shown: [Int64: Person] = [:]
-            for target in Set(standIns.values) {
-                guard let row = try db.members.row(id: target) else { continue }
-                shown[target] = (row.member.userId, row.member.username)
-            }
+            var shown: [Int64: Member] = [:]
+            for target in Set(standIns.values) { shown[target] = try db.members.row(id: target)?.member }
             for (id, target) in standIns { people[id] = shown[target] }
         }
 
         /// Whom a row of `member` stands for, if it is somebody else.
-        subscript(_ id: Int64?) -> (userId: String, username: String?)? { id.flatMap { people[$0] } }
+        subscript(_ id: Int64?) -> Member? { id.flatMap { people[$0] } }
     }
 
     fileprivate init(_ row: Row, _ people: People) throws(ClubError) {
@@ -225,33 +220,20 @@ extension MemberStore {
     ) throws(TransferError) -> TapExportReport {
         let output = try OutputFile(path, overwrite: overwrite, beside: self.path, isCancelled: isCancelled)
         var report = TapExportReport(file: path)
-        var failure: TransferError?
-        do throws(ClubError) {
-            try readNow("list the taps") { db in
-                do {
-                    var csv = CSVWriter()
-                    try output.write { bytes in
-                        csv.beginRow(&bytes)
-                        for column in Self.tapColumns { csv.text(column, marksEmpty: false, &bytes) }
-                    }
-                    try db.receipts.eachTap(from: from, to: to) { record in
-                        try output.write { csv.append(record, &$0) }
-                        report.rows += 1
-                        if record.isCounted { report.counted += 1 }
-                        if report.rows.isMultiple(of: 2000) {
-                            if isCancelled() { throw TransferError(.cancelled, file: path) }
-                            progress?(TransferProgress(bytes: output.count, rows: report.rows))
-                        }
-                    }
-                    try output.write { $0.append(0x0A) }
-                } catch let error as TransferError {
-                    failure = error
+        try readNow("list the taps", for: path) { db in
+            var csv = CSVWriter()
+            try output.write { csv.append(Self.tapColumns, &$0) }
+            try db.receipts.eachTap(from: from, to: to) { record in
+                try output.write { csv.append(record.cells, &$0) }
+                report.rows += 1
+                if record.isCounted { report.counted += 1 }
+                if report.rows.isMultiple(of: 2000) {
+                    if isCancelled() { throw TransferError(.cancelled, file: path) }
+                    progress?(TransferProgress(bytes: output.count, rows: report.rows))
                 }
             }
-        } catch {
-            throw TransferError(error, file: path)
+            try output.write { $0.append(0x0A) }
         }
-        if let failure { throw failure }
         if isCancelled() { throw TransferError(.cancelled, file: path) }
         report.file = try output.finish(overwrite: overwrite)
         report.bytes = output.count
@@ -260,17 +242,19 @@ extension MemberStore {
     }
 }
 
+extension TapRecord {
+    /// The cells of ``MemberStore/tapColumns``. What is not known is an empty one.
+    fileprivate var cells: [String] {
+        [
+            ISO8601.text(at), userId ?? "", username ?? "", reader, source.rawValue,
+            isCounted ? "yes" : standing.rawValue, reason ?? "", id.uuidString,
+        ]
+    }
+}
+
 extension CSVWriter {
-    /// A row of ``MemberStore/tapColumns``. What is not known is an empty cell.
-    fileprivate mutating func append(_ record: TapRecord, _ bytes: inout [UInt8]) {
+    fileprivate mutating func append(_ cells: [String], _ bytes: inout [UInt8]) {
         beginRow(&bytes)
-        text(ISO8601.text(record.at), marksEmpty: false, &bytes)
-        text(record.userId ?? "", marksEmpty: false, &bytes)
-        text(record.username ?? "", marksEmpty: false, &bytes)
-        text(record.reader, marksEmpty: false, &bytes)
-        text(record.source.rawValue, marksEmpty: false, &bytes)
-        text(record.isCounted ? "yes" : record.standing.rawValue, marksEmpty: false, &bytes)
-        text(record.reason ?? "", marksEmpty: false, &bytes)
-        text(record.id.uuidString, marksEmpty: false, &bytes)
+        for cell in cells { text(cell, marksEmpty: false, &bytes) }
     }
 }
