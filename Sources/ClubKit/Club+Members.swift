@@ -320,6 +320,27 @@ extension Club {
         _ other: String,
         by context: ActionContext = ActionContext()
     ) async throws(ClubError) -> Bool {
-        try await openStore("dismiss a duplicate").dismissDuplicate(key, other, context)
+        let attempt = "dismiss a duplicate"
+        let store = try openStore(attempt)
+        let (key, other) = (store.device.identifiers(key), store.device.identifiers(other))
+        return try await store.write(attempt) { transaction in
+            let members = transaction.db.members
+            let (first, second) = MemberStore.ordered(
+                try members.member(key, attempt),
+                try members.member(other, attempt)
+            )
+            guard first.id != second.id else {
+                throw ClubError(.invalidValue, attempting: attempt, detail: "both are the same member")
+            }
+            guard try !MemberStore.areDistinct(first, second) else { return false }
+            let stamp = try transaction.nextStamp()
+            let (userID, otherID) = (first.member.userId, second.member.userId)
+            // A fact, so that it merges.
+            try transaction.members.change(first) {
+                $0.set(MemberStore.distinction(userID, from: otherID), .bool(true), stamp)
+            }
+            try transaction.audit(.edited, of: userID, context, detail: ["distinctFrom": .string(otherID)])
+            return true
+        }
     }
 }

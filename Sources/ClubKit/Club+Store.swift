@@ -1,6 +1,5 @@
 import Foundation
 
-/// The store as a whole.
 extension Club {
     /// Checks the store for damage and contradictions while taps go on; an empty list means that there are none.
     public func check() async throws(ClubError) -> [IntegrityFinding] {

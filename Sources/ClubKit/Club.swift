@@ -38,7 +38,6 @@ public final class Club: Sendable {
         var store: MemberStore?
     }
 
-    /// A delegate that is held weakly.
     struct DelegateReference: @unchecked Sendable {
         // Delegates are not Sendable. This is safe to send since the club only compares the reference with nil and
         // hands it back, except on the queue of setDispatchQueue, where its methods are called one at a time. The
@@ -141,7 +140,6 @@ public final class Club: Sendable {
         return self
     }
 
-    /// The class of the objects that callbacks and getters hand out.
     var userClass: MembershipUser.Type { state.withLock { $0.userClass } }
 
     /// Sets what happens when an unknown card is presented.
@@ -207,7 +205,6 @@ public final class Club: Sendable {
         }
     }
 
-    /// Opens the database.
     func makeStore() throws(ClubError) -> MemberStore {
         let configuration = configuration
         return try MemberStore(
@@ -400,7 +397,8 @@ public final class Club: Sendable {
         }
     }
 
-    private func tell(_ method: @escaping @Sendable (any ClubMiddlewareDelegate, Club) -> Void) {
+    func tell(_ method: @escaping @Sendable (any ClubMiddlewareDelegate, Club) -> Void) {
+        // Without a delegate nothing waits for a queue that may never run.
         guard delegate != nil else { return }
         callbacks.enqueue {
             if let delegate = self.delegate { method(delegate, self) }
@@ -411,15 +409,12 @@ public final class Club: Sendable {
         _ member: Member,
         _ method: @escaping @Sendable (any ClubMiddlewareDelegate, Club, MembershipUser) -> Void
     ) {
-        // Without a delegate nothing waits for a queue that may never run.
-        guard delegate != nil else { return }
-        callbacks.enqueue {
-            guard let delegate = self.delegate else { return }
+        tell { delegate, club in
             do throws(ClubError) {
-                method(delegate, self, try self.user(from: member))
+                method(delegate, club, try club.user(from: member))
             } catch {
-                self.broadcaster.yield(.error(error, at: self.configuration.clock()))
-                delegate.club(self, didReceive: error)
+                club.broadcaster.yield(.error(error, at: club.configuration.clock()))
+                delegate.club(club, didReceive: error)
             }
         }
     }
@@ -431,10 +426,7 @@ public final class Club: Sendable {
         if isLogged { configuration.logger.error("\(error)") }
         debugLogger.addDebugMessage("Club - \(error)")
         broadcaster.yield(.error(error, at: configuration.clock()))
-        guard delegate != nil else { return }
-        callbacks.enqueue {
-            self.delegate?.club(self, didReceive: shown ?? error)
-        }
+        tell { $0.club($1, didReceive: shown ?? error) }
     }
 }
 
@@ -471,7 +463,6 @@ final class CallbackQueue: Sendable {
         state.withLock { $0.queue = queue }
     }
 
-    /// The queue on which the next callback begins.
     var currentQueue: DispatchQueue { state.withLock { $0.queue } }
 
     func enqueue(_ job: @escaping Job) {

@@ -5,7 +5,6 @@ import Synchronization
 /// A whole list at one moment: who is in it and where, without their values.
 struct ListState: Sendable {
     let listing: MemberListing
-    /// The members in order.
     private(set) var list: RankedList<MemberKey>
     /// The latest change that the list knows.
     private(set) var sequence: Int64
@@ -14,7 +13,6 @@ struct ListState: Sendable {
     /// When it has to judge anew.
     private var nextEnd: Int64?
 
-    /// The list as it is now.
     init(_ listing: MemberListing, at now: Int64, in db: Database) throws {
         self.listing = listing
         list = RankedList(sorted: try listing.keys(at: now, in: db))
@@ -26,8 +24,7 @@ struct ListState: Sendable {
     // MARK: Following
 
     /// Brings the list up to date, in a time that depends on how much changed and hardly on how long the list is.
-    ///
-    /// - Returns: what changed; empty if nothing did that the list shows.
+    /// Returns what changed; empty if nothing did that the list shows.
     mutating func advance(to now: Int64, in db: Database) throws -> ListChanges {
         if let nextEnd, nextEnd <= now { return try compare(at: now, in: db) }
         let latest = try ChangeJournal.latest(in: db)
@@ -74,7 +71,6 @@ struct ListState: Sendable {
         return ListChanges(removed: removed.map(\.place), added: places, modified: modified)
     }
 
-    /// Reads the whole list and compares.
     private mutating func compare(at now: Int64, in db: Database) throws -> ListChanges {
         let next = try ListState(listing, at: now, in: db)
         // A file that was put back may tell of other changes under the same numbers.
@@ -114,7 +110,6 @@ extension MemberListing {
         return try row.map { row in try MemberImage(row) }
     }
 
-    /// The members that changed after that change.
     func changed(after sequence: Int64, in db: Database) throws -> Set<Int64> {
         let statement = try db.cachedStatement(sql: "SELECT id FROM member WHERE change_seq > ? AND status = 0")
         return try Set(Int64.fetchCursor(statement, arguments: [sequence]))
@@ -130,35 +125,29 @@ extension MemberListing {
 
 /// A list of which the application was notified. Of a long one the beginning can be shown before the rest is read.
 final class ShownList: Sendable {
-    /// How many members the list has.
     let count: Int
 
     /// The first members, where they were read before the others.
     private let beginning: [MemberImage]
 
-    private struct Whole {
-        var list: ListState?
-        var isComplete: Bool
-    }
-
-    private let state: Mutex<Whole>
+    /// `nil` until it is complete.
+    private let state: Mutex<ListState??>
     private let reading = DispatchGroup()
 
-    /// How many members the beginning of a list has.
     static let beginningCount = 128
 
     /// A list that is known as a whole.
     init(_ list: ListState) {
         count = list.list.count
         beginning = []
-        state = Mutex(Whole(list: list, isComplete: true))
+        state = Mutex(list)
     }
 
     /// A list whose beginning is known; ``complete(_:)`` follows in any case.
     private init(count: Int, beginning: [MemberImage]) {
         self.count = count
         self.beginning = beginning
-        state = Mutex(Whole(isComplete: false))
+        state = Mutex(nil)
         reading.enter()
     }
 
@@ -174,8 +163,8 @@ final class ShownList: Sendable {
     /// Takes the list that the beginning is of; `nil` if it could not be read. Only the first call counts.
     func complete(_ list: ListState?) {
         let isFirst = state.withLock { whole in
-            guard !whole.isComplete else { return false }
-            whole = Whole(list: list, isComplete: true)
+            guard whole == nil else { return false }
+            whole = .some(list)
             return true
         }
         if isFirst { reading.leave() }
@@ -189,6 +178,6 @@ final class ShownList: Sendable {
     /// The whole list. It waits until that was read; `nil` if it could not be.
     var whole: ListState? {
         reading.wait()
-        return state.withLock { $0.list }
+        return state.withLock { $0 ?? nil }
     }
 }

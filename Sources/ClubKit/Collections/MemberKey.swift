@@ -12,9 +12,8 @@ struct MemberKey: Sendable, Hashable {
     /// The row of the member.
     var id: Int64
 
-    /// Where a member stands in a list of that order.
-    ///
-    /// - Parameter number: what the order compares first, if that is a number; `nil` if it is missing.
+    /// Where a member stands in a list of that order. `number` is what the order compares first, if that is a number;
+    /// `nil` if it is missing.
     init(_ order: MemberOrder, id: Int64, userID: String = "", username: String? = nil, number: Int64? = nil) {
         self.id = id
         (self.number, text, self.userID) =
@@ -100,9 +99,8 @@ struct MemberImage: Sendable, Hashable {
         json_extract(before, '$[8]') AS visits_left, json_extract(before, '$[9]') AS tags
         """
 
-    /// A row that begins with ``columns``.
-    ///
-    /// - Throws: ``ClubError/Kind/corrupt`` for a value that the schema does not allow.
+    /// A row that begins with ``columns``. Throws ``ClubError/Kind/corrupt`` for a value that the schema does not
+    /// allow.
     init(_ row: Row) throws(ClubError) {
         id = try row.value(0)
         userID = try row.value(1)
@@ -117,9 +115,7 @@ struct MemberImage: Sendable, Hashable {
         tags = try row.optional(10)
     }
 
-    /// A member where a list had it, with nothing but what places it there.
-    ///
-    /// - Throws: an error of the database.
+    /// A member where a list had it, with nothing but what places it there. Throws an error of the database.
     init(of member: Member, in db: Database) throws {
         let row = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT id FROM member WHERE user_id = ?"),
@@ -145,7 +141,6 @@ struct MemberImage: Sendable, Hashable {
         }
     }
 
-    /// The member as a value.
     var member: Member {
         Member(
             userId: userID,

@@ -10,10 +10,8 @@ struct MemberListing: Sendable {
     /// 50 000 bytes.
     static let longestText = 2048
 
-    /// Whether it shows every member.
     var isWhole: Bool { condition(at: 0) == nil }
 
-    /// Whether who is shown depends on the time.
     var dependsOnTime: Bool { filter.isExpired != nil }
 
     // MARK: Filter
@@ -97,7 +95,6 @@ struct MemberListing: Sendable {
 
     // MARK: Reading
 
-    /// How many members the list has.
     func count(at now: Int64, in db: Database) throws -> Int {
         let request: SQLRequest<Int> =
             if let condition = condition(at: now) {
@@ -109,15 +106,15 @@ struct MemberListing: Sendable {
         return try request.fetchOne(db) ?? 0
     }
 
-    /// The members of a part of the list.
     func page(offset: Int, limit: Int, at now: Int64, in db: Database) throws -> [MemberImage] {
-        try Self.images(
-            """
-            SELECT \(sql: MemberImage.columns) FROM member WHERE \(membership(at: now))
-            ORDER BY \(sql: order.terms) LIMIT \(limit) OFFSET \(offset)
-            """,
-            in: db
-        )
+        try Self.images(page(offset: offset, limit: limit, at: now), in: db)
+    }
+
+    func page(offset: Int, limit: Int, at now: Int64) -> SQL {
+        """
+        SELECT \(sql: MemberImage.columns) FROM member WHERE \(membership(at: now))
+        ORDER BY \(sql: order.terms) LIMIT \(limit) OFFSET \(offset)
+        """
     }
 
     /// A member's image now, if the list shows them.
@@ -146,7 +143,6 @@ struct MemberListing: Sendable {
         try Array(SQLRequest<Row>(literal: query, cached: true).fetchCursor(db).map { row in try MemberImage(row) })
     }
 
-    /// The keys of all members of the list, in order.
     func keys(at now: Int64, in db: Database) throws -> [MemberKey] {
         var keys: [MemberKey] = []
         // Only the columns that the order needs, most of which an index has.
@@ -193,7 +189,6 @@ extension MemberKey {
 extension MemberOrder {
     /// What an order compares before the identifiers.
     struct Primary {
-        /// The column of `member`.
         var column: String
         /// How names are compared, or nothing.
         var collation = ""

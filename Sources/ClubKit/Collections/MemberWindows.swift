@@ -79,9 +79,7 @@ struct WindowState: Sendable {
     private let listing: MemberListing
     private let offset: Int
     private let limit: Int
-    /// The members in the window.
     private(set) var images: [MemberImage]
-    /// How many members the list has.
     private(set) var total: Int
     /// The latest change that the window knows.
     private(set) var sequence: Int64
@@ -93,7 +91,6 @@ struct WindowState: Sendable {
     /// Of so many changes at once, it is quicker to read the window again.
     private static let manyChanges = 500
 
-    /// The window as it is now.
     init(_ query: MemberQuery, at now: Int64, in db: Database) throws {
         self.query = query
         listing = MemberListing(order: query.order, filter: query.filter)
@@ -107,14 +104,12 @@ struct WindowState: Sendable {
         nextEnd = try listing.nextEnd(after: now, in: db)
     }
 
-    /// The window for those who show it.
     func window(_ changes: ListChanges?) -> MemberWindow {
         MemberWindow(members: images.map(\.member), total: total, changes: changes)
     }
 
-    /// Brings the window up to date.
-    ///
-    /// - Returns: what changed in it; `nil` if neither the window nor the length of the list did.
+    /// Brings the window up to date. Returns what changed in it; `nil` if neither the window nor the length of the list
+    /// did.
     mutating func advance(to now: Int64, in db: Database) throws -> ListChanges? {
         let before = self
         if let nextEnd, nextEnd <= now {
@@ -139,9 +134,7 @@ struct WindowState: Sendable {
     }
 
     /// Takes in the changes of those members. Other members are read only where they come into the window over its
-    /// edges.
-    ///
-    /// - Returns: whether that could be done; if not, the window has to be read again.
+    /// edges. Returns whether that could be done; if not, the window has to be read again.
     private mutating func follow(_ members: [Int64: Int64], in db: Database) throws -> Bool {
         let (start, end) = (images.first.map(key), images.last.map(key))
         // What is behind the window is not known.

@@ -135,13 +135,20 @@ public final class MembershipUserCollection<T: MembershipUser> {
     /// a member deleted since is `nil`.
     public func user(at index: Int) -> T? {
         guard let list = shown.list.withLock({ $0 }) else { return nil }
-        do throws(ClubError) {
-            let store = try club.openStore("read a list of members")
+        return reading { store throws(ClubError) in
             var image = list.known(at: index)
             if image == nil, index >= 0, index < list.count, let whole = list.whole {
-                image = try store.readNow("read a list of members") { db in try whole.image(at: index, in: db) }
+                image = try store.readNow(Self.attempt) { db in try whole.image(at: index, in: db) }
             }
             return try image.map { image throws(ClubError) in try T.object(of: image.member) }
+        } ?? nil
+    }
+
+    private static var attempt: String { "read a list of members" }
+
+    private func reading<Value>(_ work: (MemberStore) throws(ClubError) -> Value) -> Value? {
+        do throws(ClubError) {
+            return try work(club.openStore(Self.attempt))
         } catch {
             if error.kind != .notOpen { club.report(error) }
             return nil
@@ -152,12 +159,10 @@ public final class MembershipUserCollection<T: MembershipUser> {
     /// reads them all, which takes time in a long list.
     public var users: [T] {
         guard let list = shown.list.withLock({ $0 })?.whole else { return [] }
-        do throws(ClubError) {
-            let store = try club.openStore("read a list of members")
+        return reading { store throws(ClubError) in
             var failure: ClubError?
-            let users: [T] = try store.readNow("read a list of members") { db in
-                var users: [T] = []
-                users.reserveCapacity(list.list.count)
+            var users: [T] = []
+            try store.readNow(Self.attempt) { db in
                 try list.forEachImage(in: db) { image in
                     do throws(ClubError) {
                         users.append(try T.object(of: image.member))
@@ -165,14 +170,10 @@ public final class MembershipUserCollection<T: MembershipUser> {
                         failure = error
                     }
                 }
-                return users
             }
             if let failure { club.report(failure) }
             return users
-        } catch {
-            if error.kind != .notOpen { club.report(error) }
-            return []
-        }
+        } ?? []
     }
 }
 

@@ -8,7 +8,6 @@ struct RankedList<Element: Comparable & Sendable>: Sendable {
     /// The rank of the first element of each part.
     private var starts = [0]
 
-    /// How many elements there are.
     private(set) var count = 0
 
     /// How many elements a part has at most.
@@ -68,9 +67,7 @@ struct RankedList<Element: Comparable & Sendable>: Sendable {
 
     // MARK: Changing
 
-    /// Inserts an element.
-    ///
-    /// - Returns: whether it was not in the list already.
+    /// Inserts an element. Returns whether it was not in the list already.
     @discardableResult
     mutating func insert(_ element: Element) -> Bool {
         let place = place(of: element)
@@ -81,9 +78,7 @@ struct RankedList<Element: Comparable & Sendable>: Sendable {
         return true
     }
 
-    /// Removes an element.
-    ///
-    /// - Returns: whether it was in the list.
+    /// Removes an element. Returns whether it was in the list.
     @discardableResult
     mutating func remove(_ element: Element) -> Bool {
         let place = place(of: element)
@@ -121,8 +116,6 @@ struct RankedList<Element: Comparable & Sendable>: Sendable {
 
 extension RankedList: Sequence {
     func makeIterator() -> FlattenSequence<[[Element]]>.Iterator { parts.joined().makeIterator() }
-
-    var underestimatedCount: Int { count }
 }
 
 extension RankedList {

@@ -4,7 +4,6 @@ import Foundation
 import ReaderKit
 
 extension Diagnosis {
-    /// The service that runs the kiosk.
     static let service = "clubkit.service"
 
     /// What can be seen of a club without opening its database.
@@ -363,14 +362,12 @@ extension Diagnosis {
 }
 
 extension Machine {
-    /// A file system that is mounted.
     struct Mount {
         var place: String
         var kind: String
         var options: [String]
     }
 
-    /// The file system that a path is on.
     func mount(of path: String) -> Mount? {
         let mounts = (text("/proc/self/mounts") ?? "").split(separator: "\n").compactMap { line -> Mount? in
             let fields = line.split(separator: " ")

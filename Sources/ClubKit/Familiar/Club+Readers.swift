@@ -169,14 +169,11 @@ extension Club {
                 tellCapture { $0.capture($1, didNotifyArrivalForManager: manager, result: .E_NOERROR) }
             case .serviceWent(let result):
                 tellCapture { $0.capture($1, didNotifyRemovalForManager: manager, result: result) }
-            case .readerCame(let reader):
-                let device = CaptureLayerDevice(reader)
+            case .readerCame(let device):
                 tellCapture { $0.capture($1, didNotifyArrivalFor: device, result: .E_NOERROR) }
-            case .readerWent(let reader):
-                let device = CaptureLayerDevice(reader)
+            case .readerWent(let device):
                 tellCapture { $0.capture($1, didNotifyRemovalFor: device, result: .E_NOERROR) }
-            case .nothingRead(let reader):
-                let device = CaptureLayerDevice(reader)
+            case .nothingRead(let device):
                 tellCapture { $0.capture($1, didReceive: nil, for: device, withResult: .E_NOERROR) }
                 tell(CKError.nullDecodedData("The card left before it could be read. Hold it to the reader longer."))
             case .failed(let error):
@@ -189,8 +186,7 @@ extension Club {
     func tell(_ error: any Error) {
         configuration.logger.warning("\(error)")
         debugLogger.addDebugMessage("Club - \(error)")
-        guard delegate != nil else { return }
-        callbacks.enqueue { self.delegate?.club(self, didReceive: error) }
+        tell { $0.club($1, didReceive: error) }
     }
 
     private func tellCapture(_ method: @escaping @Sendable (any CaptureMiddlewareDelegate, Club) -> Void) {
@@ -225,17 +221,15 @@ extension Club {
 }
 
 extension ReaderService {
-    /// What a delegate is notified of.
     enum Step: Sendable {
         case serviceCame
         case serviceWent(CaptureLayerResult)
-        case readerCame(ReaderInfo)
-        case readerWent(ReaderInfo)
-        case nothingRead(ReaderInfo)
+        case readerCame(CaptureLayerDevice)
+        case readerWent(CaptureLayerDevice)
+        case nothingRead(CaptureLayerDevice)
         case failed(ReaderError)
     }
 
-    /// Takes note of an event, and returns what to tell.
     mutating func note(_ event: ReaderEvent) -> [Step] {
         let wasUp = isUp
         switch event {
@@ -253,11 +247,11 @@ extension ReaderService {
         switch event {
         case .readerAdded(let reader) where !readers.contains(reader):
             readers.append(reader)
-            steps.append(.readerCame(reader))
+            steps.append(.readerCame(CaptureLayerDevice(reader)))
         case .readerRemoved(let reader) where readers.contains(reader):
             readers.removeAll { $0 == reader }
-            steps.append(.readerWent(reader))
-        case .cardMissed(let presence): steps.append(.nothingRead(presence.reader))
+            steps.append(.readerWent(CaptureLayerDevice(reader)))
+        case .cardMissed(let presence): steps.append(.nothingRead(CaptureLayerDevice(presence.reader)))
         case .readerStuck(_, let error): steps.append(.failed(error))
         default: break
         }
@@ -265,7 +259,9 @@ extension ReaderService {
     }
 
     /// What to tell once the service is not watched any more.
-    var end: [Step] { readers.map { .readerWent($0) } + (isUp == true ? [.serviceWent(.E_NOERROR)] : []) }
+    var end: [Step] {
+        readers.map { .readerWent(CaptureLayerDevice($0)) } + (isUp == true ? [.serviceWent(.E_NOERROR)] : [])
+    }
 }
 
 private final class Serving: Sendable {
@@ -340,7 +336,6 @@ extension Club {
         return self
     }
 
-    /// Where debug messages of this club go.
     var debugLogger: DebugLogger { familiar.withLock { $0.debugLogger } }
 
     private func complete(_ completion: ApplicationClosure<CaptureLayerResult>?, _ result: CaptureLayerResult) {

@@ -138,7 +138,6 @@ extension Club {
 
     // MARK: -
 
-    /// Does something, and reports what fails.
     private func attempt(_ work: () throws(ClubError) -> Void) {
         do throws(ClubError) {
             try work()
@@ -207,7 +206,6 @@ extension Club {
         familiar.withLock { $0.registeredMigrations }
     }
 
-    /// Runs the steps that the records have not seen.
     func migrate() async throws(ClubError) {
         let changes = familiar.withLock { state in
             // Those of build() come back by the configuration: each number counts once.

@@ -1,12 +1,10 @@
 /// The identifier of a card as a person gives it, and as a reader tells it.
 enum CardKey {
-    /// How many bytes the UIDs of cards have.
     private static let lengths = [4, 7, 8, 10]
 
     /// What a reader tells of a card whose UID was typed in lower case, or with `:`, `-` or a space between its bytes.
-    ///
-    /// - Returns: upper-case hexadecimal digits, or `nil` for what is no such UID, or is written so already. Membership
-    ///   numbers that are grouped otherwise stay what they are.
+    /// Returns upper-case hexadecimal digits, or `nil` for what is no such UID, or is written so already. Membership
+    /// numbers that are grouped otherwise stay what they are.
     static func normalised(_ given: String) -> String? {
         let text = Array(given.utf8)
         // The longest one with separators.

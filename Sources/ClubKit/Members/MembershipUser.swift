@@ -139,7 +139,6 @@ extension MembershipUser: Identifiable {
 }
 
 extension MembershipUser {
-    /// A member as an object of the class.
     class func object(of member: Member) throws(ClubError) -> Self {
         do {
             return try self.init(from: RecordDecoder(member.record))
@@ -160,9 +159,7 @@ extension MembershipUser {
         return (variableNamesAsStrings() + written).filter { seen.insert($0).inserted }
     }
 
-    /// What the object holds, by name.
-    ///
-    /// - Throws: ``ClubError/Kind/unreadableRecord`` if its `encode(to:)` throws.
+    /// What the object holds, by name. Throws ``ClubError/Kind/unreadableRecord`` if its `encode(to:)` throws.
     func record(attempting attempt: String) throws(ClubError) -> [String: FieldValue] {
         do {
             var record = try RecordEncoder.record(of: self).fields

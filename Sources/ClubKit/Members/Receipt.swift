@@ -200,7 +200,6 @@ extension Receipt.Reason.Code: RawRepresentable, CaseIterable {
     }
 }
 
-/// Why a tap cannot be used.
 enum Rejection {
     static let unknownCard = Receipt.Reason(.unknownCard, "This card is not known here. Ask at the desk to join.")
 
@@ -226,9 +225,8 @@ enum Rejection {
 
     static let erased = Receipt.Reason(.erased, "What was known of this tap was erased.")
 
-    /// The reason to reject the tap, or `nil` if it can be used.
-    ///
-    /// - Parameter time: the tap's time, `nil` if it is none that the store can keep.
+    /// The reason to reject the tap, or `nil` if it can be used. `time` is the tap's time, `nil` if it is none that the
+    /// store can keep.
     static func reason(for event: ScanEvent, time: Int64?) -> Receipt.Reason? {
         guard time != nil else {
             let message = "The time of the tap is not valid. Check the clock of the reader's computer."

@@ -8,7 +8,6 @@ struct UserEdit: Sendable {
     var userId: String
     /// The name, where it was changed.
     var username: String??
-    /// The custom values that were changed.
     var fields: [String: FieldValue] = [:]
     /// How many more visits there are; negative for fewer.
     var visits = 0

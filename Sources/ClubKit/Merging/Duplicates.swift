@@ -44,7 +44,6 @@ extension DuplicatePair.Reason: Encodable {
         try container.encode(text)
     }
 
-    /// How much it tells.
     var weight: Int {
         switch self {
         case .identifier: 4
@@ -54,7 +53,6 @@ extension DuplicatePair.Reason: Encodable {
     }
 }
 
-/// Members who may be there twice.
 extension MemberStore {
     /// Pairs of members who may be one person, the most telling first.
     package func duplicates(limit: Int) async throws(ClubError) -> [DuplicatePair] {
@@ -89,48 +87,19 @@ extension MemberStore {
 
     /// Under which of the first member's values it stands that another one is somebody else. It can only be read by
     /// who knows both identifiers, so that it reveals nothing of somebody who was erased.
-    private static func distinction(_ userID: String, from other: String) -> String {
+    static func distinction(_ userID: String, from other: String) -> String {
         let key = SymmetricKey(data: Data(userID.utf8))
         let code = HMAC<SHA256>.authenticationCode(for: Data(other.utf8), using: key)
         return "$distinct:" + code.prefix(12).hex.lowercased()
     }
 
-    private static func ordered(_ one: MemberRow, _ other: MemberRow) -> (MemberRow, MemberRow) {
+    static func ordered(_ one: MemberRow, _ other: MemberRow) -> (MemberRow, MemberRow) {
         one.member.userId.utf8.lexicographicallyPrecedes(other.member.userId.utf8) ? (one, other) : (other, one)
     }
 
-    private static func areDistinct(_ one: MemberRow, _ other: MemberRow) throws -> Bool {
+    static func areDistinct(_ one: MemberRow, _ other: MemberRow) throws -> Bool {
         let (first, second) = ordered(one, other)
         return try first.facts().value(distinction(first.member.userId, from: second.member.userId)) == .bool(true)
-    }
-
-    /// Keeps that two members are two persons, as a fact that merges.
-    ///
-    /// - Returns: whether that is news.
-    package func dismissDuplicate(
-        _ key: String,
-        _ other: String,
-        _ context: ActionContext
-    ) async throws(ClubError) -> Bool {
-        let attempt = "dismiss a duplicate"
-        let (key, other) = (device.identifiers(key), device.identifiers(other))
-        return try await write(attempt) { transaction in
-            let (first, second) = Self.ordered(
-                try transaction.db.members.member(key, attempt),
-                try transaction.db.members.member(other, attempt)
-            )
-            guard first.id != second.id else {
-                throw ClubError(.invalidValue, attempting: attempt, detail: "both are the same member")
-            }
-            guard try !Self.areDistinct(first, second) else { return false }
-            let stamp = try transaction.nextStamp()
-            let (userID, otherID) = (first.member.userId, second.member.userId)
-            try transaction.members.change(first) {
-                $0.set(Self.distinction(userID, from: otherID), .bool(true), stamp)
-            }
-            try transaction.audit(.edited, of: userID, context, detail: ["distinctFrom": .string(otherID)])
-            return true
-        }
     }
 }
 
@@ -138,7 +107,6 @@ extension StoredMembers {
     /// So many members with the same value, and it states nothing about any of them.
     private static let mostAlike = 8
 
-    /// Members with something in common.
     fileprivate func alike() throws -> [(DuplicatePair.Reason, [Int64])] {
         // Of all values only hashes are kept, so that a million members fit.
         var identifiers: [Entry] = []

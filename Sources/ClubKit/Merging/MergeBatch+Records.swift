@@ -30,9 +30,7 @@ extension MergeBatch {
         }
     }
 
-    /// Refuses moments that are not believed.
-    ///
-    /// - Parameter date: when it was, in microseconds since 1970.
+    /// Refuses moments that are not believed. `date` is when it was, in microseconds since 1970.
     private func check(_ times: Int64..., at date: Int64 = 0) throws {
         guard (0...Timestamp.latest).contains(date), times.allSatisfy((0..<Stamp.latestTime).contains) else {
             throw ImportVerdict.skipped(Self.timeReason)
@@ -96,10 +94,7 @@ extension MergeBatch {
             guard said.exists else { return [] }
             return Self.conflicts(of: values, with: shown, isUntyped: false) + Self.conflicts(of: said, with: facts)
         }
-        guard facts != before else {
-            let conflicts = conflicts(with: target.member)
-            return conflicts.isEmpty ? .kept : .merged(changes: [], conflicts: conflicts)
-        }
+        guard facts != before else { return .of(conflicts: conflicts(with: target.member)) }
         touch(target)
         if facts.removals != before.removals {
             try transaction.retention.removeCounted(of: target.id, &facts, before: before)
@@ -117,8 +112,7 @@ extension MergeBatch {
         let shown = after.exists ? Self.changes(from: target.member, to: after.member) : []
         let changes = shown + Self.standing(from: before, to: facts)
         noteNews(of: target, changes.map(\.field))
-        let differences = conflicts(with: after.member)
-        return changes.isEmpty && differences.isEmpty ? .kept : .merged(changes: changes, conflicts: differences)
+        return .of(changes, conflicts: conflicts(with: after.member))
     }
 
     // MARK: Cards
@@ -220,9 +214,7 @@ extension MergeBatch {
         return .created
     }
 
-    /// Writes an entry.
-    ///
-    /// - Returns: whether that is news.
+    /// Writes an entry. Returns whether that is news.
     private func insert(_ entry: TransferRecord.Audit) throws -> Bool {
         var entry = entry
         entry.actor = entry.actor.map(PlainText.line)

@@ -119,9 +119,7 @@ struct MergeBatch {
         return try ids.filter { before[$0] == nil && !progress.hasCreated($0) }.compactMap(db.members.row(id:))
     }
 
-    /// The identifier as this device has it.
-    ///
-    /// - Throws: an ``ImportVerdict`` if it cannot be taken.
+    /// The identifier as this device has it. Throws an ``ImportVerdict`` if it cannot be taken.
     func identifier(_ imported: String) throws -> String {
         guard MemberID.isUsable(imported) else { throw ImportVerdict.skipped(Self.unusableReason) }
         guard let identifier = transaction.device.identifier(imported: imported) else {
@@ -145,7 +143,6 @@ struct MergeBatch {
         if !hidden.contains(row.id), !progress.hasCreated(row.id) { before[row.id] = row.member }
     }
 
-    /// Takes note that the visits of a member have changed.
     mutating func touchVisits(of row: MemberRow) throws {
         guard dirty.insert(row.id).inserted else { return }
         touch(row)
@@ -158,7 +155,6 @@ struct MergeBatch {
         joined.remove(id)
     }
 
-    /// All that was said of a member.
     mutating func facts(of row: MemberRow) throws -> MemberFacts {
         if let decoded, decoded.row.hasSameFacts(as: row) { return decoded.facts }
         let facts = try row.facts()
@@ -199,7 +195,6 @@ struct MergeBatch {
         return true
     }
 
-    /// Whose card an identifier is, if it is somebody's.
     func cardHolder(of userID: String) throws -> String? {
         guard hasCards else { return nil }
         return try String.fetchOne(
@@ -216,7 +211,6 @@ struct MergeBatch {
         return sequence
     }
 
-    /// When what is overwritten counts as said.
     mutating func overwriteStamp() throws -> Stamp {
         // What was taken in so far is older.
         if let now, now.time > latest { return now }
@@ -254,7 +248,6 @@ struct MergeBatch {
 
     // MARK: Verdicts
 
-    /// What has changed in what is shown of a member.
     static func changes(from before: Member, to after: Member) -> [FieldDifference] {
         func values(of member: Member) -> [String: FieldValue] {
             var values = member.record
@@ -307,7 +300,12 @@ struct MergeBatch {
 }
 
 /// Thrown where a record or row is not taken in.
-extension ImportVerdict: Error {}
+extension ImportVerdict: Error {
+    /// What merging made of a member who was there.
+    static func of(_ changes: [FieldDifference] = [], conflicts: [FieldDifference]) -> ImportVerdict {
+        changes.isEmpty && conflicts.isEmpty ? .kept : .merged(changes: changes, conflicts: conflicts)
+    }
+}
 
 extension FieldValue {
     /// Whether it states nothing.
@@ -354,7 +352,6 @@ extension MergeBatch {
 }
 
 extension FieldDifference {
-    /// `nil` if both are the same.
     fileprivate init?(_ field: String, from stored: FieldValue?, to imported: FieldValue?) {
         guard stored != imported else { return nil }
         self.init(field, stored: stored, imported: imported)

@@ -64,7 +64,6 @@ package final class StoreImportSink: ImportSink {
         try transaction(of: records.count) { merge in try merge.apply(records) }
     }
 
-    /// Merges single members.
     func apply(_ members: [ImportedMember]) throws(ClubError) -> [ImportVerdict] {
         try transaction(of: members.count) { merge in try members.map { try merge.apply($0, isUntyped: false) } }
     }

@@ -2,39 +2,6 @@ import Foundation
 import GRDB
 import ReaderKit
 
-/// All that is held on one member, for the member.
-extension MemberStore {
-    package func disclose(_ key: String, to directory: URL, _ context: ActionContext) async throws(ClubError) -> [URL] {
-        let attempt = "disclose what is held on a member"
-        let keys = device.identifiers(key)
-        let (id, json, csv) = try await read(attempt) { [device] db in
-            let row = try db.members.heldRow(keys, attempt)
-            let disclosing = Disclosing(db: db, device: device)
-            return (row.id, try disclosing.json(of: row), try disclosing.visits(of: row))
-        }
-        let files = [directory.appendingPathComponent("member.json"), directory.appendingPathComponent("visits.csv")]
-        try await DispatchQueue.global().run { () throws(ClubError) in
-            try PrivateFiles.makeDirectory(directory.path, attempt)
-            try PrivateFiles.write(json, to: files[0].path, attempt)
-            try PrivateFiles.write(csv, to: files[1].path, attempt)
-        }
-        // What could not be written was not disclosed.
-        do throws(ClubError) {
-            try await write(attempt) { transaction in
-                // Who was erased meanwhile must not come into the log again.
-                guard let row = try transaction.db.members.row(id: id) else {
-                    throw ClubError(.noSuchMember, attempting: attempt)
-                }
-                try transaction.audit(.disclosed, of: row.member.userId, context)
-            }
-        } catch {
-            for file in files { try? FileManager.default.removeItem(at: file) }
-            throw error
-        }
-        return files
-    }
-}
-
 /// The JSON object that is disclosed.
 private struct Disclosure: Encodable {
     struct Entry: Encodable {
@@ -53,11 +20,9 @@ private struct Disclosure: Encodable {
         /// What was said of each value, newest first, also what counts no more.
         var versions: [String: [Entry]]
         var created: [String]
-        /// When the member was deleted, if so.
         var deleted: String?
         var claims: [Entry]
         var visitsBought: [Entry]
-        /// Visits that were removed because they are old.
         var visitsRemoved: Int
         /// How many of these are kept for scenarios as having been since then.
         var visitsRemovedSince: [Entry]
@@ -84,8 +49,7 @@ private struct Disclosure: Encodable {
     var audit: [Entry]
 }
 
-/// Gathers what is disclosed.
-private struct Disclosing {
+struct Disclosing {
     let db: Database
     let device: LocalDevice
 
@@ -225,7 +189,6 @@ private struct Disclosing {
     }
 }
 
-/// Files that only this user may read.
 enum PrivateFiles {
     /// Makes a directory of mode 0700, or takes one that is empty.
     static func makeDirectory(_ path: String, _ attempt: String) throws(ClubError) {

@@ -1,6 +1,5 @@
 import Foundation
 
-/// What scenarios were charged with, and what became of it.
 extension Club {
     /// Returns executions of scenarios, oldest first.
     ///
@@ -113,7 +112,6 @@ extension Club {
         }.value.get()
     }
 
-    /// What is known of an execution.
     func result(_ execution: ScenarioExecution, in store: MemberStore) async -> ScenarioResult {
         var member: Member?
         if case .member(let userId) = execution.subject { member = try? await store.member(withUserID: userId) }

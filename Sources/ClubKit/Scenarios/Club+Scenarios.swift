@@ -3,7 +3,6 @@ import Foundation
 import GRDB
 import ReaderKit
 
-/// Rules about when something happens to a member, a group, or the kiosk itself.
 extension Club {
     // MARK: Set-up
 
@@ -46,9 +45,7 @@ extension Club {
     /// The scenarios of the club, as they were set.
     public var scenarios: [Scenario] { state.withLock { $0.scenarios?.scenarios ?? [] } }
 
-    /// Refuses scenarios that cannot be used, and two with one identifier.
-    ///
-    /// - Throws: ``ClubError/Kind/invalidScenario``.
+    /// Refuses scenarios that cannot be used, and two with one identifier. Throws ``ClubError/Kind/invalidScenario``.
     static func validate(_ scenarios: [Scenario]) throws(ClubError) {
         var seen: Set<String> = []
         for scenario in scenarios {
@@ -199,7 +196,6 @@ extension Club {
         return refused ?? Set(conditional)
     }
 
-    /// A time that the store keeps.
     func moment(_ date: Date?, _ attempt: String) throws(ClubError) -> Int64 {
         guard let time = Timestamp.microseconds(date ?? configuration.clock()) else {
             throw ClubError(.invalidValue, attempting: attempt, detail: "the time is outside the years 1970 to 9999")

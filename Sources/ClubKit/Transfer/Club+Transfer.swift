@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 
-/// Members in files.
 extension Club {
     /// Merges the members of a file into the club.
     ///

@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Writes the members of a store to a file.
 struct StoreExport: Sendable {
     var options: ExportOptions
     /// Makes the values of a member, where a class of the application has its own idea of them.
@@ -12,7 +11,6 @@ struct StoreExport: Sendable {
     let context: ActionContext
     var progress: (@Sendable (TransferProgress) -> Void)?
 
-    /// Writes the file, on the calling thread.
     func write(
         _ store: MemberStore,
         to path: String,
@@ -76,9 +74,7 @@ extension MemberStore {
     }
 
     /// Writes down who exported how much. An export stands without it: what is in a database that cannot be written can
-    /// be saved all the same.
-    ///
-    /// - Returns: why it is not in the audit log, if it is not.
+    /// be saved all the same. Returns why it is not in the audit log, if it is not.
     func auditExport(_ detail: [String: FieldValue], _ context: ActionContext) -> String? {
         do {
             try database.write { try transaction($0).audit(.exported, of: nil, context, detail: detail) }
@@ -103,9 +99,7 @@ struct RawRows {
         database = db
     }
 
-    /// Goes to the next row.
-    ///
-    /// - Returns: false at the end.
+    /// Goes to the next row. Returns false at the end.
     func next() throws -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true

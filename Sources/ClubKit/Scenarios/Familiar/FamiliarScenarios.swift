@@ -26,7 +26,6 @@ enum FamiliarScenarios {
     private struct Held {
         /// Opened here, since the club was not.
         var store: MemberStore?
-        /// Whose store it is.
         var club: ObjectIdentifier?
         /// Whether charges of programs that were killed have been given back.
         var hasGivenBack = false
