@@ -100,12 +100,8 @@ extension Club {
     /// Blocks a member: taps are rejected, with the reason. Without a reason, that of an earlier block stays.
     @discardableResult
     public func block(_ key: String, by context: ActionContext) async throws(ClubError) -> Member {
-        try await set(
-            [SystemValues.Name.blocked: .string(PlainText.line(context.reason ?? ""))],
-            key,
-            .blocked,
-            context
-        )
+        let reason = PlainText.line(context.reason ?? "")
+        return try await set([SystemValues.Name.blocked: .string(reason)], key, .blocked, context)
     }
 
     /// Unblocks a member.
@@ -121,14 +117,8 @@ extension Club {
         to date: Date?,
         by context: ActionContext = ActionContext()
     ) async throws(ClubError) -> Member {
-        var value = FieldValue.null
-        if let date {
-            guard let time = Timestamp.microseconds(date) else {
-                let detail = "the time is outside the years 1970 to 9999"
-                throw ClubError(.invalidValue, attempting: "set the end of a membership", detail: detail)
-            }
-            value = .int(Int(time))
-        }
+        let time = try date.map { date throws(ClubError) in try moment(date, "set the end of a membership") }
+        let value = time.map { FieldValue.int(Int($0)) } ?? .null
         return try await set([SystemValues.Name.expires: value], key, .setExpiry, context)
     }
 
@@ -288,45 +278,20 @@ extension Club {
     ) async throws(ClubError) -> MergeReport {
         let store = try openStore("merge members")
         return try await Self.merging.run { () throws(ClubError) in
-            try self.mergeNow(members, mode: mode, dryRun: dryRun, by: context, in: store)
+            var report = MergeReport(dryRun: dryRun)
+            let sink = try StoreImportSink(store, mode: mode, dryRun: dryRun, context) { self.publish(merged: $0) }
+            let rows = members.enumerated().map { ImportedMember($1, row: $0 + 1) }
+            let verdicts = Result { () throws(ClubError) in try sink.apply(rows) }
+            let finished = Result { () throws(ClubError) in try sink.finish() }
+            for (row, verdict) in zip(rows, try verdicts.get()) { report.count(verdict, of: row.userId, row: row.row) }
+            try finished.get()
+            if !dryRun { self.publish(.merged(report, at: self.configuration.clock())) }
+            return report
         }
     }
 
     /// Merging blocks, so it has a queue of its own.
     private static let merging = DispatchQueue(label: "club.merging")
-
-    /// Merges members on the calling thread, which must not be one of Swift's pool.
-    func mergeNow(
-        _ members: [Member],
-        mode: MergeMode = .merge,
-        dryRun: Bool = false,
-        by context: ActionContext = ActionContext()
-    ) throws(ClubError) -> MergeReport {
-        try mergeNow(members, mode: mode, dryRun: dryRun, by: context, in: openStore("merge members"))
-    }
-
-    private func mergeNow(
-        _ members: [Member],
-        mode: MergeMode,
-        dryRun: Bool,
-        by context: ActionContext,
-        in store: MemberStore
-    ) throws(ClubError) -> MergeReport {
-        var report = MergeReport(dryRun: dryRun)
-        let sink = try StoreImportSink(store, mode: mode, dryRun: dryRun, context) { self.publish(merged: $0) }
-        let rows = members.enumerated().map { ImportedMember($1, row: $0 + 1) }
-        let verdicts: [ImportVerdict]
-        do throws(ClubError) {
-            verdicts = try sink.apply(rows)
-        } catch {
-            try? sink.finish()
-            throw error
-        }
-        try sink.finish()
-        for (row, verdict) in zip(rows, verdicts) { report.count(verdict, of: row.userId, row: row.row) }
-        if !dryRun { publish(.merged(report, at: configuration.clock())) }
-        return report
-    }
 
     /// Tells of members who were there and whom a merge has changed or deleted.
     func publish(merged members: [MergedMember]) {
@@ -355,6 +320,27 @@ extension Club {
         _ other: String,
         by context: ActionContext = ActionContext()
     ) async throws(ClubError) -> Bool {
-        try await openStore("dismiss a duplicate").dismissDuplicate(key, other, context)
+        let attempt = "dismiss a duplicate"
+        let store = try openStore(attempt)
+        let (key, other) = (store.device.identifiers(key), store.device.identifiers(other))
+        return try await store.write(attempt) { transaction in
+            let members = transaction.db.members
+            let (first, second) = MemberStore.ordered(
+                try members.member(key, attempt),
+                try members.member(other, attempt)
+            )
+            guard first.id != second.id else {
+                throw ClubError(.invalidValue, attempting: attempt, detail: "both are the same member")
+            }
+            guard try !MemberStore.areDistinct(first, second) else { return false }
+            let stamp = try transaction.nextStamp()
+            let (userID, otherID) = (first.member.userId, second.member.userId)
+            // A fact, so that it merges.
+            try transaction.members.change(first) {
+                $0.set(MemberStore.distinction(userID, from: otherID), .bool(true), stamp)
+            }
+            try transaction.audit(.edited, of: userID, context, detail: ["distinctFrom": .string(otherID)])
+            return true
+        }
     }
 }

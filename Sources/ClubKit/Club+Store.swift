@@ -1,6 +1,5 @@
 import Foundation
 
-/// The store as a whole.
 extension Club {
     /// Checks the store for damage and contradictions while taps go on; an empty list means that there are none.
     public func check() async throws(ClubError) -> [IntegrityFinding] {
@@ -73,14 +72,10 @@ extension Club {
             if let report = try await openStore(MemberStore.repairAttempt).mend(context) { return report }
             try await close()
         }
-        let report: Result<RepairReport, ClubError>
-        do throws(ClubError) {
-            report = .success(
-                try await MemberStore.repair(configuration, context, from: snapshots, choosing: choosing)
-            )
-        } catch {
-            report = .failure(error)
-        }
+        let configuration = configuration
+        let report = await Result(of: { () async throws(ClubError) in
+            try await MemberStore.repair(configuration, context, from: snapshots, choosing: choosing)
+        })
         if wasOpen { try await open() }
         if wasOpen, wasServing { beginServing() }
         return try report.get()

@@ -144,8 +144,8 @@ extension Club {
         } catch {
             // One that waited is notified whatever ends it; whoever cancels its task knows why.
             if told != nil || error.kind != .notOpen && error.kind != .cancelled {
-                let isTold = told == error.kind || error.kind == .cancelled
-                tellUnrecorded(event, error, isTold: isTold, isLogged: waiting == nil)
+                broadcaster.yield(.scan(event))
+                if told != error.kind, error.kind != .cancelled { report(error, isLogged: waiting == nil) }
             }
             throw error
         }

@@ -38,7 +38,6 @@ public final class Club: Sendable {
         var store: MemberStore?
     }
 
-    /// A delegate that is held weakly.
     struct DelegateReference: @unchecked Sendable {
         // Delegates are not Sendable. This is safe to send since the club only compares the reference with nil and
         // hands it back, except on the queue of setDispatchQueue, where its methods are called one at a time. The
@@ -54,7 +53,7 @@ public final class Club: Sendable {
     let callbacks = CallbackQueue(.main)
     /// What the original library's names need to remember.
     let familiar = Mutex(FamiliarState())
-    private let broadcaster = EventBroadcaster<ClubEvent>()
+    let broadcaster = EventBroadcaster<ClubEvent>()
     /// What scenarios were charged with and the application's code is to deliver.
     let delivering = DeliveryQueue()
     /// Removes old visits while the club is open.
@@ -141,7 +140,6 @@ public final class Club: Sendable {
         return self
     }
 
-    /// The class of the objects that callbacks and getters hand out.
     var userClass: MembershipUser.Type { state.withLock { $0.userClass } }
 
     /// Sets what happens when an unknown card is presented.
@@ -207,7 +205,6 @@ public final class Club: Sendable {
         }
     }
 
-    /// Opens the database.
     func makeStore() throws(ClubError) -> MemberStore {
         try MemberStore(configuration)
     }
@@ -285,30 +282,17 @@ public final class Club: Sendable {
             rules.refusedScenarios = await refused(by: plan.conditional)
         }
         while true {
-            let receipt = try await store.receive(
-                event,
-                rules: rules,
-                unknown: unknown,
-                keeping: messages,
-                committed: { self.publish($0, of: event) }
-            )
+            let receipt = try await store.receive(event, rules: rules, unknown: unknown, keeping: messages) {
+                self.publish($0, of: event)
+            }
             if let receipt {
                 log(receipt)
                 return receipt
             }
             // Outside the transaction: the condition is the application's code, which may call the club.
-            unknown = await holds(userCreation) ? .create : .ignore
+            let holds = await answer("ask whether an unknown card makes a member") { userCreation.condition?() ?? true }
+            unknown = holds ?? false ? .create : .ignore
         }
-    }
-
-    /// Tells of a tap that was not recorded.
-    ///
-    /// - Parameters:
-    ///   - isTold: whether it was told why.
-    ///   - isLogged: whether the log is told too.
-    func tellUnrecorded(_ event: ScanEvent, _ error: ClubError, isTold: Bool, isLogged: Bool) {
-        broadcaster.yield(.scan(event))
-        if !isTold { report(error, isLogged: isLogged) }
     }
 
     /// Returns whether the tap with that ``ScanEvent/id`` has a receipt, so that receiving it again changes nothing.
@@ -352,10 +336,6 @@ public final class Club: Sendable {
             "Club - tap on \(receipt.reader): \(receipt.outcome.name)"
                 + (receipt.outcome.reason.map { " (\($0.code.rawValue))" } ?? "")
         )
-    }
-
-    private func holds(_ userCreation: UserCreation) async -> Bool {
-        await answer("ask whether an unknown card makes a member") { userCreation.condition?() ?? true } ?? false
     }
 
     /// What the application's own code answers on the queue of the callbacks, or `nil` where it does not in time.
@@ -410,7 +390,8 @@ public final class Club: Sendable {
         }
     }
 
-    private func tell(_ method: @escaping @Sendable (any ClubMiddlewareDelegate, Club) -> Void) {
+    func tell(_ method: @escaping @Sendable (any ClubMiddlewareDelegate, Club) -> Void) {
+        // Without a delegate nothing waits for a queue that may never run.
         guard delegate != nil else { return }
         callbacks.enqueue {
             if let delegate = self.delegate { method(delegate, self) }
@@ -421,15 +402,12 @@ public final class Club: Sendable {
         _ member: Member,
         _ method: @escaping @Sendable (any ClubMiddlewareDelegate, Club, MembershipUser) -> Void
     ) {
-        // Without a delegate nothing waits for a queue that may never run.
-        guard delegate != nil else { return }
-        callbacks.enqueue {
-            guard let delegate = self.delegate else { return }
+        tell { delegate, club in
             do throws(ClubError) {
-                method(delegate, self, try self.user(from: member))
+                method(delegate, club, try club.user(from: member))
             } catch {
-                self.broadcaster.yield(.error(error, at: self.configuration.clock()))
-                delegate.club(self, didReceive: error)
+                club.broadcaster.yield(.error(error, at: club.configuration.clock()))
+                delegate.club(club, didReceive: error)
             }
         }
     }
@@ -441,10 +419,7 @@ public final class Club: Sendable {
         if isLogged { configuration.logger.error("\(error)") }
         debugLogger.addDebugMessage("Club - \(error)")
         broadcaster.yield(.error(error, at: configuration.clock()))
-        guard delegate != nil else { return }
-        callbacks.enqueue {
-            self.delegate?.club(self, didReceive: shown ?? error)
-        }
+        tell { $0.club($1, didReceive: shown ?? error) }
     }
 }
 
@@ -481,7 +456,6 @@ final class CallbackQueue: Sendable {
         state.withLock { $0.queue = queue }
     }
 
-    /// The queue on which the next callback begins.
     var currentQueue: DispatchQueue { state.withLock { $0.queue } }
 
     func enqueue(_ job: @escaping Job) {
@@ -518,5 +492,16 @@ extension DispatchQueue {
             self.async { continuation.resume(returning: Result { () throws(ClubError) in try work() }) }
         }
         return try result.get()
+    }
+}
+
+extension Result where Failure == ClubError {
+    /// Like `init(catching:)`, for async work.
+    init(of work: () async throws(ClubError) -> Success) async {
+        do throws(ClubError) {
+            self = .success(try await work())
+        } catch {
+            self = .failure(error)
+        }
     }
 }

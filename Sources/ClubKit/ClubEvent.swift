@@ -94,10 +94,6 @@ extension ClubEvent: Encodable {
         case scenario, subject, number, state, title, message, visit, type, source, outcome, processor
     }
 
-    private enum ErrorKeys: String, CodingKey {
-        case code, message
-    }
-
     /// Encodes the line. A scan is the object of ``ReaderKit/ScanEvent``. All others have `event` and `at`. A received
     /// tap has its `id`, `reader` and `backend`, the `member` if there is one, `reason` (words) and `reasonCode` if
     /// ignored or rejected, `notices` (words) if there are any, and `duplicate` (true) if it was seen before; a change
@@ -142,16 +138,11 @@ extension ClubEvent: Encodable {
             try container.encodeIfPresent(result.processor, forKey: .processor)
             try container.encodeIfPresent(result.outcome.reason, forKey: .reason)
         case .error(let error, _):
-            var nested = container.nestedContainer(keyedBy: ErrorKeys.self, forKey: .error)
-            try nested.encode(error.kind.rawValue, forKey: .code)
-            try nested.encode(error.description, forKey: .message)
+            try container.encode(["code": error.kind.rawValue, "message": error.description], forKey: .error)
         }
     }
 
-    private func encode(
-        _ result: ScenarioResult,
-        in container: inout KeyedEncodingContainer<CodingKeys>
-    ) throws {
+    private func encode(_ result: ScenarioResult, in container: inout KeyedEncodingContainer<CodingKeys>) throws {
         let execution = result.execution
         try container.encode(execution.id.uuidString, forKey: .id)
         try container.encode(execution.scenario, forKey: .scenario)

@@ -5,8 +5,9 @@ import ReaderKit
 struct FamiliarState: Sendable {
     var numberOfFailedOpenCaptureAttempts = 0
 
-    /// Which readers ``Club/open(withAppKey:appId:developerId:completion:)`` serves.
-    var capture = CaptureSource.standard
+    /// The readers that ``Club/open(withAppKey:appId:developerId:completion:)`` serves; all of this machine until they
+    /// are set.
+    var capture: (any ReaderBackend)??
     /// What it started, which ``Club/close(_:)`` ends.
     var serving: Task<Void, Never>?
     /// The backends that are being served, by the number of the call.

@@ -37,19 +37,23 @@ package final class OneAnswer<Value: Sendable>: Sendable {
     }
 }
 
+/// Threads of its own, so that work that blocks takes none from Swift's pool.
+package final class ConcurrentExecutor: TaskExecutor {
+    let queue: DispatchQueue
+
+    package init(_ label: String) {
+        queue = DispatchQueue(label: label, attributes: .concurrent)
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
 /// Work of the application's that may block, or never end.
 enum LimitedWork {
-    /// Threads of its own, so that work that blocks takes none from Swift's pool.
-    private final class Executor: TaskExecutor {
-        static let shared = Executor()
-
-        let queue = DispatchQueue(label: "club.routing", attributes: .concurrent)
-
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-        }
-    }
+    private static let executor = ConcurrentExecutor("club.routing")
 
     /// Runs work to its end, or for so long. Then its task is cancelled and it is left alone. Returns what the work
     /// gave; `nil` if it was not done in time.
@@ -58,10 +62,10 @@ enum LimitedWork {
         _ work: @escaping @Sendable () async -> Value
     ) async -> Value? {
         let answer = OneAnswer<Value?>()
-        let task = Task(executorPreference: Executor.shared) { answer.give(await work()) }
+        let task = Task(executorPreference: executor) { answer.give(await work()) }
         // Not a sleeping task: that would wake up on Swift's pool, which others may keep busy.
         let end = DispatchWorkItem { answer.give(nil) }
-        Executor.shared.queue.asyncAfter(deadline: .now() + limit.seconds, execute: end)
+        executor.queue.asyncAfter(deadline: .now() + limit.seconds, execute: end)
         let value = await answer.value()
         end.cancel()
         if value == nil { task.cancel() }

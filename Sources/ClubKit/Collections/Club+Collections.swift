@@ -1,4 +1,4 @@
-import Synchronization
+import GRDB
 
 extension Club {
     /// Returns a sequence of a window of the members: the current one, and a new one after every change.
@@ -38,11 +38,13 @@ extension Club {
         let (offset, limit) = (max(query.offset, 0), max(query.limit, 0))
         return try await store.read(attempt) { db in
             let now = Timestamp.microseconds(store.clock()) ?? 0
-            guard let member else {
-                return try listing.page(offset: offset, limit: limit, at: now, in: db).map(\.member)
-            }
-            let place = try MemberImage(of: member, in: db)
-            return try listing.page(after: place, limit: limit, at: now, in: db).map(\.member)
+            let images =
+                if let member {
+                    try listing.page(after: MemberImage(of: member, in: db), limit: limit, at: now, in: db)
+                } else {
+                    try listing.page(offset: offset, limit: limit, at: now, in: db)
+                }
+            return images.map(\.member)
         }
     }
 
@@ -61,15 +63,7 @@ extension Club {
         sortedBy order: MemberOrder = .insertion,
         limit: Int = .max
     ) async throws(ClubError) -> [Member] {
-        let found = Mutex<[Member]>([])
-        do {
-            try await forEachMember(in: MemberQuery(order: order, filter: filter, limit: limit)) { member in
-                found.withLock { $0.append(member) }
-            }
-        } catch {
-            throw ClubError(error, attempting: "list the members")
-        }
-        return found.withLock(\.self)
+        try await members(in: MemberQuery(order: order, filter: filter, limit: limit), after: nil)
     }
 
     /// Returns the members with that text in their name, ``Member/userId`` or a text among their custom fields, in the
@@ -91,6 +85,17 @@ extension Club {
         in query: MemberQuery = MemberQuery(limit: .max),
         _ body: @escaping @Sendable (Member) throws -> Void
     ) async throws {
-        try await openStore("list the members").forEachMember(in: query, body)
+        let attempt = "list the members"
+        let store = try openStore(attempt)
+        let listing = MemberListing(order: query.order, filter: query.filter)
+        let now = store.device.now
+        try await store.reading(attempt) { db, rethrowing in
+            let page = listing.page(offset: max(0, query.offset), limit: max(0, query.limit), at: now)
+            let rows = try SQLRequest<Row>(literal: page).fetchCursor(db)
+            while let row = try rows.next() {
+                let member = try MemberImage(row).member
+                try rethrowing { try body(member) }
+            }
+        }
     }
 }

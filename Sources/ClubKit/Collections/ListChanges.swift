@@ -38,21 +38,15 @@ extension ListChanges {
         modifications = kept.filter { stayed.contains($0.id) && isModified(Int($0.id), $0.place) }.map { Int($0.id) }
     }
 
-    /// A row and where it is.
     struct Place {
         var index: Int
         var id: Int64
     }
 
-    /// Puts together what changed.
-    ///
-    /// A row that is both removed and added, and nevertheless stands where it did among those that are neither, has
-    /// only been modified.
-    ///
-    /// - Parameters:
-    ///   - removed: the rows that are no longer where the order had them, with their indices before.
-    ///   - added: the rows that the order has elsewhere now, or that are new, with their indices after.
-    ///   - modified: the indices, before, of rows that the order has where it had them, and that are not the same.
+    /// Puts together what changed: rows that are no longer where the order had them, with their indices before; rows
+    /// that it has elsewhere now, or that are new, with their indices after; and the indices, before, of others that
+    /// are not the same. A row that is both removed and added, and nevertheless stands where it did among those that are
+    /// neither, has only been modified.
     init(removed: [Place], added: [Place], modified: [Int]) {
         let removed = removed.sorted { $0.index < $1.index }
         let added = added.sorted { $0.index < $1.index }
@@ -83,14 +77,9 @@ extension ListChanges {
         var ends: [Int] = []
         var before: [Int?] = []
         for (index, row) in rows.enumerated() {
-            var low = 0
-            var high = ends.count
-            while low < high {
-                let middle = (low + high) / 2
-                if rows[ends[middle]].place < row.place { low = middle + 1 } else { high = middle }
-            }
-            before.append(low == 0 ? nil : ends[low - 1])
-            if low == ends.count { ends.append(index) } else { ends[low] = index }
+            let length = ends.partitioningIndex { rows[$0].place >= row.place }
+            before.append(length == 0 ? nil : ends[length - 1])
+            ends.replaceSubrange(length..<min(length + 1, ends.count), with: [index])
         }
         var result: Set<Int64> = []
         var next = ends.last
@@ -101,10 +90,8 @@ extension ListChanges {
         return result
     }
 
-    /// What leads from one list in order to another.
-    ///
-    /// - Parameter isModified: whether a row with that key, which is in both lists, is another one now; it gets the
-    ///   indices before and after too.
+    /// What leads from one list in order to another. `isModified` is whether a row with that key, which is in both
+    /// lists, is another one now; it gets the indices before and after too.
     init(
         from old: some Sequence<MemberKey>,
         to new: some Sequence<MemberKey>,

@@ -5,7 +5,6 @@ import Synchronization
 
 /// Follows a whole list of a club's members, off everybody's threads, and tells about it on the club's callback queue.
 final class ListFollower: Sendable {
-    /// What is reported.
     enum News: Sendable {
         case initial(ShownList)
         case update(ShownList, ListChanges)
@@ -150,7 +149,6 @@ final class ListFollower: Sendable {
         return list
     }
 
-    /// Reports what became of the list.
     private func look(at store: MemberStore, _ last: ListState, _ bell: ChangeBell) async throws(ClubError) -> ListState
     {
         let (next, changes) = try await store.read("follow the members") { db in
@@ -259,7 +257,6 @@ private actor CommitsOfOthers {
 
 /// Reads the journal of changes, the table `change`.
 enum ChangeJournal {
-    /// What happened after a moment.
     enum Reading {
         /// These members changed: each with the number of its first change, which has the values before.
         case members([Int64: Int64])
@@ -272,7 +269,6 @@ enum ChangeJournal {
         try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM change")) ?? 0
     }
 
-    /// What happened after that change.
     static func changes(after sequence: Int64, in db: Database) throws -> Reading {
         let oldest = try Int64.fetchOne(db.cachedStatement(sql: "SELECT min(seq) FROM change")) ?? 0
         // Numbers have no gaps, so what is missing was cleared away. A file that was put back has smaller numbers.

@@ -5,7 +5,6 @@ import Synchronization
 /// A whole list at one moment: who is in it and where, without their values.
 struct ListState: Sendable {
     let listing: MemberListing
-    /// The members in order.
     private(set) var list: RankedList<MemberKey>
     /// The latest change that the list knows.
     private(set) var sequence: Int64
@@ -14,7 +13,6 @@ struct ListState: Sendable {
     /// When it has to judge anew.
     private var nextEnd: Int64?
 
-    /// The list as it is now.
     init(_ listing: MemberListing, at now: Int64, in db: Database) throws {
         self.listing = listing
         list = RankedList(sorted: try listing.keys(at: now, in: db))
@@ -26,8 +24,7 @@ struct ListState: Sendable {
     // MARK: Following
 
     /// Brings the list up to date, in a time that depends on how much changed and hardly on how long the list is.
-    ///
-    /// - Returns: what changed; empty if nothing did that the list shows.
+    /// Returns what changed; empty if nothing did that the list shows.
     mutating func advance(to now: Int64, in db: Database) throws -> ListChanges {
         if let nextEnd, nextEnd <= now { return try compare(at: now, in: db) }
         let latest = try ChangeJournal.latest(in: db)
@@ -54,17 +51,15 @@ struct ListState: Sendable {
             guard before != after else { continue }
             let oldKey = before.map { MemberKey($0, order: listing.order) }
             let newKey = after.map { MemberKey($0, order: listing.order) }
-            var index: Int?
             if let oldKey {
-                guard let rank = list.rank(of: oldKey) else { return nil }
-                index = rank
+                guard let index = list.rank(of: oldKey) else { return nil }
+                if oldKey == newKey {
+                    modified.append(index)
+                    continue
+                }
+                removed.append((oldKey, ListChanges.Place(index: index, id: id)))
             }
-            if let index, oldKey == newKey {
-                modified.append(index)
-            } else {
-                if let oldKey, let index { removed.append((oldKey, ListChanges.Place(index: index, id: id))) }
-                if let newKey { added.append(newKey) }
-            }
+            if let newKey { added.append(newKey) }
         }
         var next = list
         for (key, _) in removed { next.remove(key) }
@@ -76,7 +71,6 @@ struct ListState: Sendable {
         return ListChanges(removed: removed.map(\.place), added: places, modified: modified)
     }
 
-    /// Reads the whole list and compares.
     private mutating func compare(at now: Int64, in db: Database) throws -> ListChanges {
         let next = try ListState(listing, at: now, in: db)
         // A file that was put back may tell of other changes under the same numbers.
@@ -108,74 +102,52 @@ struct ListState: Sendable {
 extension MemberListing {
     /// A member's values before that change, or now; `nil` if they are not a member then.
     static func image(of id: Int64, before change: Int64?, in db: Database) throws -> MemberImage? {
-        let row =
-            if let change {
-                try Row.fetchOne(
-                    db.cachedStatement(
-                        sql: "SELECT \(MemberImage.journalColumns) FROM change WHERE seq = ? AND before IS NOT NULL"
-                    ),
-                    arguments: [change]
-                )
-            } else {
-                try Row.fetchOne(
-                    db.cachedStatement(sql: "SELECT \(MemberImage.columns) FROM member WHERE id = ? AND status = 0"),
-                    arguments: [id]
-                )
-            }
+        let sql =
+            change == nil
+            ? "SELECT \(MemberImage.columns) FROM member WHERE id = ? AND status = 0"
+            : "SELECT \(MemberImage.journalColumns) FROM change WHERE seq = ? AND before IS NOT NULL"
+        let row = try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [change ?? id])
         return try row.map { row in try MemberImage(row) }
     }
 
-    /// The members that changed after that change.
     func changed(after sequence: Int64, in db: Database) throws -> Set<Int64> {
-        try Set(
-            Int64.fetchCursor(
-                db.cachedStatement(sql: "SELECT id FROM member WHERE change_seq > ? AND status = 0"),
-                arguments: [sequence]
-            )
-        )
+        let statement = try db.cachedStatement(sql: "SELECT id FROM member WHERE change_seq > ? AND status = 0")
+        return try Set(Int64.fetchCursor(statement, arguments: [sequence]))
     }
 
     /// The end of a membership, if it is after that time and the filter cares.
     func nextEnd(of id: Int64, after now: Int64, in db: Database) throws -> Int64? {
         guard dependsOnTime else { return nil }
-        let statement = try db.cachedStatement(
-            sql: "SELECT expires_at FROM member WHERE id = ? AND status = 0 AND expires_at > ?"
-        )
-        return try Int64.fetchOne(statement, arguments: [id, now])
+        let sql = "SELECT expires_at FROM member WHERE id = ? AND status = 0 AND expires_at > ?"
+        return try Int64.fetchOne(db.cachedStatement(sql: sql), arguments: [id, now])
     }
 }
 
 /// A list of which the application was notified. Of a long one the beginning can be shown before the rest is read.
 final class ShownList: Sendable {
-    /// How many members the list has.
     let count: Int
 
     /// The first members, where they were read before the others.
     private let beginning: [MemberImage]
 
-    private struct Whole {
-        var list: ListState?
-        var isComplete: Bool
-    }
-
-    private let state: Mutex<Whole>
+    /// `nil` until it is complete.
+    private let state: Mutex<ListState??>
     private let reading = DispatchGroup()
 
-    /// How many members the beginning of a list has.
     static let beginningCount = 128
 
     /// A list that is known as a whole.
     init(_ list: ListState) {
         count = list.list.count
         beginning = []
-        state = Mutex(Whole(list: list, isComplete: true))
+        state = Mutex(list)
     }
 
     /// A list whose beginning is known; ``complete(_:)`` follows in any case.
     private init(count: Int, beginning: [MemberImage]) {
         self.count = count
         self.beginning = beginning
-        state = Mutex(Whole(isComplete: false))
+        state = Mutex(nil)
         reading.enter()
     }
 
@@ -185,17 +157,14 @@ final class ShownList: Sendable {
         guard listing.isWhole else { return nil }
         let count = try listing.count(at: now, in: db)
         guard count > beginningCount else { return nil }
-        return ShownList(
-            count: count,
-            beginning: try listing.page(offset: 0, limit: beginningCount, at: now, in: db)
-        )
+        return ShownList(count: count, beginning: try listing.page(offset: 0, limit: beginningCount, at: now, in: db))
     }
 
     /// Takes the list that the beginning is of; `nil` if it could not be read. Only the first call counts.
     func complete(_ list: ListState?) {
         let isFirst = state.withLock { whole in
-            guard !whole.isComplete else { return false }
-            whole = Whole(list: list, isComplete: true)
+            guard whole == nil else { return false }
+            whole = .some(list)
             return true
         }
         if isFirst { reading.leave() }
@@ -209,6 +178,6 @@ final class ShownList: Sendable {
     /// The whole list. It waits until that was read; `nil` if it could not be.
     var whole: ListState? {
         reading.wait()
-        return state.withLock { $0.list }
+        return state.withLock { $0 ?? nil }
     }
 }

@@ -12,55 +12,24 @@ struct MemberKey: Sendable, Hashable {
     /// The row of the member.
     var id: Int64
 
-    /// In the order of creation.
-    init(id: Int64) {
-        self.init(number: id, text: "", userID: "", id: id)
-    }
-
-    /// In the order of identifiers.
-    init(id: Int64, userID: String) {
-        self.init(number: 0, text: "", userID: userID, id: id)
-    }
-
-    /// In the order of names. SQLite has NULL before everything.
-    init(id: Int64, username: String?, userID: String) {
-        let text = username.map(Self.withoutCase) ?? ""
-        self.init(number: username == nil ? 0 : 1, text: text, userID: userID, id: id)
-    }
-
-    /// The oldest membership first.
-    init(id: Int64, addedAt: Int64, userID: String) {
-        self.init(number: addedAt, text: "", userID: userID, id: id)
-    }
-
-    /// The most visits first.
-    init(id: Int64, visits: Int64, userID: String) {
-        self.init(number: 0 &- visits, text: "", userID: userID, id: id)
-    }
-
-    /// The latest visitor first. The other way round, NULL is last.
-    init(id: Int64, lastVisitAt: Int64?, userID: String) {
-        self.init(number: lastVisitAt.map { 0 &- $0 } ?? .max, text: "", userID: userID, id: id)
-    }
-
-    private init(number: Int64, text: String, userID: String, id: Int64) {
-        self.number = number
-        self.text = text
-        self.userID = userID
+    /// Where a member stands in a list of that order. `number` is what the order compares first, if that is a number;
+    /// `nil` if it is missing.
+    init(_ order: MemberOrder, id: Int64, userID: String = "", username: String? = nil, number: Int64? = nil) {
         self.id = id
+        (self.number, text, self.userID) =
+            switch order {
+            case .creation: (id, "", "")
+            case .userId: (0, "", userID)
+            // SQLite has NULL before everything, and behind everything where the greatest comes first.
+            case .username: (username == nil ? 0 : 1, username.map(Self.withoutCase) ?? "", userID)
+            case .insertion: (number ?? 0, "", userID)
+            case .visits, .lastVisit: (number.map { 0 &- $0 } ?? .max, "", userID)
+            }
     }
 
-    /// Where a member stands in a list of that order.
     init(_ image: MemberImage, order: MemberOrder) {
-        let (id, userID) = (image.id, image.userID)
-        switch order {
-        case .creation: self.init(id: id)
-        case .userId: self.init(id: id, userID: userID)
-        case .username: self.init(id: id, username: image.username, userID: userID)
-        case .insertion: self.init(id: id, addedAt: image.addedAt, userID: userID)
-        case .visits: self.init(id: id, visits: image.visits, userID: userID)
-        case .lastVisit: self.init(id: id, lastVisitAt: image.lastVisitAt, userID: userID)
-        }
+        let number = image.number(order)
+        self.init(order, id: image.id, userID: image.userID, username: image.username, number: number)
     }
 
     /// `NOCASE` of SQLite knows the 26 letters of ASCII.
@@ -130,9 +99,8 @@ struct MemberImage: Sendable, Hashable {
         json_extract(before, '$[8]') AS visits_left, json_extract(before, '$[9]') AS tags
         """
 
-    /// A row that begins with ``columns``.
-    ///
-    /// - Throws: ``ClubError/Kind/corrupt`` for a value that the schema does not allow.
+    /// A row that begins with ``columns``. Throws ``ClubError/Kind/corrupt`` for a value that the schema does not
+    /// allow.
     init(_ row: Row) throws(ClubError) {
         id = try row.value(0)
         userID = try row.value(1)
@@ -147,9 +115,7 @@ struct MemberImage: Sendable, Hashable {
         tags = try row.optional(10)
     }
 
-    /// A member where a list had it, with nothing but what places it there.
-    ///
-    /// - Throws: an error of the database.
+    /// A member where a list had it, with nothing but what places it there. Throws an error of the database.
     init(of member: Member, in db: Database) throws {
         let row = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT id FROM member WHERE user_id = ?"),
@@ -165,7 +131,16 @@ struct MemberImage: Sendable, Hashable {
         fields = "{}"
     }
 
-    /// The member as a value.
+    /// The number that an order compares first; `nil` if it is missing, or the order compares none.
+    func number(_ order: MemberOrder) -> Int64? {
+        switch order {
+        case .creation, .userId, .username: nil
+        case .insertion: addedAt
+        case .visits: visits
+        case .lastVisit: lastVisitAt
+        }
+    }
+
     var member: Member {
         Member(
             userId: userID,

@@ -10,10 +10,8 @@ struct MemberListing: Sendable {
     /// 50 000 bytes.
     static let longestText = 2048
 
-    /// Whether it shows every member.
     var isWhole: Bool { condition(at: 0) == nil }
 
-    /// Whether who is shown depends on the time.
     var dependsOnTime: Bool { filter.isExpired != nil }
 
     // MARK: Filter
@@ -97,7 +95,6 @@ struct MemberListing: Sendable {
 
     // MARK: Reading
 
-    /// How many members the list has.
     func count(at now: Int64, in db: Database) throws -> Int {
         let request: SQLRequest<Int> =
             if let condition = condition(at: now) {
@@ -109,53 +106,51 @@ struct MemberListing: Sendable {
         return try request.fetchOne(db) ?? 0
     }
 
-    /// The members of a part of the list.
     func page(offset: Int, limit: Int, at now: Int64, in db: Database) throws -> [MemberImage] {
-        let request: SQLRequest<Row> = SQLRequest(
-            literal: """
-                SELECT \(sql: MemberImage.columns) FROM member WHERE \(membership(at: now))
-                ORDER BY \(sql: order.terms) LIMIT \(limit) OFFSET \(offset)
-                """,
-            cached: true
-        )
-        return try Self.images(request, in: db)
+        try Self.images(page(offset: offset, limit: limit, at: now), in: db)
+    }
+
+    func page(offset: Int, limit: Int, at now: Int64) -> SQL {
+        """
+        SELECT \(sql: MemberImage.columns) FROM member WHERE \(membership(at: now))
+        ORDER BY \(sql: order.terms) LIMIT \(limit) OFFSET \(offset)
+        """
     }
 
     /// A member's image now, if the list shows them.
     func image(of id: Int64, at now: Int64, in db: Database) throws -> MemberImage? {
-        let request: SQLRequest<Row> = SQLRequest(
-            literal: "SELECT \(sql: MemberImage.columns) FROM member WHERE id = \(id) AND \(membership(at: now))",
-            cached: true
-        )
-        return try Self.images(request, in: db).first
+        try Self.images(
+            "SELECT \(sql: MemberImage.columns) FROM member WHERE id = \(id) AND \(membership(at: now))",
+            in: db
+        ).first
     }
 
     /// The image that the journal kept at that number, if the list showed the member.
     func image(before sequence: Int64, at now: Int64, in db: Database) throws -> MemberImage? {
         // Not with '??', which GRDB makes SQL's IFNULL of.
         let condition: SQL = if let condition = condition(at: now) { condition } else { "1" }
-        let request: SQLRequest<Row> = SQLRequest(
-            literal: """
-                SELECT * FROM (SELECT \(sql: MemberImage.journalColumns) FROM change
-                    WHERE seq = \(sequence) AND before IS NOT NULL)
-                WHERE \(condition)
-                """,
-            cached: true
-        )
-        return try Self.images(request, in: db).first
+        return try Self.images(
+            """
+            SELECT * FROM (SELECT \(sql: MemberImage.journalColumns) FROM change
+                WHERE seq = \(sequence) AND before IS NOT NULL)
+            WHERE \(condition)
+            """,
+            in: db
+        ).first
     }
 
-    static func images(_ request: SQLRequest<Row>, in db: Database) throws -> [MemberImage] {
-        var images: [MemberImage] = []
-        let rows = try request.fetchCursor(db)
-        while let row = try rows.next() { images.append(try MemberImage(row)) }
-        return images
+    private static func images(_ query: SQL, in db: Database) throws -> [MemberImage] {
+        try Array(SQLRequest<Row>(literal: query, cached: true).fetchCursor(db).map { row in try MemberImage(row) })
     }
 
-    /// The keys of all members of the list, in order.
     func keys(at now: Int64, in db: Database) throws -> [MemberKey] {
         var keys: [MemberKey] = []
-        let rows = try keyRows(at: now).fetchCursor(db)
+        // Only the columns that the order needs, most of which an index has.
+        let value = order.primary.map { "\($0.column), user_id" } ?? (order == .userId ? "NULL, user_id" : "NULL, NULL")
+        let query: SQL = """
+            SELECT id, \(sql: value) FROM member WHERE \(membership(at: now)) ORDER BY \(sql: order.terms)
+            """
+        let rows = try SQLRequest<Row>(literal: query, cached: true).fetchCursor(db)
         var isSorted = true
         while let row = try rows.next() {
             let key = try MemberKey(keyRow: row, order: order)
@@ -165,17 +160,6 @@ struct MemberListing: Sendable {
         // SQLite sorts alike, unless a damaged index misleads it.
         if !isSorted { keys.sort() }
         return keys
-    }
-
-    /// Only the columns that the order needs, most of which an index has.
-    private func keyRows(at now: Int64) -> SQLRequest<Row> {
-        let value = order.primary.map { "\($0.column), user_id" } ?? (order == .userId ? "NULL, user_id" : "NULL, NULL")
-        return SQLRequest(
-            literal: """
-                SELECT id, \(sql: value) FROM member WHERE \(membership(at: now)) ORDER BY \(sql: order.terms)
-                """,
-            cached: true
-        )
     }
 
     /// The earliest end of a membership after that time: when who is shown may change by itself.
@@ -193,12 +177,11 @@ extension MemberKey {
     fileprivate init(keyRow row: Row, order: MemberOrder) throws(ClubError) {
         let id: Int64 = try row.value(0)
         switch order {
-        case .creation: self.init(id: id)
-        case .userId: self.init(id: id, userID: try row.value(2))
-        case .username: self.init(id: id, username: try row.optional(1), userID: try row.value(2))
-        case .insertion: self.init(id: id, addedAt: try row.value(1), userID: try row.value(2))
-        case .visits: self.init(id: id, visits: try row.value(1), userID: try row.value(2))
-        case .lastVisit: self.init(id: id, lastVisitAt: try row.optional(1), userID: try row.value(2))
+        case .creation: self.init(order, id: id)
+        case .userId: self.init(order, id: id, userID: try row.value(2))
+        case .username: self.init(order, id: id, userID: try row.value(2), username: try row.optional(1))
+        case .insertion, .visits: self.init(order, id: id, userID: try row.value(2), number: try row.value(1))
+        case .lastVisit: self.init(order, id: id, userID: try row.value(2), number: try row.optional(1))
         }
     }
 }
@@ -206,7 +189,6 @@ extension MemberKey {
 extension MemberOrder {
     /// What an order compares before the identifiers.
     struct Primary {
-        /// The column of `member`.
         var column: String
         /// How names are compared, or nothing.
         var collation = ""
@@ -244,23 +226,17 @@ extension MemberListing {
         try page(stretches(from: image, isAfter: false), limit: limit, at: now, in: db).reversed()
     }
 
-    private func page(
-        _ stretches: [Stretch],
-        limit: Int,
-        at now: Int64,
-        in db: Database
-    ) throws -> [MemberImage] {
+    private func page(_ stretches: [Stretch], limit: Int, at now: Int64, in db: Database) throws -> [MemberImage] {
         var images: [MemberImage] = []
         for stretch in stretches where images.count < limit {
-            let request: SQLRequest<Row> = SQLRequest(
-                literal: """
-                    SELECT \(sql: MemberImage.columns) FROM member
-                    WHERE \(membership(at: now)) AND \(stretch.condition)
-                    ORDER BY \(sql: stretch.terms) LIMIT \(limit - images.count)
-                    """,
-                cached: true
+            images += try Self.images(
+                """
+                SELECT \(sql: MemberImage.columns) FROM member
+                WHERE \(membership(at: now)) AND \(stretch.condition)
+                ORDER BY \(sql: stretch.terms) LIMIT \(limit - images.count)
+                """,
+                in: db
             )
-            images += try Self.images(request, in: db)
         }
         return images
     }
@@ -278,7 +254,7 @@ extension MemberListing {
         let expression = SQL(sql: primary.expression)
         let terms =
             isAfter ? order.terms : primary.expression + (primary.isDescending ? "" : " DESC") + ", user_id DESC"
-        let value = value(of: image)
+        let value = order == .username ? image.username.databaseValue : image.number(order).databaseValue
         let equal: SQL = value.isNull ? "\(column) IS NULL" : "\(expression) = \(value)"
         var stretches = [Stretch(condition: "\(equal) AND user_id \(beyond) \(image.userID)", terms: "user_id" + down)]
         // NULL is less than everything.
@@ -291,16 +267,5 @@ extension MemberListing {
             stretches.append(Stretch(condition: "\(column) IS NULL", terms: "user_id" + down))
         }
         return stretches
-    }
-
-    private func value(of image: MemberImage) -> DatabaseValue {
-        switch order {
-        case .creation: image.id.databaseValue
-        case .userId: image.userID.databaseValue
-        case .username: image.username.databaseValue
-        case .insertion: image.addedAt.databaseValue
-        case .visits: image.visits.databaseValue
-        case .lastVisit: image.lastVisitAt.databaseValue
-        }
     }
 }

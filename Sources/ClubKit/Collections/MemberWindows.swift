@@ -75,12 +75,11 @@ public struct MemberWindows: AsyncSequence, Sendable {
 
 /// A window of a list at one moment. It knows nobody outside.
 struct WindowState: Sendable {
-    let listing: MemberListing
-    let offset: Int
-    let limit: Int
-    /// The members in the window.
+    private let query: MemberQuery
+    private let listing: MemberListing
+    private let offset: Int
+    private let limit: Int
     private(set) var images: [MemberImage]
-    /// How many members the list has.
     private(set) var total: Int
     /// The latest change that the window knows.
     private(set) var sequence: Int64
@@ -92,16 +91,11 @@ struct WindowState: Sendable {
     /// Of so many changes at once, it is quicker to read the window again.
     private static let manyChanges = 500
 
-    /// The window as it is now.
     init(_ query: MemberQuery, at now: Int64, in db: Database) throws {
-        let listing = MemberListing(order: query.order, filter: query.filter)
-        try self.init(listing, offset: max(query.offset, 0), limit: max(query.limit, 0), at: now, in: db)
-    }
-
-    private init(_ listing: MemberListing, offset: Int, limit: Int, at now: Int64, in db: Database) throws {
-        self.listing = listing
-        self.offset = offset
-        self.limit = limit
+        self.query = query
+        listing = MemberListing(order: query.order, filter: query.filter)
+        offset = max(query.offset, 0)
+        limit = max(query.limit, 0)
         images = try listing.page(offset: offset, limit: limit, at: now, in: db)
         let isEnd = images.count < limit && (offset == 0 || !images.isEmpty)
         total = try isEnd ? offset + images.count : listing.count(at: now, in: db)
@@ -110,18 +104,16 @@ struct WindowState: Sendable {
         nextEnd = try listing.nextEnd(after: now, in: db)
     }
 
-    /// The window for those who show it.
     func window(_ changes: ListChanges?) -> MemberWindow {
         MemberWindow(members: images.map(\.member), total: total, changes: changes)
     }
 
-    /// Brings the window up to date.
-    ///
-    /// - Returns: what changed in it; `nil` if neither the window nor the length of the list did.
+    /// Brings the window up to date. Returns what changed in it; `nil` if neither the window nor the length of the list
+    /// did.
     mutating func advance(to now: Int64, in db: Database) throws -> ListChanges? {
         let before = self
         if let nextEnd, nextEnd <= now {
-            try readAgain(at: now, in: db)
+            self = try WindowState(query, at: now, in: db)
         } else {
             let latest = try ChangeJournal.latest(in: db)
             guard latest != sequence else { return nil }
@@ -132,29 +124,19 @@ struct WindowState: Sendable {
             {
                 sequence = latest
             } else {
-                try readAgain(at: now, in: db)
+                self = try WindowState(query, at: now, in: db)
             }
         }
         guard images != before.images || total != before.total else { return nil }
-        let changes = ListChanges(from: before.keys, to: keys) { _, old, new in before.images[old] != images[new] }
-        return changes
-    }
-
-    private var keys: [MemberKey] { images.map { MemberKey($0, order: listing.order) } }
-
-    private mutating func readAgain(at now: Int64, in db: Database) throws {
-        self = try WindowState(listing, offset: offset, limit: limit, at: now, in: db)
+        return ListChanges(from: before.images.map(key), to: images.map(key)) { _, old, new in
+            before.images[old] != images[new]
+        }
     }
 
     /// Takes in the changes of those members. Other members are read only where they come into the window over its
-    /// edges.
-    ///
-    /// - Returns: whether that could be done; if not, the window has to be read again.
+    /// edges. Returns whether that could be done; if not, the window has to be read again.
     private mutating func follow(_ members: [Int64: Int64], in db: Database) throws -> Bool {
-        guard let first = images.first, let last = images.last else {
-            return try followEmpty(members, in: db)
-        }
-        let (start, end) = (key(first), key(last))
+        let (start, end) = (images.first.map(key), images.last.map(key))
         // What is behind the window is not known.
         let isFull = images.count == limit
         var rows = images.filter { members[$0.id] == nil }
@@ -163,19 +145,21 @@ struct WindowState: Sendable {
         for (id, change) in members {
             if let before = try listing.image(before: change, at: time, in: db) {
                 total -= 1
-                if key(before) < start { shift -= 1 }
+                if let start, key(before) < start { shift -= 1 }
             }
             if let after = try listing.image(of: id, at: time, in: db) {
                 total += 1
                 let place = key(after)
-                if place < start {
+                if let start, place < start {
                     shift += 1
-                } else if !isFull || place <= end {
+                } else if !isFull || end.map({ place <= $0 }) ?? false {
                     rows.append(after)
                 }
             }
             if let next = try listing.nextEnd(of: id, after: time, in: db) { nextEnd = min(nextEnd ?? next, next) }
         }
+        // Without them, the list ends before the window, or the window has no room.
+        guard let first = images.first, let last = images.last else { return limit == 0 || total <= offset }
         rows.sort { key($0) < key($1) }
         if shift > 0 {
             rows = try listing.page(before: first, limit: shift, at: time, in: db) + rows
@@ -189,16 +173,6 @@ struct WindowState: Sendable {
         }
         images = Array(rows.prefix(limit))
         return true
-    }
-
-    /// The list ends before the window, or the window has no room.
-    private mutating func followEmpty(_ members: [Int64: Int64], in db: Database) throws -> Bool {
-        for (id, change) in members {
-            if try listing.image(before: change, at: time, in: db) != nil { total -= 1 }
-            if try listing.image(of: id, at: time, in: db) != nil { total += 1 }
-            if let next = try listing.nextEnd(of: id, after: time, in: db) { nextEnd = min(nextEnd ?? next, next) }
-        }
-        return limit == 0 || total <= offset
     }
 
     private func key(_ image: MemberImage) -> MemberKey {

@@ -17,9 +17,9 @@ import Synchronization
 /// ```
 ///
 /// The list holds each member's place and no values, which ``user(at:)`` reads from the store on request. It sees
-/// changes by other processes with the same database. Following a tap takes as long in a list of a million members as
-/// in a short one, apart from a logarithm. If only a part of the list is shown, ``Club/members(in:pollInterval:)``
-/// holds nothing but that part.
+/// changes by other processes with the same database. Following a tap takes hardly longer in a list of a million
+/// members than in a short one. If only a part of the list is shown, ``Club/members(in:pollInterval:)`` holds nothing
+/// but that part.
 ///
 /// A collection is not `Sendable`: use it on the queue of its callbacks, ``Club/setDispatchQueue(_:)``, by default the
 /// main one. Keep a reference to it as long as it is to follow the list: its callbacks do not.
@@ -49,15 +49,9 @@ public final class MembershipUserCollection<T: MembershipUser> {
             switch news {
             case .initial:
                 completion(.initial(collection))
-            case .update(_, let changes):
-                completion(
-                    .update(
-                        collection,
-                        deletions: changes.deletions,
-                        insertions: changes.insertions,
-                        modifications: changes.modifications
-                    )
-                )
+            case .update(_, let list):
+                let (gone, new, changed) = (list.deletions, list.insertions, list.modifications)
+                completion(.update(collection, deletions: gone, insertions: new, modifications: changed))
             case .failure(let error):
                 completion(.error(error))
             }
@@ -141,13 +135,20 @@ public final class MembershipUserCollection<T: MembershipUser> {
     /// a member deleted since is `nil`.
     public func user(at index: Int) -> T? {
         guard let list = shown.list.withLock({ $0 }) else { return nil }
-        do throws(ClubError) {
-            let store = try club.openStore("read a list of members")
+        return reading { store throws(ClubError) in
             var image = list.known(at: index)
             if image == nil, index >= 0, index < list.count, let whole = list.whole {
-                image = try store.readNow("read a list of members") { db in try whole.image(at: index, in: db) }
+                image = try store.readNow(Self.attempt) { db in try whole.image(at: index, in: db) }
             }
             return try image.map { image throws(ClubError) in try T.object(of: image.member) }
+        } ?? nil
+    }
+
+    private static var attempt: String { "read a list of members" }
+
+    private func reading<Value>(_ work: (MemberStore) throws(ClubError) -> Value) -> Value? {
+        do throws(ClubError) {
+            return try work(club.openStore(Self.attempt))
         } catch {
             if error.kind != .notOpen { club.report(error) }
             return nil
@@ -158,12 +159,10 @@ public final class MembershipUserCollection<T: MembershipUser> {
     /// reads them all, which takes time in a long list.
     public var users: [T] {
         guard let list = shown.list.withLock({ $0 })?.whole else { return [] }
-        do throws(ClubError) {
-            let store = try club.openStore("read a list of members")
+        return reading { store throws(ClubError) in
             var failure: ClubError?
-            let users: [T] = try store.readNow("read a list of members") { db in
-                var users: [T] = []
-                users.reserveCapacity(list.list.count)
+            var users: [T] = []
+            try store.readNow(Self.attempt) { db in
                 try list.forEachImage(in: db) { image in
                     do throws(ClubError) {
                         users.append(try T.object(of: image.member))
@@ -171,14 +170,10 @@ public final class MembershipUserCollection<T: MembershipUser> {
                         failure = error
                     }
                 }
-                return users
             }
             if let failure { club.report(failure) }
             return users
-        } catch {
-            if error.kind != .notOpen { club.report(error) }
-            return []
-        }
+        } ?? []
     }
 }
 

@@ -1,70 +1,40 @@
 /// Distinct elements in their order, of which each is found by its rank, and the rank of each by the element, in a time
-/// that grows with the logarithm of their number. So do inserting and removing, also in a copy: copies share all that
-/// is the same in them.
-///
-/// It is a B+ tree. Every node but the root holds between a quarter of ``width`` and ``width`` elements or branches.
+/// that hardly grows with their number. So do inserting and removing, also in a copy: copies share all parts that are
+/// the same in them.
 struct RankedList<Element: Comparable & Sendable>: Sendable {
-    private var root: Node = .leaf([])
+    /// None is empty, unless it is the only one. Each of several has at least a quarter of ``width``.
+    private var parts: [[Element]] = [[]]
 
-    /// How many elements there are.
+    /// The rank of the first element of each part.
+    private var starts = [0]
+
     private(set) var count = 0
 
-    /// How many elements or branches a node holds at most.
+    /// How many elements a part has at most.
     private let width: Int
 
-    fileprivate struct Branch: Sendable {
-        var node: Node
-        /// The number of elements below.
-        var count: Int
-        /// The least element below.
-        var first: Element
-    }
-
-    fileprivate enum Node: Sendable {
-        case leaf([Element])
-        case inner([Branch])
-    }
-
-    /// An empty list. Tests set a small width, which makes a tall tree of few elements.
-    init(width: Int = 64) {
-        // So that every node but the root holds at least two.
+    /// An empty list. Tests set a small width, which makes many parts of few elements.
+    init(width: Int = 512) {
         self.width = Swift.max(width, 8)
     }
 
     /// A list of elements that are in order; those that are not greater than the one before are left out.
-    init(sorted elements: some Sequence<Element>, width: Int = 64) {
+    init(sorted elements: some Sequence<Element>, width: Int = 512) {
         self.init(width: width)
-        // Not full, so that the first insertions do not split every node on their way.
+        // Not full, so that the first insertions do not split every part.
         let load = self.width * 3 / 4
-        var branches: [Branch] = []
-        var leaf: [Element] = []
         var last: Element?
         for element in elements {
             if let last, !(last < element) { continue }
             last = element
-            leaf.append(element)
-            if leaf.count == load {
-                branches.append(Branch(leaf))
-                leaf = []
+            if parts[parts.count - 1].count == load {
+                parts.append([])
+                starts.append(count)
             }
+            parts[parts.count - 1].append(element)
+            count += 1
         }
-        if !leaf.isEmpty { branches.append(Branch(leaf)) }
-        while true {
-            evenOut(&branches)
-            guard branches.count > 1 else { break }
-            branches = stride(from: 0, to: branches.count, by: load).map { start in
-                Branch(Array(branches[start..<Swift.min(start + load, branches.count)]))
-            }
-        }
-        guard let top = branches.first else { return }
-        root = top.node
-        count = top.count
-    }
-
-    /// Gives the last branch its share, which may have got too little.
-    private func evenOut(_ branches: inout [Branch]) {
-        let last = branches.count - 1
-        if last > 0, branches[last].size < width / 4 { join(last - 1, in: &branches) }
+        evenOut(parts.count - 1)
     }
 
     // MARK: Looking up
@@ -72,303 +42,103 @@ struct RankedList<Element: Comparable & Sendable>: Sendable {
     /// The element of that rank, from 0 on; `nil` outside the list.
     func element(at rank: Int) -> Element? {
         guard rank >= 0, rank < count else { return nil }
-        var rank = rank
-        var node = root
-        while true {
-            switch node {
-            case .leaf(let elements):
-                return elements.indices.contains(rank) ? elements[rank] : nil
-            case .inner(let branches):
-                var index = 0
-                while index < branches.count - 1, rank >= branches[index].count {
-                    rank -= branches[index].count
-                    index += 1
-                }
-                node = branches[index].node
-            }
-        }
+        let part = starts.partitioningIndex { $0 > rank } - 1
+        return parts[part][rank - starts[part]]
     }
 
     /// How many elements are less than that one, which need not be in the list.
     func rank(before element: Element) -> Int {
-        find(element).rank
+        let place = place(of: element)
+        return starts[place.part] + place.index
     }
 
     /// The rank of an element; `nil` if it is not in the list.
     func rank(of element: Element) -> Int? {
-        let found = find(element)
-        return found.isThere ? found.rank : nil
+        let place = place(of: element)
+        return place.isTaken ? starts[place.part] + place.index : nil
     }
 
-    private func find(_ element: Element) -> (rank: Int, isThere: Bool) {
-        var rank = 0
-        var node = root
-        while true {
-            switch node {
-            case .leaf(let elements):
-                let index = elements.firstIndexNotLess(than: element)
-                return (rank + index, index < elements.count && elements[index] == element)
-            case .inner(let branches):
-                let index = Self.index(of: element, in: branches)
-                for branch in branches[..<index] { rank += branch.count }
-                node = branches[index].node
-            }
-        }
-    }
-
-    /// The branch below which the element is, or would be.
-    private static func index(of element: Element, in branches: [Branch]) -> Int {
-        var low = 0
-        var high = branches.count
-        while low < high {
-            let middle = (low + high) / 2
-            if element < branches[middle].first { high = middle } else { low = middle + 1 }
-        }
-        return Swift.max(low - 1, 0)
+    /// Where the element is, or would be.
+    private func place(of element: Element) -> (part: Int, index: Int, isTaken: Bool) {
+        let part = parts.dropFirst().partitioningIndex { element < $0[0] } - 1
+        let index = parts[part].partitioningIndex { !($0 < element) }
+        return (part, index, index < parts[part].count && parts[part][index] == element)
     }
 
     // MARK: Changing
 
-    /// Inserts an element.
-    ///
-    /// - Returns: whether it was not in the list already.
+    /// Inserts an element. Returns whether it was not in the list already.
     @discardableResult
     mutating func insert(_ element: Element) -> Bool {
-        switch insert(element, into: &root) {
-        case .wasThere:
-            return false
-        case .done:
-            break
-        case .split(let upper):
-            if let lower = Branch(root) { root = .inner([lower, upper]) }
-        }
-        count += 1
+        let place = place(of: element)
+        guard !place.isTaken else { return false }
+        parts[place.part].insert(element, at: place.index)
+        changeCount(of: place.part, by: 1)
+        if parts[place.part].count > width { replace(place.part...place.part, with: parts[place.part]) }
         return true
     }
 
-    private enum Insertion {
-        case wasThere, done
-        case split(upper: Branch)
-    }
-
-    private func insert(_ element: Element, into node: inout Node) -> Insertion {
-        switch node {
-        case .leaf(var elements):
-            // Taken out of the node, so that the array has one owner and is not copied.
-            node = .leaf([])
-            defer { node = .leaf(elements) }
-            let index = elements.firstIndexNotLess(than: element)
-            if index < elements.count, elements[index] == element { return .wasThere }
-            elements.insert(element, at: index)
-            guard elements.count > width else { return .done }
-            let upper = Branch(Array(elements[(elements.count / 2)...]))
-            elements.removeSubrange((elements.count / 2)...)
-            return .split(upper: upper)
-        case .inner(var branches):
-            node = .leaf([])
-            defer { node = .inner(branches) }
-            let index = Self.index(of: element, in: branches)
-            let result = insert(element, into: &branches[index].node)
-            if case .wasThere = result { return result }
-            branches[index].count += 1
-            if element < branches[index].first { branches[index].first = element }
-            guard case .split(let upper) = result else { return .done }
-            branches[index].count -= upper.count
-            branches.insert(upper, at: index + 1)
-            guard branches.count > width else { return .done }
-            let half = branches.count / 2
-            let upperHalf = Branch(Array(branches[half...]))
-            branches.removeSubrange(half...)
-            return .split(upper: upperHalf)
-        }
-    }
-
-    /// Removes an element.
-    ///
-    /// - Returns: whether it was in the list.
+    /// Removes an element. Returns whether it was in the list.
     @discardableResult
     mutating func remove(_ element: Element) -> Bool {
-        guard remove(element, from: &root) else { return false }
-        count -= 1
-        if case .inner(let branches) = root, branches.count == 1 { root = branches[0].node }
+        let place = place(of: element)
+        guard place.isTaken else { return false }
+        parts[place.part].remove(at: place.index)
+        changeCount(of: place.part, by: -1)
+        evenOut(place.part)
         return true
     }
 
-    private func remove(_ element: Element, from node: inout Node) -> Bool {
-        switch node {
-        case .leaf(var elements):
-            let index = elements.firstIndexNotLess(than: element)
-            guard index < elements.count, elements[index] == element else { return false }
-            node = .leaf([])
-            elements.remove(at: index)
-            node = .leaf(elements)
-            return true
-        case .inner(var branches):
-            let index = Self.index(of: element, in: branches)
-            node = .leaf([])
-            defer { node = .inner(branches) }
-            guard remove(element, from: &branches[index].node) else { return false }
-            branches[index].count -= 1
-            // An empty branch cannot be: it would have been joined to its neighbour before.
-            if let first = branches[index].node.first { branches[index].first = first }
-            if branches[index].size < width / 4, branches.count > 1 {
-                join(index == 0 ? 0 : index - 1, in: &branches)
-            }
-            return true
+    private mutating func changeCount(of part: Int, by change: Int) {
+        for later in starts.indices.dropFirst(part + 1) { starts[later] += change }
+        count += change
+    }
+
+    /// Joins a part that is too small with a neighbour.
+    private mutating func evenOut(_ part: Int) {
+        guard parts.count > 1, parts[part].count < width / 4 else { return }
+        let lower = Swift.max(part - 1, 0)
+        replace(lower...lower + 1, with: parts[lower] + parts[lower + 1])
+    }
+
+    /// Puts elements in place of parts: in two of the same size if they are too many for one.
+    private mutating func replace(_ range: ClosedRange<Int>, with elements: [Element]) {
+        let (start, half) = (starts[range.lowerBound], elements.count / 2)
+        if elements.count > width {
+            parts.replaceSubrange(range, with: [Array(elements[..<half]), Array(elements[half...])])
+            starts.replaceSubrange(range, with: [start, start + half])
+        } else {
+            parts.replaceSubrange(range, with: [elements])
+            starts.replaceSubrange(range, with: [start])
         }
-    }
-
-    /// Makes one branch of two neighbours, or two of the same size if they are too many for one.
-    private func join(_ index: Int, in branches: inout [Branch]) {
-        let joined: [Branch]
-        switch (branches[index].node, branches[index + 1].node) {
-        case (.leaf(let lower), .leaf(let upper)):
-            joined = halves(lower + upper).map { Branch($0) }
-        case (.inner(let lower), .inner(let upper)):
-            joined = halves(lower + upper).map { Branch($0) }
-        default:
-            // All leaves are at the same depth.
-            return
-        }
-        branches.replaceSubrange(index...index + 1, with: joined)
-    }
-
-    private func halves<Part>(_ parts: [Part]) -> [[Part]] {
-        guard parts.count > width else { return [parts] }
-        return [Array(parts[..<(parts.count / 2)]), Array(parts[(parts.count / 2)...])]
-    }
-}
-
-extension RankedList.Branch {
-    /// A leaf of at least one element.
-    fileprivate init(_ elements: [Element]) {
-        self.init(node: .leaf(elements), count: elements.count, first: elements[0])
-    }
-
-    /// A node of at least one branch.
-    fileprivate init(_ branches: [RankedList.Branch]) {
-        let count = branches.reduce(0) { $0 + $1.count }
-        self.init(node: .inner(branches), count: count, first: branches[0].first)
-    }
-
-    fileprivate init?(_ node: RankedList.Node) {
-        switch node {
-        case .leaf(let elements) where !elements.isEmpty: self.init(elements)
-        case .inner(let branches) where !branches.isEmpty: self.init(branches)
-        default: return nil
-        }
-    }
-
-    /// The number of elements or branches that the node itself holds.
-    fileprivate var size: Int {
-        switch node {
-        case .leaf(let elements): elements.count
-        case .inner(let branches): branches.count
-        }
-    }
-}
-
-extension RankedList.Node {
-    fileprivate var first: Element? {
-        switch self {
-        case .leaf(let elements): elements.first
-        case .inner(let branches): branches.first?.first
-        }
-    }
-}
-
-extension Array where Element: Comparable {
-    /// Of an array that is in order.
-    fileprivate func firstIndexNotLess(than element: Element) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle] < element { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }
 
 extension RankedList: Sequence {
-    /// Goes through the elements in order.
-    struct Iterator: IteratorProtocol {
-        private var leaf: [Element] = []
-        private var index = 0
-        /// The branches to the right of the leaf, the nearest last.
-        private var rest: [ArraySlice<Branch>] = []
-
-        fileprivate init(_ node: Node) {
-            descend(node)
-        }
-
-        private mutating func descend(_ node: Node) {
-            var node = node
-            while true {
-                switch node {
-                case .leaf(let elements):
-                    leaf = elements
-                    index = 0
-                    return
-                case .inner(let branches):
-                    rest.append(branches.dropFirst())
-                    node = branches[0].node
-                }
-            }
-        }
-
-        mutating func next() -> Element? {
-            while index == leaf.count {
-                guard var branches = rest.popLast() else { return nil }
-                guard let branch = branches.popFirst() else { continue }
-                rest.append(branches)
-                descend(branch.node)
-            }
-            index += 1
-            return leaf[index - 1]
-        }
-    }
-
-    func makeIterator() -> Iterator { Iterator(root) }
-
-    var underestimatedCount: Int { count }
+    func makeIterator() -> FlattenSequence<[[Element]]>.Iterator { parts.joined().makeIterator() }
 }
 
 extension RankedList {
-    /// What is wrong with the tree, for tests; `nil` if nothing is.
+    /// What is wrong with the list, for tests; `nil` if nothing is.
     var fault: String? {
-        var depths: Set<Int> = []
-        var last: Element?
-        func check(_ node: Node, depth: Int, isRoot: Bool) -> (fault: String?, count: Int) {
-            switch node {
-            case .leaf(let elements):
-                depths.insert(depth)
-                if elements.count > width || (!isRoot && elements.count < width / 4) {
-                    return ("leaf of \(elements.count)", 0)
-                }
-                for element in elements {
-                    if let last, !(last < element) { return ("out of order", 0) }
-                    last = element
-                }
-                return (nil, elements.count)
-            case .inner(let branches):
-                if branches.count > width || branches.count < (isRoot ? 2 : width / 4) {
-                    return ("node of \(branches.count)", 0)
-                }
-                var sum = 0
-                for branch in branches {
-                    let below = check(branch.node, depth: depth + 1, isRoot: false)
-                    if let fault = below.fault { return (fault, 0) }
-                    if below.count != branch.count { return ("count \(branch.count) of \(below.count)", 0) }
-                    if branch.first != branch.node.first { return ("first", 0) }
-                    sum += below.count
-                }
-                return (nil, sum)
-            }
+        let sizes = parts.map(\.count)
+        let least = parts.count > 1 ? width / 4 : 0
+        if !sizes.allSatisfy((least...width).contains) { return "parts of \(sizes)" }
+        if sizes.reduce(0, +) != count { return "count \(count) of \(sizes)" }
+        if starts != sizes.indices.map({ sizes[..<$0].reduce(0, +) }) { return "starts \(starts) of \(sizes)" }
+        return zip(self, dropFirst()).allSatisfy(<) ? nil : "out of order"
+    }
+}
+
+extension RandomAccessCollection {
+    /// Returns the first index whose element meets a condition that, in this order, is met by all elements behind one
+    /// that meets it.
+    func partitioningIndex(_ isBehind: (Element) -> Bool) -> Index {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = index(low, offsetBy: distance(from: low, to: high) / 2)
+            if isBehind(self[middle]) { high = middle } else { low = index(after: middle) }
         }
-        let whole = check(root, depth: 0, isRoot: true)
-        if let fault = whole.fault { return fault }
-        if whole.count != count { return "count \(count) of \(whole.count)" }
-        return depths.count > 1 ? "depths \(depths)" : nil
+        return low
     }
 }

@@ -4,7 +4,6 @@ import Foundation
 import ReaderKit
 
 extension Diagnosis {
-    /// The service that runs the kiosk.
     static let service = "clubkit.service"
 
     /// What can be seen of a club without opening its database.
@@ -48,15 +47,11 @@ extension Diagnosis {
                 }
                 return .note("There is no club yet at \(path): the kiosk creates it with the first start.")
             }
-            let evidence = [
-                "\(path): mode \(String(status.st_mode & 0o7777, radix: 8)), owner \(status.st_uid), \(status.st_size) bytes"
-            ]
+            let mode = String(status.st_mode & 0o7777, radix: 8)
+            let evidence = ["\(path): mode \(mode), owner \(status.st_uid), \(status.st_size) bytes"]
             guard status.st_mode & S_IFMT == S_IFREG else {
-                return .broken(
-                    "The club's database is not a file.",
-                    evidence: evidence,
-                    remedy: [.command("ls -l \(path.shellQuoted)")]
-                )
+                let remedy = [Remedy.command("ls -l \(path.shellQuoted)")]
+                return .broken("The club's database is not a file.", evidence: evidence, remedy: remedy)
             }
             let files = ["", "-wal", "-shm"].map { path + $0 }.filter(machine.exists).map(\.shellQuoted)
             let owner = "sudo chown \(machine.user.name) " + files.joined(separator: " ")
@@ -100,9 +95,7 @@ extension Diagnosis {
                     "Others may read the club's database, or write it.",
                     evidence: evidence,
                     remedy: [.command("chmod 600 \(path.shellQuoted)")],
-                    repair: [
-                        .run(["chmod", "600", path], undo: ["chmod", String(status.st_mode & 0o7777, radix: 8), path])
-                    ]
+                    repair: [.run(["chmod", "600", path], undo: ["chmod", mode, path])]
                 )
             }
             return .fine("The club's database is in its place.", evidence: evidence)
@@ -144,11 +137,8 @@ extension Diagnosis {
                         .command("sudo journalctl --vacuum-size=100M"), .command("sudo apt-get clean"),
                     ])
             if free < 1 << 20 || inodes {
-                return .broken(
-                    "The disk of the club's database is full: taps cannot be recorded.",
-                    evidence: evidence,
-                    remedy: remedy
-                )
+                let sentence = "The disk of the club's database is full: taps cannot be recorded."
+                return .broken(sentence, evidence: evidence, remedy: remedy)
             }
             if free < littleSpace {
                 return .warning("The disk of the club's database is nearly full.", evidence: evidence, remedy: remedy)
@@ -172,55 +162,31 @@ extension Diagnosis {
             }
             let dangers = mount.options.filter { ["nobarrier", "barrier=0", "ro"].contains($0) }
             let evidence = ["\(mount.kind) on \(mount.place)" + dangers.map { ", \($0)" }.joined()]
-            let elsewhere = [
-                Remedy.instruction("Move the club to a disk of this machine, with --database, or XDG_DATA_HOME.")
-            ]
-            switch mount.kind {
-            case "tmpfs", "ramfs":
-                return .warning(
-                    "The club's database is in memory only: a restart of the machine loses it.",
-                    evidence: evidence,
-                    remedy: elsewhere
-                )
-            case "nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs", "fuse.sshfs", "vboxsf", "afs", "ceph":
-                return .warning(
-                    "The club's database is on a network file system, on which SQLite's locks and writes are not safe.",
-                    evidence: evidence,
-                    remedy: elsewhere
-                )
-            case "vfat", "msdos", "exfat":
-                return .warning(
-                    "The club's database is on a file system (\(mount.kind)) that a power cut can damage.",
-                    evidence: evidence,
-                    remedy: elsewhere
-                )
-            case "overlay":
-                if !machine.isContainer {
-                    return .warning(
-                        "The club's database is on a disk whose changes may be dropped when the machine starts (overlay).",
-                        evidence: evidence,
-                        remedy: elsewhere
-                    )
+            let isInLayer = mount.kind == "overlay" && machine.isContainer
+            let danger: String? =
+                switch mount.kind {
+                case "tmpfs", "ramfs": "in memory only: a restart of the machine loses it"
+                case "nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs", "fuse.sshfs", "vboxsf", "afs", "ceph":
+                    "on a network file system, on which SQLite's locks and writes are not safe"
+                case "vfat", "msdos", "exfat": "on a file system (\(mount.kind)) that a power cut can damage"
+                case "overlay" where isInLayer: "in a container's own layer: it goes when the container goes"
+                case "overlay": "on a disk whose changes may be dropped when the machine starts (overlay)"
+                default: nil
                 }
-                return .warning(
-                    "The club's database is in a container's own layer: it goes when the container goes.",
-                    evidence: evidence,
-                    remedy: [
-                        .instruction("Mount a folder of the host for it: docker run -v /srv/club:/var/lib/clubkit …")
-                    ]
-                )
-            default: break
+            if let danger {
+                let advice =
+                    isInLayer
+                    ? "Mount a folder of the host for it: docker run -v /srv/club:/var/lib/clubkit …"
+                    : "Move the club to a disk of this machine, with --database, or XDG_DATA_HOME."
+                return .warning("The club's database is \(danger).", evidence: evidence, remedy: [.instruction(advice)])
             }
             if dangers.contains("ro") {
+                let advice =
+                    "The kernel does so after faults of a disk: have it checked (fsck) before it is written again."
                 return .broken(
                     "The disk of the club's database is mounted read-only: taps cannot be recorded.",
                     evidence: evidence,
-                    remedy: [
-                        .command("sudo dmesg | tail"),
-                        .instruction(
-                            "The kernel does so after faults of a disk: have it checked (fsck) before it is written again."
-                        ),
-                    ]
+                    remedy: [.command("sudo dmesg | tail"), .instruction(advice)]
                 )
             }
             if !dangers.isEmpty {
@@ -246,10 +212,8 @@ extension Diagnosis {
                 return .cannotTell("There is no club yet.")
             }
             let url = folder.map { URL(fileURLWithPath: machine.root + $0, isDirectory: true) }
-            let snapshots = SnapshotFolder(ofDatabase: machine.root + path, in: url).snapshots(now: machine.now).filter
-            {
-                $0.madeAt <= machine.now
-            }
+            let snapshots = SnapshotFolder(ofDatabase: machine.root + path, in: url).snapshots(now: machine.now)
+                .filter { $0.madeAt <= machine.now }
             let remedy = [
                 Remedy.instruction(
                     "Start the kiosk and leave it running: it makes a snapshot when the last is a day old."
@@ -266,16 +230,11 @@ extension Diagnosis {
             let days = Int(machine.now.timeIntervalSince(latest.madeAt) / 86_400)
             let evidence = ["snapshots: \(snapshots.count), the latest of \(latest.madeAt.formatted(.iso8601))"]
             if days >= 3 {
-                return .warning(
-                    "The latest snapshot of the club's database is \(days) days old.",
-                    evidence: evidence,
-                    remedy: remedy
-                )
+                let sentence = "The latest snapshot of the club's database is \(days) days old."
+                return .warning(sentence, evidence: evidence, remedy: remedy)
             }
-            return .fine(
-                "The latest snapshot is \(days == 0 ? "of the last day" : "\(days) days old").",
-                evidence: evidence
-            )
+            let age = days == 0 ? "of the last day" : "\(days) days old"
+            return .fine("The latest snapshot is \(age).", evidence: evidence)
         }
     }
 
@@ -346,10 +305,8 @@ extension Diagnosis {
             guard let scenarios else { return .fine("No file of scenarios was named (--scenarios).") }
             do {
                 let configuration = try machine.asUser { try ScenarioConfiguration(path: machine.root + scenarios) }
-                return .fine(
-                    "The file of the scenarios can be used.",
-                    evidence: ["\(configuration.scenarios.count) scenarios"]
-                )
+                let evidence = ["\(configuration.scenarios.count) scenarios"]
+                return .fine("The file of the scenarios can be used.", evidence: evidence)
             } catch {
                 return .broken(
                     "The scenarios cannot be used: \(error)",
@@ -366,9 +323,7 @@ extension Diagnosis {
     private static func serviceProperties(_ machine: Machine) -> [String: String]? {
         let names = "LoadState,ActiveState,SubState,NRestarts,Result,UnitFileState,User"
         guard let outcome = machine.run("systemctl", ["show", service, "--property=" + names]), outcome.status == 0
-        else {
-            return nil
-        }
+        else { return nil }
         return outcome.output.split(separator: "\n").reduce(into: [:]) { properties, line in
             let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             if parts.count == 2, !parts[1].isEmpty { properties[String(parts[0])] = String(parts[1]) }
@@ -393,14 +348,9 @@ extension Diagnosis {
         ]
         if load == "not-found" { return .note("The kiosk is not installed as a service.") }
         guard load == "loaded" else {
-            return .broken(
-                "The kiosk's service cannot be started: it is \(load).",
-                remedy: [
-                    load == "masked"
-                        ? .command("sudo systemctl unmask \(service)")
-                        : .command("sudo systemd-analyze verify \(service)")
-                ]
-            )
+            let command = load == "masked" ? "systemctl unmask" : "systemd-analyze verify"
+            let remedy = [Remedy.command("sudo \(command) \(service)")]
+            return .broken("The kiosk's service cannot be started: it is \(load).", remedy: remedy)
         }
         let log = machine.run("journalctl", ["-u", service, "-b", "-n", "3", "-o", "cat", "--no-pager", "-q"])
         let evidence =
@@ -412,11 +362,8 @@ extension Diagnosis {
             return .broken("The kiosk's service failed (\(result)).", evidence: evidence, remedy: remedy)
         }
         if properties["SubState"] == "auto-restart" {
-            return .broken(
-                "The kiosk's service ends again and again (\(result), \(restarts) times).",
-                evidence: evidence,
-                remedy: remedy
-            )
+            let sentence = "The kiosk's service ends again and again (\(result), \(restarts) times)."
+            return .broken(sentence, evidence: evidence, remedy: remedy)
         }
         let enable = Remedy.command("sudo systemctl enable --now \(service)")
         guard state == "active" || state == "activating" else {
@@ -436,25 +383,20 @@ extension Diagnosis {
             )
         }
         if restarts > 0 {
-            return .warning(
-                "The kiosk's service was restarted \(restarts) times since it was started.",
-                evidence: evidence,
-                remedy: remedy
-            )
+            let sentence = "The kiosk's service was restarted \(restarts) times since it was started."
+            return .warning(sentence, evidence: evidence, remedy: remedy)
         }
         return .fine("The kiosk's service runs.", evidence: evidence)
     }
 }
 
 extension Machine {
-    /// A file system that is mounted.
     struct Mount {
         var place: String
         var kind: String
         var options: [String]
     }
 
-    /// The file system that a path is on.
     func mount(of path: String) -> Mount? {
         let mounts = (text("/proc/self/mounts") ?? "").split(separator: "\n").compactMap { line -> Mount? in
             let fields = line.split(separator: " ")

@@ -26,8 +26,7 @@ extension Club {
         configuration: ScannerConfiguration? = nil
     ) async throws(ClubError) {
         _ = try openStore("serve readers")
-        var scanner: ScannerConfiguration
-        if let configuration { scanner = configuration } else { scanner = try await scannerConfiguration() }
+        var scanner = if let configuration { configuration } else { try await scannerConfiguration() }
         let serves = scanner.serves
         scanner.serves = { [weak self] reader in serves(reader) && self?.isServed(reader) ?? false }
         self.configuration.application.noteActivity()
@@ -36,9 +35,7 @@ extension Club {
         let result = await withTaskGroup(of: Result<Void, ClubError>.self) { [scanner] group in
             for part in parts {
                 group.addTask {
-                    do throws(ClubError) { return .success(try await self.serve(part: part, scanner)) } catch {
-                        return .failure(error)
-                    }
+                    await Result(of: { () async throws(ClubError) in try await self.serve(part: part, scanner) })
                 }
             }
             for await result in group {
@@ -71,13 +68,15 @@ extension Club {
     private func serve(part backend: any ReaderBackend, _ configuration: ScannerConfiguration) async throws(ClubError) {
         let service = familiar.withLock { state in
             state.lastService += 1
-            state.services[state.lastService] = ReaderService(kind: backend.kind)
+            state.services[state.lastService] = ReaderService()
             return state.lastService
         }
-        defer { retire(service) }
+        // The readers that are left are gone for the club when it serves them no more.
+        defer { tell(familiar.withLock { $0.services.removeValue(forKey: service)?.end } ?? [], of: backend.kind) }
         for await event in CardScanner(backend, configuration: configuration).events() {
             switch event {
-            case .reader(let event): note(event, of: service)
+            case .reader(let event):
+                tell(familiar.withLock { $0.services[service]?.note(event) } ?? [], of: backend.kind)
             case .scan(let tap):
                 if let error = await take(tap), error.kind == .notOpen { throw error }
             }
@@ -112,9 +111,9 @@ extension Club {
     /// The readers that ``open(withAppKey:appId:developerId:completion:)`` serves; `nil` for none.
     public var capture: (any ReaderBackend)? {
         familiar.withLock { state in
-            // The standard one is made once.
-            let backend = state.capture.backend
-            state.capture = .instance(backend)
+            // The standard one is made once. Only what was chosen can be missing or unreadable, and nothing was.
+            let backend = state.capture ?? (try? ReaderSelection().makeBackend())
+            state.capture = .some(backend)
             return backend
         }
     }
@@ -123,7 +122,7 @@ extension Club {
     /// default all of this machine.
     @discardableResult
     public func setCapture(instance: (any ReaderBackend)?) -> Club {
-        familiar.withLock { $0.capture = .instance(instance) }
+        familiar.withLock { $0.capture = .some(instance) }
         return self
     }
 
@@ -146,10 +145,6 @@ extension Club {
         }
     }
 
-    func endServing() async {
-        await stopServing()?.value
-    }
-
     /// Lets the readers go, without waiting for it: a tap that is under way may wait for the very callback that closes the
     /// club.
     @discardableResult
@@ -166,22 +161,6 @@ extension Club {
 
     // MARK: Telling
 
-    private func note(_ event: ReaderEvent, of number: Int) {
-        guard var service = familiar.withLock({ $0.services[number] }) else { return }
-        var steps: [ReaderService.Step] = []
-        service.note(event, &steps)
-        familiar.withLock { [service] in $0.services[number] = service }
-        tell(steps, of: service.kind)
-    }
-
-    /// The readers that are left are gone for the club when it serves them no more.
-    private func retire(_ number: Int) {
-        guard var service = familiar.withLock({ $0.services.removeValue(forKey: number) }) else { return }
-        var steps: [ReaderService.Step] = []
-        service.end(&steps)
-        tell(steps, of: service.kind)
-    }
-
     private func tell(_ steps: [ReaderService.Step], of kind: BackendKind) {
         let manager = CaptureLayerDeviceManager(kind, of: self)
         for step in steps {
@@ -190,14 +169,11 @@ extension Club {
                 tellCapture { $0.capture($1, didNotifyArrivalForManager: manager, result: .E_NOERROR) }
             case .serviceWent(let result):
                 tellCapture { $0.capture($1, didNotifyRemovalForManager: manager, result: result) }
-            case .readerCame(let reader):
-                let device = CaptureLayerDevice(reader)
+            case .readerCame(let device):
                 tellCapture { $0.capture($1, didNotifyArrivalFor: device, result: .E_NOERROR) }
-            case .readerWent(let reader):
-                let device = CaptureLayerDevice(reader)
+            case .readerWent(let device):
                 tellCapture { $0.capture($1, didNotifyRemovalFor: device, result: .E_NOERROR) }
-            case .nothingRead(let reader):
-                let device = CaptureLayerDevice(reader)
+            case .nothingRead(let device):
                 tellCapture { $0.capture($1, didReceive: nil, for: device, withResult: .E_NOERROR) }
                 tell(CKError.nullDecodedData("The card left before it could be read. Hold it to the reader longer."))
             case .failed(let error):
@@ -210,13 +186,10 @@ extension Club {
     func tell(_ error: any Error) {
         configuration.logger.warning("\(error)")
         debugLogger.addDebugMessage("Club - \(error)")
-        guard delegate != nil else { return }
-        callbacks.enqueue { self.delegate?.club(self, didReceive: error) }
+        tell { $0.club($1, didReceive: error) }
     }
 
-    private func tellCapture(
-        _ method: @escaping @Sendable (any CaptureMiddlewareDelegate, Club) -> Void
-    ) {
+    private func tellCapture(_ method: @escaping @Sendable (any CaptureMiddlewareDelegate, Club) -> Void) {
         // Without a delegate nothing waits for a queue that may never run.
         guard captureReplacement != nil || delegate != nil else { return }
         callbacks.enqueue {
@@ -248,64 +221,46 @@ extension Club {
 }
 
 extension ReaderService {
-    /// What a delegate is notified of.
     enum Step: Sendable {
         case serviceCame
         case serviceWent(CaptureLayerResult)
-        case readerCame(ReaderInfo)
-        case readerWent(ReaderInfo)
-        case nothingRead(ReaderInfo)
+        case readerCame(CaptureLayerDevice)
+        case readerWent(CaptureLayerDevice)
+        case nothingRead(CaptureLayerDevice)
         case failed(ReaderError)
     }
 
-    /// Takes note of an event, and describes what to tell.
-    mutating func note(_ event: ReaderEvent, _ steps: inout [Step]) {
+    mutating func note(_ event: ReaderEvent) -> [Step] {
+        let wasUp = isUp
         switch event {
         case .serviceLost(let error):
             // Its readers were reported as removed before; those that are left, behind a backend that wraps several, have
             // another service.
-            if isUp != false { steps.append(.serviceWent(.E_NOTINITIALIZED)) }
             isUp = false
-            steps.append(.failed(error))
-            return
-        case .serviceBack:
-            if isUp != true { steps.append(.serviceCame) }
-            isUp = true
-            return
-        case .failed(let error):
-            return steps.append(.failed(error))
-        case .readerAdded, .readerRemoved, .cardInserted, .cardRemoved, .cardMissed, .cardReported, .readerStuck,
-            .readerRecovered:
-            break
+            return (wasUp == false ? [] : [.serviceWent(.E_NOTINITIALIZED)]) + [.failed(error)]
+        case .failed(let error): return [.failed(error)]
+        default: break
         }
         // Some backends, such as a recording, have no service that could come and go.
-        if isUp != true {
-            isUp = true
-            steps.append(.serviceCame)
-        }
+        isUp = true
+        var steps: [Step] = wasUp == true ? [] : [.serviceCame]
         switch event {
         case .readerAdded(let reader) where !readers.contains(reader):
             readers.append(reader)
-            steps.append(.readerCame(reader))
+            steps.append(.readerCame(CaptureLayerDevice(reader)))
         case .readerRemoved(let reader) where readers.contains(reader):
             readers.removeAll { $0 == reader }
-            steps.append(.readerWent(reader))
-        case .cardMissed(let presence): steps.append(.nothingRead(presence.reader))
+            steps.append(.readerWent(CaptureLayerDevice(reader)))
+        case .cardMissed(let presence): steps.append(.nothingRead(CaptureLayerDevice(presence.reader)))
         case .readerStuck(_, let error): steps.append(.failed(error))
         default: break
         }
+        return steps
     }
 
-    /// Takes note that the service is not watched any more, and describes what to tell.
-    mutating func end(_ steps: inout [Step]) {
-        leave(&steps)
-        if isUp == true { steps.append(.serviceWent(.E_NOERROR)) }
-        isUp = nil
-    }
-
-    private mutating func leave(_ steps: inout [Step]) {
-        steps += readers.map { .readerWent($0) }
-        readers = []
+    /// What to tell once the service is not watched any more.
+    var end: [Step] {
+        readers.map { .readerWent(CaptureLayerDevice($0)) } + (isUp == true ? [.serviceWent(.E_NOERROR)] : [])
     }
 }
 
@@ -363,7 +318,7 @@ extension Club {
     public func close(_ completion: ((CaptureLayerResult) -> Void)?) {
         let completion = completion.map { ApplicationClosure($0) }
         Task {
-            await self.endServing()
+            await self.stopServing()?.value
             do throws(ClubError) {
                 try await self.close()
                 self.complete(completion, .E_NOERROR)
@@ -381,7 +336,6 @@ extension Club {
         return self
     }
 
-    /// Where debug messages of this club go.
     var debugLogger: DebugLogger { familiar.withLock { $0.debugLogger } }
 
     private func complete(_ completion: ApplicationClosure<CaptureLayerResult>?, _ result: CaptureLayerResult) {
@@ -500,10 +454,7 @@ extension Club {
     /// - Returns: the reason why the text is no tap: a ``CKError``, or ``ClubError/Kind/notOpen``; `nil` if it is being
     ///   recorded.
     @discardableResult
-    public func onDecodedData(
-        decodedData: CaptureLayerDecodedData?,
-        device: CaptureLayerDevice
-    ) -> (any Error)? {
+    public func onDecodedData(decodedData: CaptureLayerDecodedData?, device: CaptureLayerDevice) -> (any Error)? {
         do {
             let tap = try tap(of: decodedData, on: device)
             _ = try openStore("record a tap")

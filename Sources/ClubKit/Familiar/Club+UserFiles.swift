@@ -2,7 +2,6 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Files of members, as in the original library.
 extension Club {
     /// Writes all members into a new file of mode 0600, on the calling thread.
     ///
@@ -21,7 +20,7 @@ extension Club {
         fileType: IOFileType
     ) -> URL? {
         do throws(TransferError) {
-            let report = try exportMembersNow(ofType: objectType, format: fileType.format)
+            let report = try exportMembersNow(ofType: objectType, format: fileType == .csv ? .csv : .userList)
             return URL(fileURLWithPath: report.file)
         } catch {
             tell(failure: error)
@@ -49,10 +48,7 @@ extension Club {
                 }
                 let imported = try ImportedUsers(url.path, type)
                 if let failure = imported.failure { self.tell(failure: failure) }
-                guard self.delegate != nil else { return }
-                self.callbacks.enqueue {
-                    self.delegate?.club(self, didReceiveImported: imported.users)
-                }
+                self.tell { $0.club($1, didReceiveImported: imported.users) }
             } catch {
                 self.tell(failure: error)
             }
@@ -97,21 +93,11 @@ extension Club {
     }
 }
 
-extension IOFileType {
-    fileprivate var format: TransferFormat {
-        switch self {
-        case .userList: .userList
-        case .csv: .csv
-        }
-    }
-}
-
 /// The members of a file, as objects.
 private struct ImportedUsers: @unchecked Sendable {
     // MembershipUser is not Sendable. This is safe to send since the objects are made here and handed over to one
     // callback, after which nobody here has them.
     let users: [MembershipUser]
-    /// What is wrong with rows, if anything is.
     let failure: TransferError?
 
     init(_ path: String, _ type: MembershipUser.Type) throws(TransferError) {
@@ -150,7 +136,6 @@ private struct ImportedUsers: @unchecked Sendable {
 }
 
 extension ImportedMember {
-    /// All that the row says, by name.
     fileprivate var record: [String: FieldValue] {
         var record = fields
         record[FieldKey.userId.stringValue] = .string(userId)
@@ -163,7 +148,6 @@ extension ImportedMember {
 }
 
 extension Member {
-    /// What an object holds.
     fileprivate init(_ user: MembershipUser, attempting attempt: String) throws(ClubError) {
         let record = try user.record(attempting: attempt)
         do {
@@ -193,42 +177,25 @@ public enum IOFileType: String, Sendable, Hashable, CaseIterable {
 
 /// Runs async work while the calling thread waits, for methods that the original library has without `async`.
 enum BlockingWork {
-    /// Threads of its own, so that the work ends even when every thread of Swift's pool waits like this.
-    private final class Executor: TaskExecutor {
-        static let shared = Executor()
+    /// So that the work ends even when every thread of Swift's pool waits like this.
+    private static let executor = ConcurrentExecutor("club.blocking")
 
-        private let queue = DispatchQueue(label: "club.blocking", attributes: .concurrent)
-
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-        }
-    }
-
-    /// Runs the work to its end, and gives its result.
     static func run<Value: Sendable>(
         _ work: @escaping @Sendable () async throws(ClubError) -> Value
     ) throws(ClubError) -> Value {
         let done = DispatchSemaphore(value: 0)
-        let result = ResultBox<Value>()
-        Task(executorPreference: Executor.shared) {
-            do throws(ClubError) {
-                let value = try await work()
-                result.value.withLock { $0 = .success(value) }
-            } catch {
-                result.value.withLock { $0 = .failure(error) }
-            }
+        let box = ResultBox<Value>()
+        Task(executorPreference: executor) {
+            let result = await Result(of: work)
+            box.result.withLock { $0 = result }
             done.signal()
         }
         done.wait()
-        guard let value = result.value.withLock({ $0 }) else {
-            throw ClubError(.other, attempting: "wait for the store")
-        }
-        return try value.get()
+        return try box.result.withLock(\.self).get()
     }
 
     private final class ResultBox<Value: Sendable>: Sendable {
-        let value = Mutex<Result<Value, ClubError>?>(nil)
+        let result = Mutex(Result<Value, ClubError>.failure(ClubError(.other, attempting: "wait for the store")))
     }
 }
 

@@ -52,9 +52,7 @@ extension Club {
         attempt { () throws(ClubError) in
             var member = Member(userId: user.userId ?? "", username: user.username)
             member.fields = try user.record(attempting: "add a member").filter { FieldKey.isCustom($0.key) }
-            return member
-        } then: {
-            self.create($0)
+            create(member)
         }
     }
 
@@ -62,8 +60,8 @@ extension Club {
         let visit = configuration.makeUUID()
         attempt { () throws(ClubError) in
             let store = try openStore("add a member")
-            return try BlockingWork.run { () async throws(ClubError) in
-                try await store.add(member, firstVisit: visit, ActionContext()) { changed in
+            try BlockingWork.run { () async throws(ClubError) in
+                _ = try await store.add(member, firstVisit: visit, ActionContext()) { changed in
                     self.publish(.added(changed.member, at: changed.at))
                 }
             }
@@ -113,9 +111,7 @@ extension Club {
             guard let member = try openStore("delete a member").memberNow(withMemberID: memberId) else {
                 throw ClubError(.noSuchMember, attempting: "delete a member")
             }
-            return member
-        } then: { member in
-            self.deleteUser(with: member.userId)
+            deleteUser(with: member.userId)
         }
     }
 
@@ -130,7 +126,7 @@ extension Club {
     /// with a valid copy, or ``ClubMiddlewareDelegate/club(_:didReceive:)`` with ``CKError/nonexistentUser(_:)``.
     public func deleteUser(with userId: String) {
         attempt { () throws(ClubError) in
-            try BlockingWork.run { () async throws(ClubError) in try await self.delete(userId) }
+            try BlockingWork.run { () async throws(ClubError) in _ = try await self.delete(userId) }
         }
     }
 
@@ -142,18 +138,12 @@ extension Club {
 
     // MARK: -
 
-    /// Does something, and describes what fails.
-    private func attempt<Value>(
-        _ work: () throws(ClubError) -> Value,
-        then next: (Value) -> Void = { _ in }
-    ) {
-        let value: Value
+    private func attempt(_ work: () throws(ClubError) -> Void) {
         do throws(ClubError) {
-            value = try work()
+            try work()
         } catch {
-            return report(error, as: CKError(error))
+            report(error, as: CKError(error))
         }
-        next(value)
     }
 }
 
@@ -216,7 +206,6 @@ extension Club {
         familiar.withLock { $0.registeredMigrations }
     }
 
-    /// Runs the steps that the records have not seen.
     func migrate() async throws(ClubError) {
         let changes = familiar.withLock { state in
             // Those of build() come back by the configuration: each number counts once.
@@ -263,10 +252,7 @@ public struct MembershipConfiguration: Sendable {
     public static var `default`: MembershipConfiguration { MembershipConfiguration() }
 
     /// Creates a configuration.
-    public init(
-        userCreationStyle: UserCreation = .automaticallyOnScan,
-        migrationChanges: [MigrationChange] = []
-    ) {
+    public init(userCreationStyle: UserCreation = .automaticallyOnScan, migrationChanges: [MigrationChange] = []) {
         self.userCreationStyle = userCreationStyle
         self.migrationChanges = migrationChanges
     }

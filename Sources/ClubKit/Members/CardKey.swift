@@ -1,12 +1,10 @@
 /// The identifier of a card as a person gives it, and as a reader tells it.
 enum CardKey {
-    /// How many bytes the UIDs of cards have.
     private static let lengths = [4, 7, 8, 10]
 
     /// What a reader tells of a card whose UID was typed in lower case, or with `:`, `-` or a space between its bytes.
-    ///
-    /// - Returns: upper-case hexadecimal digits, or `nil` for what is no such UID, or is written so already. Membership
-    ///   numbers that are grouped otherwise stay what they are.
+    /// Returns upper-case hexadecimal digits, or `nil` for what is no such UID, or is written so already. Membership
+    /// numbers that are grouped otherwise stay what they are.
     static func normalised(_ given: String) -> String? {
         let text = Array(given.utf8)
         // The longest one with separators.
@@ -52,10 +50,5 @@ enum CardKey {
         return spellings
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
-        default: false
-        }
-    }
+    private static func isDigit(_ byte: UInt8) -> Bool { UnicodeScalar(byte).properties.isASCIIHexDigit }
 }

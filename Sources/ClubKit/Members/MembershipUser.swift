@@ -120,14 +120,8 @@ nonisolated open class MembershipUser: Codable, IdentifiableUserProtocol {
     open class func className() -> String { String(describing: self) }
 
     private static func number(in container: KeyedDecodingContainer<CodingKeys>, forKey key: CodingKeys) -> Double {
-        let value: Double? =
-            if let number = try? container.decodeIfPresent(Double.self, forKey: key) {
-                number
-            } else if let text = try? container.decodeIfPresent(String.self, forKey: key) {
-                Double(text)
-            } else {
-                nil
-            }
+        let number = try? container.decodeIfPresent(Double.self, forKey: key)
+        let value = number ?? (try? container.decodeIfPresent(String.self, forKey: key)).flatMap { Double($0) }
         guard let value, value.isFinite else { return 0 }
         return value
     }
@@ -145,17 +139,13 @@ extension MembershipUser: Identifiable {
 }
 
 extension MembershipUser {
-    /// A member as an object of the class.
     class func object(of member: Member) throws(ClubError) -> Self {
         do {
             return try self.init(from: RecordDecoder(member.record))
         } catch {
             // The error may quote values of the member; its kind and the name of the field do not.
-            throw ClubError(
-                .unreadableRecord,
-                attempting: "make a member's record",
-                detail: RecordDecoder.summary(error)
-            )
+            let detail = RecordDecoder.summary(error)
+            throw ClubError(.unreadableRecord, attempting: "make a member's record", detail: detail)
         }
     }
 
@@ -164,18 +154,12 @@ extension MembershipUser {
     /// override it loses none.
     class var columnNames: [String] {
         // A class may refuse a record without values.
-        let written = (try? Self.emptyRecordNames()) ?? []
+        let written = (try? RecordEncoder.record(of: self.init(from: RecordDecoder([:]))).names) ?? []
         var seen: Set<String> = []
         return (variableNamesAsStrings() + written).filter { seen.insert($0).inserted }
     }
 
-    private class func emptyRecordNames() throws -> [String] {
-        try RecordEncoder.record(of: Self.init(from: RecordDecoder([:]))).names
-    }
-
-    /// What the object holds, by name.
-    ///
-    /// - Throws: ``ClubError/Kind/unreadableRecord`` if its `encode(to:)` throws.
+    /// What the object holds, by name. Throws ``ClubError/Kind/unreadableRecord`` if its `encode(to:)` throws.
     func record(attempting attempt: String) throws(ClubError) -> [String: FieldValue] {
         do {
             var record = try RecordEncoder.record(of: self).fields

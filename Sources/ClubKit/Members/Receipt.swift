@@ -200,7 +200,6 @@ extension Receipt.Reason.Code: RawRepresentable, CaseIterable {
     }
 }
 
-/// Why a tap cannot be used.
 enum Rejection {
     static let unknownCard = Receipt.Reason(.unknownCard, "This card is not known here. Ask at the desk to join.")
 
@@ -211,10 +210,8 @@ enum Rejection {
 
     static func blocked(_ reason: String) -> Receipt.Reason {
         let words = PlainText.line(reason)
-        return Receipt.Reason(
-            .blocked,
-            "This membership is blocked\(words.isEmpty ? "" : ": \(words)"). Ask at the desk."
-        )
+        let cause = words.isEmpty ? "" : ": \(words)"
+        return Receipt.Reason(.blocked, "This membership is blocked\(cause). Ask at the desk.")
     }
 
     static let expired = Receipt.Reason(.expired, "This membership has ended. Ask at the desk to renew it.")
@@ -228,15 +225,12 @@ enum Rejection {
 
     static let erased = Receipt.Reason(.erased, "What was known of this tap was erased.")
 
-    /// The reason to reject the tap, or `nil` if it can be used.
-    ///
-    /// - Parameter time: the tap's time, `nil` if it is none that the store can keep.
+    /// The reason to reject the tap, or `nil` if it can be used. `time` is the tap's time, `nil` if it is none that the
+    /// store can keep.
     static func reason(for event: ScanEvent, time: Int64?) -> Receipt.Reason? {
         guard time != nil else {
-            return Receipt.Reason(
-                .invalidTime,
-                "The time of the tap is not valid. Check the clock of the reader's computer."
-            )
+            let message = "The time of the tap is not valid. Check the clock of the reader's computer."
+            return Receipt.Reason(.invalidTime, message)
         }
         guard let key = event.memberKey else { return reason(from: event.problems) }
         let isUsable = MemberID.isUsable(key) && !key.allSatisfy(\.isWhitespace)
@@ -250,10 +244,8 @@ enum Rejection {
     private static func reason(from problems: [ScanEvent.Problem]) -> Receipt.Reason {
         let order = ScanEvent.Problem.Code.allCases
         guard let problem = order.lazy.compactMap({ code in problems.first { $0.code == code } }).first else {
-            return Receipt.Reason(
-                .noIdentifier,
-                "Nothing was read that says who this is. Try again, or ask at the desk."
-            )
+            let message = "Nothing was read that says who this is. Try again, or ask at the desk."
+            return Receipt.Reason(.noIdentifier, message)
         }
         let text = PlainText.line(problem.message)
         return Receipt.Reason(.card(problem.code), text.isEmpty ? problem.code.advice : text)

@@ -5,14 +5,9 @@ struct UserEdit: Sendable {
     /// The most visits that one change may add.
     static let mostVisits = 1000
 
-    /// The name, where it was changed.
-    struct Name: Sendable {
-        var text: String?
-    }
-
     var userId: String
-    var username: Name?
-    /// The custom values that were changed.
+    /// The name, where it was changed.
+    var username: String??
     var fields: [String: FieldValue] = [:]
     /// How many more visits there are; negative for fewer.
     var visits = 0
@@ -32,8 +27,7 @@ struct UserEdit: Sendable {
         if isChanged(.userId) { throw refuse("the 'userId' cannot be changed; a card can be replaced") }
         if isChanged(.timeStampAdded) { throw refuse("'timeStampAdded' tells when the record was made") }
         if isChanged(.username) {
-            username = Name()
-            if case .string(let name)? = after[FieldKey.username.stringValue] { username?.text = name }
+            username = if case .string(let name)? = after[FieldKey.username.stringValue] { name } else { .some(nil) }
         }
         if isChanged(.numVisits) {
             guard case .int(let old)? = before[FieldKey.numVisits.stringValue],

@@ -44,7 +44,6 @@ extension DuplicatePair.Reason: Encodable {
         try container.encode(text)
     }
 
-    /// How much it tells.
     var weight: Int {
         switch self {
         case .identifier: 4
@@ -54,56 +53,33 @@ extension DuplicatePair.Reason: Encodable {
     }
 }
 
-/// Members who may be there twice.
 extension MemberStore {
     /// Pairs of members who may be one person, the most telling first.
     package func duplicates(limit: Int) async throws(ClubError) -> [DuplicatePair] {
         try await read("look for duplicates") { db in
-            var pairs: [MemberPair: Set<DuplicatePair.Reason>] = [:]
+            // The ids of each pair are in order.
+            var pairs: [[Int64]: Set<DuplicatePair.Reason>] = [:]
             for (reason, ids) in try db.members.alike() {
                 for (index, id) in ids.enumerated() {
-                    for other in ids[(index + 1)...] { pairs[MemberPair(id, other), default: []].insert(reason) }
+                    for other in ids[(index + 1)...] { pairs[[id, other], default: []].insert(reason) }
                 }
             }
             let ordered = pairs.sorted { left, right in
-                let (more, less) = (Self.weight(left.value), Self.weight(right.value))
-                return more == less ? left.key < right.key : more > less
+                func weight(_ reasons: Set<DuplicatePair.Reason>) -> Int { reasons.reduce(0) { $0 + $1.weight } }
+                let (more, less) = (weight(left.value), weight(right.value))
+                return more == less ? left.key.lexicographicallyPrecedes(right.key) : more > less
             }
             var result: [DuplicatePair] = []
-            for (pair, reasons) in ordered {
+            for (ids, reasons) in ordered {
                 guard result.count < limit else { break }
-                guard let first = try db.members.row(id: pair.first),
-                    let second = try db.members.row(id: pair.second),
-                    try !Self.areDistinct(first, second)
-                else { continue }
-                let isOlder = first.member.timeStampAdded <= second.member.timeStampAdded
-                result.append(
-                    DuplicatePair(
-                        first: isOlder ? first.member : second.member,
-                        second: isOlder ? second.member : first.member,
-                        reasons: reasons.sorted { ($1.weight, $0.text) < ($0.weight, $1.text) }
-                    )
-                )
+                let rows = try ids.compactMap(db.members.row(id:))
+                guard rows.count == 2, try !Self.areDistinct(rows[0], rows[1]) else { continue }
+                let members = rows.map(\.member)
+                let first = members[0].timeStampAdded <= members[1].timeStampAdded ? 0 : 1
+                let sorted = reasons.sorted { ($1.weight, $0.text) < ($0.weight, $1.text) }
+                result.append(DuplicatePair(first: members[first], second: members[1 - first], reasons: sorted))
             }
             return result
-        }
-    }
-
-    private static func weight(_ reasons: Set<DuplicatePair.Reason>) -> Int {
-        reasons.reduce(0) { $0 + $1.weight }
-    }
-
-    private struct MemberPair: Hashable, Comparable {
-        var first: Int64
-        var second: Int64
-
-        init(_ one: Int64, _ other: Int64) {
-            first = min(one, other)
-            second = max(one, other)
-        }
-
-        static func < (left: Self, right: Self) -> Bool {
-            (left.first, left.second) < (right.first, right.second)
         }
     }
 
@@ -111,54 +87,19 @@ extension MemberStore {
 
     /// Under which of the first member's values it stands that another one is somebody else. It can only be read by
     /// who knows both identifiers, so that it reveals nothing of somebody who was erased.
-    private static func distinction(_ userID: String, from other: String) -> String {
-        let code = HMAC<SHA256>.authenticationCode(
-            for: Data(other.utf8),
-            using: SymmetricKey(data: Data(userID.utf8))
-        )
+    static func distinction(_ userID: String, from other: String) -> String {
+        let key = SymmetricKey(data: Data(userID.utf8))
+        let code = HMAC<SHA256>.authenticationCode(for: Data(other.utf8), using: key)
         return "$distinct:" + code.prefix(12).hex.lowercased()
     }
 
-    private static func ordered(_ one: MemberRow, _ other: MemberRow) -> (MemberRow, MemberRow) {
+    static func ordered(_ one: MemberRow, _ other: MemberRow) -> (MemberRow, MemberRow) {
         one.member.userId.utf8.lexicographicallyPrecedes(other.member.userId.utf8) ? (one, other) : (other, one)
     }
 
-    private static func areDistinct(_ one: MemberRow, _ other: MemberRow) throws -> Bool {
+    static func areDistinct(_ one: MemberRow, _ other: MemberRow) throws -> Bool {
         let (first, second) = ordered(one, other)
         return try first.facts().value(distinction(first.member.userId, from: second.member.userId)) == .bool(true)
-    }
-
-    /// Keeps that two members are two persons, as a fact that merges.
-    ///
-    /// - Returns: whether that is news.
-    package func dismissDuplicate(
-        _ key: String,
-        _ other: String,
-        _ context: ActionContext
-    ) async throws(ClubError) -> Bool {
-        let attempt = "dismiss a duplicate"
-        let (key, other) = (device.identifiers(key), device.identifiers(other))
-        return try await write(attempt) { transaction in
-            let (first, second) = Self.ordered(
-                try transaction.db.members.member(key, attempt),
-                try transaction.db.members.member(other, attempt)
-            )
-            guard first.id != second.id else {
-                throw ClubError(.invalidValue, attempting: attempt, detail: "both are the same member")
-            }
-            guard try !Self.areDistinct(first, second) else { return false }
-            let stamp = try transaction.nextStamp()
-            try transaction.members.change(first) {
-                $0.set(Self.distinction(first.member.userId, from: second.member.userId), .bool(true), stamp)
-            }
-            try transaction.audit(
-                .edited,
-                of: first.member.userId,
-                context,
-                detail: ["distinctFrom": .string(second.member.userId)]
-            )
-            return true
-        }
     }
 }
 
@@ -166,7 +107,6 @@ extension StoredMembers {
     /// So many members with the same value, and it states nothing about any of them.
     private static let mostAlike = 8
 
-    /// Members with something in common.
     fileprivate func alike() throws -> [(DuplicatePair.Reason, [Int64])] {
         // Of all values only hashes are kept, so that a million members fit.
         var identifiers: [Entry] = []
@@ -186,10 +126,8 @@ extension StoredMembers {
                 fields[name, default: []].append(Entry(hash: Likeness.hash(likeness), id: id))
             }
         }
-        let cards = try Row.fetchCursor(
-            db,
-            sql: "SELECT member.id, card_id FROM card JOIN member ON user_id = member_key WHERE status = 0"
-        )
+        let sql = "SELECT member.id, card_id FROM card JOIN member ON user_id = member_key WHERE status = 0"
+        let cards = try Row.fetchCursor(db, sql: sql)
         while let row = try cards.next() {
             for reading in Likeness.identifiers(try row.value("card_id")) {
                 identifiers.append(Entry(hash: Likeness.hash(reading), id: try row.value("id")))

@@ -8,37 +8,42 @@ extension MergeBatch {
     /// each device recorded them, the undoings, the state of scenarios (first what was removed of it, then events, executions
     /// and what became of these) and the audit log.
     mutating func apply(_ records: [TransferRecord]) throws -> [ImportVerdict] {
-        var verdicts: [ImportVerdict] = []
-        verdicts.reserveCapacity(records.count)
-        for record in records {
-            if case .erasure(let erasure) = record {
-                verdicts.append(try apply(erasure))
-                continue
-            }
-            try eraseNew()
-            switch record {
-            case .member(let person): verdicts.append(try apply(person))
-            case .card(let card): verdicts.append(try apply(card))
-            case .visit(let visit): verdicts.append(try apply(visit))
-            case .undo(let undo): verdicts.append(try apply(undo))
-            case .reset(let reset): verdicts.append(try apply(reset))
-            case .event(let event): verdicts.append(try apply(event))
-            case .execution(let execution): verdicts.append(try apply(execution))
-            case .settlement(let settlement): verdicts.append(try apply(settlement))
-            case .audit(let entry): verdicts.append(try apply(entry))
-            case .erasure: break
+        try records.map { record in
+            do {
+                if case .erasure(let erasure) = record { return try apply(erasure) }
+                try eraseNew()
+                return switch record {
+                case .member(let person): try apply(person)
+                case .card(let card): try apply(card)
+                case .visit(let visit): try apply(visit)
+                case .undo(let undo): try apply(undo)
+                case .reset(let reset): try apply(reset)
+                case .event(let event): try apply(event)
+                case .execution(let execution): try apply(execution)
+                case .settlement(let settlement): try apply(settlement)
+                case .audit(let entry): try apply(entry)
+                case .erasure: .kept
+                }
+            } catch let verdict as ImportVerdict {
+                return verdict
             }
         }
-        return verdicts
     }
 
-    /// Why moments are not believed, if they are not.
-    func fault(of times: Int64...) -> String? {
-        guard times.allSatisfy({ (0..<Stamp.latestTime).contains($0) }) else { return Self.timeReason }
-        return times.allSatisfy { $0 <= limit } ? nil : Self.aheadReason
+    /// Refuses moments that are not believed. `date` is when it was, in microseconds since 1970.
+    private func check(_ times: Int64..., at date: Int64 = 0) throws {
+        guard (0...Timestamp.latest).contains(date), times.allSatisfy((0..<Stamp.latestTime).contains) else {
+            throw ImportVerdict.skipped(Self.timeReason)
+        }
+        guard times.allSatisfy({ $0 <= limit }) else { throw ImportVerdict.skipped(Self.aheadReason) }
     }
 
-    static func isPlausible(at time: Int64) -> Bool { (0...Timestamp.latest).contains(time) }
+    /// Takes note of a record that was taken in.
+    private mutating func noteRecord(_ stamp: Stamp, isNew: Bool) -> ImportVerdict {
+        note(stamp.time)
+        progress.recordCount += 1
+        return isNew ? .created : .merged(changes: [], conflicts: [])
+    }
 
     /// Whether a member was there before this import and is to stay as they are.
     func isKept(_ row: MemberRow) -> Bool {
@@ -48,12 +53,8 @@ extension MergeBatch {
     // MARK: Members
 
     private mutating func apply(_ person: TransferRecord.Person) throws -> ImportVerdict {
-        guard MemberID.isUsable(person.userId) else { return .skipped(Self.unusableReason) }
-        guard let userID = transaction.device.identifier(imported: person.userId) else {
-            return .skipped(Self.otherKeyReason)
-        }
-        let born = person.facts.removals.map(\.born).max() ?? 0
-        if let fault = fault(of: person.facts.latestTime, born) { return .skipped(fault) }
+        let userID = try identifier(person.userId)
+        try check(person.facts.latestTime, person.facts.removals.map(\.born).max() ?? 0)
         // Taps before a claim's time are part of it: one that is not reached yet would keep them from counting on top.
         guard person.facts.claims.allSatisfy({ $0.isOfUnknownTime || Stamp.isBelieved(at: $0.at, upTo: limit) }) else {
             return .skipped(Self.aheadReason)
@@ -62,8 +63,7 @@ extension MergeBatch {
         // In adding only, a member of somebody else's card would be joined to them.
         if mode == .addOnly, let holder = try target(of: userID), isKept(holder) { return .kept }
         guard let target = try db.members.row(userID: userID) else {
-            var facts = MemberFacts()
-            if let erasure = try erasure(of: userID) { facts.erase(erasure) }
+            var facts = try facts(of: nil, userID)
             facts.join(said)
             // The state of scenarios may be here of somebody of whom nothing else is.
             if let erasure = facts.erasure { try transaction.events.forget(of: userID, as: erasure) }
@@ -94,10 +94,7 @@ extension MergeBatch {
             guard said.exists else { return [] }
             return Self.conflicts(of: values, with: shown, isUntyped: false) + Self.conflicts(of: said, with: facts)
         }
-        guard facts != before else {
-            let conflicts = conflicts(with: target.member)
-            return conflicts.isEmpty ? .kept : .merged(changes: [], conflicts: conflicts)
-        }
+        guard facts != before else { return .of(conflicts: conflicts(with: target.member)) }
         touch(target)
         if facts.removals != before.removals {
             try transaction.retention.removeCounted(of: target.id, &facts, before: before)
@@ -115,20 +112,14 @@ extension MergeBatch {
         let shown = after.exists ? Self.changes(from: target.member, to: after.member) : []
         let changes = shown + Self.standing(from: before, to: facts)
         noteNews(of: target, changes.map(\.field))
-        let differences = conflicts(with: after.member)
-        return changes.isEmpty && differences.isEmpty ? .kept : .merged(changes: changes, conflicts: differences)
+        return .of(changes, conflicts: conflicts(with: after.member))
     }
 
     // MARK: Cards
 
     private mutating func apply(_ card: TransferRecord.Card) throws -> ImportVerdict {
-        guard MemberID.isUsable(card.cardId), MemberID.isUsable(card.userId) else {
-            return .skipped(Self.unusableReason)
-        }
-        guard let cardID = transaction.device.identifier(imported: card.cardId),
-            let userID = transaction.device.identifier(imported: card.userId)
-        else { return .skipped(Self.otherKeyReason) }
-        if let fault = fault(of: card.stamp.time) { return .skipped(fault) }
+        let (cardID, userID) = (try identifier(card.cardId), try identifier(card.userId))
+        try check(card.stamp.time)
         for identifier in [cardID, userID] {
             if let erasure = try erasure(of: identifier), card.stamp.time <= erasure.time {
                 return .skipped(Self.erasedReason)
@@ -149,30 +140,25 @@ extension MergeBatch {
         try db.cachedStatement(
             sql: "REPLACE INTO card (card_id, member_key, blocked, hlc, device_id) VALUES (?, ?, ?, ?, ?)"
         ).execute(arguments: [cardID, userID, card.blocked, card.stamp.time, card.stamp.device])
-        noteCards()
-        note(card.stamp.time)
-        progress.recordCount += 1
+        hasCards = true
         if let same {
             try transaction.members.save(same.facts(), of: same.id, joined: &joined)
             if same.exists, cardID != userID { noteNews(of: same, [SystemValues.Name.mergedInto]) }
         }
         if let holder = try db.members.row(userID: userID) { noteNews(of: holder, ["$cards"]) }
-        return stored == nil ? .created : .merged(changes: [], conflicts: [])
+        return noteRecord(card.stamp, isNew: stored == nil)
     }
 
     // MARK: Erasures
 
     private mutating func apply(_ erasure: TransferRecord.Erasure) throws -> ImportVerdict {
-        if let fault = fault(of: erasure.stamp.time) { return .skipped(fault) }
+        try check(erasure.stamp.time)
         guard mode != .addOnly else { return .skipped(Self.addOnlyReason) }
         guard try knows(erasure.salt) else { return .skipped(Self.saltReason) }
-        let isNew = try transaction.erasing.remember(erasure.hash, erasure.salt, erasure.stamp)
-        guard isNew else { return .kept }
-        noteErasures()
-        note(erasure.stamp.time)
+        guard try transaction.erasing.remember(erasure.hash, erasure.salt, erasure.stamp) else { return .kept }
+        hasErasures = true
         erasures[erasure.salt, default: [:]][erasure.hash] = erasure.stamp
-        progress.recordCount += 1
-        return .created
+        return noteRecord(erasure.stamp, isNew: true)
     }
 
     /// Erases those who are here of whom the erasures state that were taken in.
@@ -214,8 +200,7 @@ extension MergeBatch {
 
     private mutating func apply(_ entry: TransferRecord.Audit) throws -> ImportVerdict {
         guard AuditEntry.Action(rawValue: entry.action) != nil else { return .skipped(Self.newerReason) }
-        guard Self.isPlausible(at: entry.at) else { return .skipped(Self.timeReason) }
-        if let fault = fault(of: entry.stamp.time) { return .skipped(fault) }
+        try check(entry.stamp.time, at: entry.at)
         guard var entry = transaction.device.translated(entry) else { return .skipped(Self.otherKeyReason) }
         if mode == .addOnly {
             // What was not done is not reported as done.
@@ -229,9 +214,7 @@ extension MergeBatch {
         return .created
     }
 
-    /// Writes an entry.
-    ///
-    /// - Returns: whether that is news.
+    /// Writes an entry. Returns whether that is news.
     private func insert(_ entry: TransferRecord.Audit) throws -> Bool {
         var entry = entry
         entry.actor = entry.actor.map(PlainText.line)
@@ -273,14 +256,10 @@ extension MergeBatch {
 
 /// Visits and undoings of a club's own file.
 extension MergeBatch {
-    mutating func apply(_ visit: TransferRecord.Visit) throws -> ImportVerdict {
-        guard MemberID.isUsable(visit.userId) else { return .skipped(Self.unusableReason) }
-        guard let userID = transaction.device.identifier(imported: visit.userId) else {
-            return .skipped(Self.otherKeyReason)
-        }
+    private mutating func apply(_ visit: TransferRecord.Visit) throws -> ImportVerdict {
+        let userID = try identifier(visit.userId)
         guard let source = Visit.Source(rawValue: visit.source) else { return .skipped(Self.newerReason) }
-        guard Self.isPlausible(at: visit.at) else { return .skipped(Self.timeReason) }
-        if let fault = fault(of: visit.stamp.time, visit.born) { return .skipped(fault) }
+        try check(visit.stamp.time, visit.born, at: visit.at)
         var told = visit
         told.userId = userID
         told.reader = PlainText.line(visit.reader)
@@ -292,15 +271,8 @@ extension MergeBatch {
         let formerUserID = former?.userId
         if former?.join(told) == false { return .kept }
         var row = try db.members.row(userID: userID)
-        let facts: MemberFacts
-        if let row {
-            if isKept(row) { return .kept }
-            facts = try self.facts(of: row)
-        } else {
-            var unknown = MemberFacts()
-            if let erasure = try erasure(of: userID) { unknown.erase(erasure) }
-            facts = unknown
-        }
+        if let row, isKept(row) { return .kept }
+        let facts = try facts(of: row, userID)
         if facts.erasure != nil, !facts.isAlive(born: visit.born) { return .skipped(Self.erasedReason) }
         // It is part of the total already.
         if facts.hasRemoved(visit.stamp, born: visit.born) { return .kept }
@@ -332,14 +304,19 @@ extension MergeBatch {
             try transaction.ledger.insertVisit(entry, of: row.id)
         }
         taps.append(entry.eventID)
-        note(entry.stamp.time)
-        progress.recordCount += 1
-        return formerUserID == nil ? .created : .merged(changes: [], conflicts: [])
+        return noteRecord(entry.stamp, isNew: formerUserID == nil)
     }
 
-    mutating func apply(_ undo: TransferRecord.Undo) throws -> ImportVerdict {
-        guard Self.isPlausible(at: undo.at) else { return .skipped(Self.timeReason) }
-        if let fault = fault(of: undo.stamp.time) { return .skipped(fault) }
+    /// What was said of a member, of whom there may be no row.
+    private mutating func facts(of row: MemberRow?, _ userID: String) throws -> MemberFacts {
+        if let row { return try facts(of: row) }
+        var facts = MemberFacts()
+        if let erasure = try erasure(of: userID) { facts.erase(erasure) }
+        return facts
+    }
+
+    private mutating func apply(_ undo: TransferRecord.Undo) throws -> ImportVerdict {
+        try check(undo.stamp.time, at: undo.at)
         let owner = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT member_id FROM visit WHERE event_id = ?"),
             arguments: [undo.eventID]
@@ -355,47 +332,35 @@ extension MergeBatch {
         try transaction.permittingChanges {
             try db.cachedStatement(
                 sql: "REPLACE INTO undo (event_id, device_id, hlc, at, reason, actor) VALUES (?, ?, ?, ?, ?, ?)"
-            ).execute(arguments: [
-                told.eventID, told.stamp.device, told.stamp.time, told.at, told.reason, told.actor,
-            ])
+            ).execute(arguments: [told.eventID, told.stamp.device, told.stamp.time, told.at, told.reason, told.actor])
         }
-        note(undo.stamp.time)
-        progress.recordCount += 1
+        _ = noteRecord(undo.stamp, isNew: true)
         return .undone(row.member.userId)
     }
 }
 
 /// The state of scenarios of a club's own file.
 extension MergeBatch {
-    /// Finds whose a record is, and whether what is reported of them is taken in.
+    /// Finds whose a record is.
     ///
     /// - Parameter born: the creation with which it ends; `nil` for what ends with none.
-    /// - Returns: whose it is, or `nil` and why it is not taken in.
-    private mutating func owner(
-        _ subject: TransferRecord.Subject,
-        _ stamp: Stamp,
-        born: Int64?
-    ) throws -> (key: SubjectKey?, verdict: ImportVerdict) {
-        guard let kind = SubjectKey.Kind(rawValue: subject.kind) else { return (nil, .skipped(Self.newerReason)) }
-        if let fault = fault(of: stamp.time, born ?? 0) { return (nil, .skipped(fault)) }
+    /// - Throws: an ``ImportVerdict`` if what is reported of them is not taken in.
+    private mutating func owner(_ subject: TransferRecord.Subject, _ stamp: Stamp, born: Int64?) throws -> SubjectKey {
+        guard let kind = SubjectKey.Kind(rawValue: subject.kind) else { throw ImportVerdict.skipped(Self.newerReason) }
+        try check(stamp.time, born ?? 0)
         var key = SubjectKey(kind, subject.text, born: born ?? 0)
         if kind == .member {
-            guard MemberID.isUsable(subject.text) else { return (nil, .skipped(Self.unusableReason)) }
-            guard let userID = transaction.device.identifier(imported: subject.text) else {
-                return (nil, .skipped(Self.otherKeyReason))
-            }
-            key.text = userID
-            let row = try db.members.row(userID: userID)
-            if let row, isKept(row) { return (nil, .kept) }
-            var facts = try row.map { row in try self.facts(of: row) } ?? MemberFacts()
-            if row == nil, let erasure = try erasure(of: userID) { facts.erase(erasure) }
+            key.text = try identifier(subject.text)
+            let row = try db.members.row(userID: key.text)
+            if let row, isKept(row) { throw ImportVerdict.kept }
+            let facts = try facts(of: row, key.text)
             if facts.erasure != nil, !facts.isAlive(born: born ?? stamp.time) {
-                return (nil, .skipped(Self.erasedReason))
+                throw ImportVerdict.skipped(Self.erasedReason)
             }
         } else if mode == .addOnly, try !isNew(SubjectKey(kind, subject.text)) {
-            return (nil, .kept)
+            throw ImportVerdict.kept
         }
-        return (key, .kept)
+        return key
     }
 
     /// Whether nothing was known of a group or kiosk before this import.
@@ -409,13 +374,11 @@ extension MergeBatch {
         return isNew
     }
 
-    mutating func apply(_ event: TransferRecord.Event) throws -> ImportVerdict {
-        guard Self.isPlausible(at: event.at) else { return .skipped(Self.timeReason) }
-        let name = PlainText.line(event.name)
-        let owner = try owner(event.subject, event.stamp, born: event.born)
-        guard let key = owner.key else { return owner.verdict }
+    private mutating func apply(_ event: TransferRecord.Event) throws -> ImportVerdict {
+        try check(at: event.at)
+        let key = try owner(event.subject, event.stamp, born: event.born)
         var told = event
-        (told.subject.text, told.name, told.born) = (key.text, name, key.born)
+        (told.subject.text, told.name, told.born) = (key.text, PlainText.line(event.name), key.born)
         let former = try TransferRecord.Event.first(where: "event_id = ?", [event.eventID], in: db)
         var joined = former ?? told
         if former != nil, !joined.join(told) { return .kept }
@@ -436,10 +399,9 @@ extension MergeBatch {
         return noteRecord(event.stamp, isNew: former == nil)
     }
 
-    mutating func apply(_ execution: TransferRecord.Execution) throws -> ImportVerdict {
-        guard Self.isPlausible(at: execution.at) else { return .skipped(Self.timeReason) }
-        let owner = try owner(execution.subject, execution.stamp, born: execution.born)
-        guard let key = owner.key else { return owner.verdict }
+    private mutating func apply(_ execution: TransferRecord.Execution) throws -> ImportVerdict {
+        try check(at: execution.at)
+        let key = try owner(execution.subject, execution.stamp, born: execution.born)
         var told = execution
         (told.subject.text, told.born) = (key.text, key.born)
         var former = try TransferRecord.Execution.first(where: "execution_id = ?", [execution.id], in: db)
@@ -458,12 +420,11 @@ extension MergeBatch {
         return noteRecord(execution.stamp, isNew: former == nil)
     }
 
-    mutating func apply(_ settlement: TransferRecord.Settlement) throws -> ImportVerdict {
+    private mutating func apply(_ settlement: TransferRecord.Settlement) throws -> ImportVerdict {
         guard let state = ScenarioExecution.State(rawValue: settlement.state), state != .charged else {
             return .skipped(Self.newerReason)
         }
-        guard Self.isPlausible(at: settlement.at) else { return .skipped(Self.timeReason) }
-        if let fault = fault(of: settlement.stamp.time) { return .skipped(fault) }
+        try check(settlement.stamp.time, at: settlement.at)
         let owner = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT kind, subject FROM scenario_execution WHERE execution_id = ?"),
             arguments: [settlement.id]
@@ -498,16 +459,9 @@ extension MergeBatch {
         return noteRecord(settlement.stamp, isNew: former == nil)
     }
 
-    mutating func apply(_ reset: TransferRecord.Reset) throws -> ImportVerdict {
-        let owner = try owner(reset.subject, reset.stamp, born: nil)
-        guard let key = owner.key else { return owner.verdict }
+    private mutating func apply(_ reset: TransferRecord.Reset) throws -> ImportVerdict {
+        let key = try owner(reset.subject, reset.stamp, born: nil)
         guard try transaction.events.reset(key, reset.scenario, reset.stamp) else { return .kept }
         return noteRecord(reset.stamp, isNew: true)
-    }
-
-    private mutating func noteRecord(_ stamp: Stamp, isNew: Bool) -> ImportVerdict {
-        note(stamp.time)
-        progress.recordCount += 1
-        return isNew ? .created : .merged(changes: [], conflicts: [])
     }
 }

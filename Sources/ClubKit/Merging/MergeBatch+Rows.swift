@@ -61,7 +61,6 @@ extension MergeBatch {
         return rest.sorted()
     }
 
-    /// Merges one row.
     mutating func apply(_ row: ImportedMember, isUntyped: Bool) throws -> ImportVerdict {
         guard MemberID.isUsable(row.userId) else { return .skipped(Self.unusableReason) }
         if row.username?.hasNUL == true || row.fields.nameWithNUL != nil { return .skipped(RowFault.nul(nil).reason) }
@@ -78,8 +77,7 @@ extension MergeBatch {
         }
         let said = (row.username, row.fields)
         if mode == .addOnly, target.exists {
-            let conflicts = Self.conflicts(of: said, with: target.member, isUntyped: isUntyped)
-            return conflicts.isEmpty ? .kept : .merged(changes: [], conflicts: conflicts)
+            return .of(conflicts: Self.conflicts(of: said, with: target.member, isUntyped: isUntyped))
         }
         let before = try target.facts()
         guard before.erasure == nil else { return .skipped(Self.erasedReason) }
@@ -97,8 +95,7 @@ extension MergeBatch {
         if facts.overfull != nil { return .skipped(Self.overfullReason) }
         note(facts.latestTime)
         guard facts != before else {
-            let conflicts = Self.conflicts(of: said, with: target.member, isUntyped: isUntyped)
-            return conflicts.isEmpty ? .kept : .merged(changes: [], conflicts: conflicts)
+            return .of(conflicts: Self.conflicts(of: said, with: target.member, isUntyped: isUntyped))
         }
         touch(target)
         try transaction.members.save(facts, of: target.id, joined: &joined)
@@ -109,8 +106,7 @@ extension MergeBatch {
         }
         let changes = Self.changes(from: target.member, to: after.member)
         noteNews(of: target, changes.map(\.field))
-        let conflicts = Self.conflicts(of: said, with: after.member, isUntyped: isUntyped)
-        return changes.isEmpty && conflicts.isEmpty ? .kept : .merged(changes: changes, conflicts: conflicts)
+        return .of(changes, conflicts: Self.conflicts(of: said, with: after.member, isUntyped: isUntyped))
     }
 
     /// Takes note of a member's row, of which later rows of the same member overwrite nothing.
@@ -191,7 +187,6 @@ extension ImportedMember {
         )
     }
 
-    /// The row that a file has of a member.
     init(_ member: Member, row: Int) {
         self.init(
             row: row,
@@ -206,7 +201,6 @@ extension ImportedMember {
 }
 
 extension ImportBatch.Row {
-    /// What the row counts as said at.
     func stamp(believedUpTo limit: Int64) -> Stamp {
         .legacy(at: max(lastVisitAt ?? 0, addedAt ?? 0), believedUpTo: limit)
     }
@@ -225,7 +219,6 @@ extension ImportBatch {
         }
     }
 
-    /// Whether two rows have the same identifier, byte for byte.
     func isSameIdentifier(_ one: Row, _ other: Row) -> Bool {
         bytes[one.userId.range].elementsEqual(bytes[other.userId.range])
     }
@@ -241,14 +234,10 @@ extension ImportBatch {
 /// ``MemberSaving/save(_:of:)`` would make of the same facts, at a fraction of the time.
 struct PlainMemberWriter {
     private let statement: Statement
-    private let handle: OpaquePointer?
     private let query: Statement
-    private let queryHandle: OpaquePointer?
-    private let connection: OpaquePointer?
     private let database: Database
     private let limit: Int64
 
-    /// - Parameter limit: the latest moment that is believed.
     init(_ db: Database, limit: Int64) throws {
         self.limit = limit
         statement = try db.cachedStatement(
@@ -259,7 +248,6 @@ struct PlainMemberWriter {
                 ON CONFLICT (user_id) DO NOTHING
                 """
         )
-        handle = statement.sqliteStatement
         query = try db.cachedStatement(
             sql: """
                 SELECT id FROM member WHERE user_id = ?1 AND username IS ?2 AND added_at = ?3 AND fields = ?6
@@ -267,30 +255,27 @@ struct PlainMemberWriter {
                     AND status = 0 AND ended_hlc = -1 AND facts IS NULL
                 """
         )
-        queryHandle = query.sqliteStatement
-        connection = db.sqliteConnection
         database = db
     }
 
     /// Forgets the bytes that were written last.
     func finish() {
-        for handle in [handle, queryHandle] {
-            sqlite3_reset(handle)
-            sqlite3_clear_bindings(handle)
+        for statement in [statement, query] {
+            sqlite3_reset(statement.sqliteStatement)
+            sqlite3_clear_bindings(statement.sqliteStatement)
         }
     }
 
     /// The id of a member whose row is the very one that this would write, so that nothing of it is new.
     func idIfThere(_ row: ImportBatch.Row, of batch: ImportBatch) throws -> Int64? {
-        let (code, id) = step(queryHandle, row, batch)
+        let (code, id) = step(query.sqliteStatement, row, batch)
         guard code == SQLITE_ROW || code == SQLITE_DONE else { throw error(code) }
         return id
     }
 
-    /// Writes a row.
-    ///
-    /// - Returns: false if there is one of that identifier already.
+    /// Writes a row. Returns false if there is one of that identifier already.
     func insert(_ row: ImportBatch.Row, of batch: ImportBatch, id: Int64, _ sequence: Int64) throws -> Bool {
+        let handle = statement.sqliteStatement
         sqlite3_bind_int64(handle, 4, Int64(max(row.numVisits ?? 0, 0)))
         if (row.numVisits ?? 0) > 0 {
             sqlite3_bind_int64(handle, 5, row.lastVisitAt ?? 0)
@@ -301,12 +286,11 @@ struct PlainMemberWriter {
         sqlite3_bind_int64(handle, 11, id)
         let (code, _) = step(handle, row, batch)
         guard code == SQLITE_DONE else { throw error(code) }
-        return sqlite3_changes(connection) == 1
+        return database.changesCount == 1
     }
 
-    /// Binds what both statements have, and runs one of them.
-    ///
-    /// - Returns: SQLite's code, and the number that the row has which was found.
+    /// Binds what both statements have, and runs one of them. Returns SQLite's code, and the number that the row has
+    /// which was found.
     private func step(_ handle: OpaquePointer?, _ row: ImportBatch.Row, _ batch: ImportBatch) -> (Int32, Int64?) {
         let latest = row.lastVisitAt ?? 0
         let added = row.addedAt ?? 0

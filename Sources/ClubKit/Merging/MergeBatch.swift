@@ -41,8 +41,8 @@ struct MergeBatch {
     var news: [Int64: Set<String>] = [:]
 
     /// Whether nothing can be learnt of a member from their identifier alone.
-    private(set) var hasCards: Bool
-    private(set) var hasErasures: Bool
+    var hasCards: Bool
+    var hasErasures: Bool
     /// Whether somebody may wait for a member whom they were joined to.
     let hasJoined: Bool
     /// The latest moment that is believed. Taking it in keeps this device's own moments within what others believe.
@@ -56,15 +56,17 @@ struct MergeBatch {
         detail: [String: FieldValue]
     ) throws {
         let db = transaction.db
+        func hasAny(_ rows: String) throws -> Bool {
+            try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(rows))") ?? false
+        }
         self.transaction = transaction
         self.context = context
         self.detail = detail
         self.mode = mode
         self.progress = progress
-        hasCards = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM card)") ?? false
-        hasErasures = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM erased)") ?? false
-        hasJoined =
-            try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM member WHERE merged_into IS NOT NULL)") ?? false
+        hasCards = try hasAny("card")
+        hasErasures = try hasAny("erased")
+        hasJoined = try hasAny("member WHERE merged_into IS NOT NULL")
         // What this device's clock has been at already does not move it, such as its own records in a backup.
         let reached = try Int64.fetchOne(db, sql: "SELECT hlc FROM clock") ?? 0
         journal = try Int64.fetchOne(db, sql: "SELECT max(seq) FROM change") ?? 0
@@ -114,17 +116,20 @@ struct MergeBatch {
                 """,
             arguments: [journal]
         )
-        return try ids.filter { before[$0] == nil && !progress.hasCreated($0) }.compactMap {
-            try db.members.row(id: $0)
+        return try ids.filter { before[$0] == nil && !progress.hasCreated($0) }.compactMap(db.members.row(id:))
+    }
+
+    /// The identifier as this device has it. Throws an ``ImportVerdict`` if it cannot be taken.
+    func identifier(_ imported: String) throws -> String {
+        guard MemberID.isUsable(imported) else { throw ImportVerdict.skipped(Self.unusableReason) }
+        guard let identifier = transaction.device.identifier(imported: imported) else {
+            throw ImportVerdict.skipped(Self.otherKeyReason)
         }
+        return identifier
     }
 
     /// Takes note of a moment, so that what is said here later is later.
     mutating func note(_ time: Int64) { latest = max(latest, min(time, limit)) }
-
-    mutating func noteCards() { hasCards = true }
-
-    mutating func noteErasures() { hasErasures = true }
 
     /// Takes note that a member's row is about to change. Whoever has the visits of a row that was joined to them changes
     /// at the end.
@@ -138,7 +143,6 @@ struct MergeBatch {
         if !hidden.contains(row.id), !progress.hasCreated(row.id) { before[row.id] = row.member }
     }
 
-    /// Takes note that the visits of a member have changed.
     mutating func touchVisits(of row: MemberRow) throws {
         guard dirty.insert(row.id).inserted else { return }
         touch(row)
@@ -151,7 +155,6 @@ struct MergeBatch {
         joined.remove(id)
     }
 
-    /// All that was said of a member.
     mutating func facts(of row: MemberRow) throws -> MemberFacts {
         if let decoded, decoded.row.hasSameFacts(as: row) { return decoded.facts }
         let facts = try row.facts()
@@ -184,19 +187,14 @@ struct MergeBatch {
     mutating func isTooMany(_ userID: String, joinedTo target: String?) throws -> Bool {
         guard let target, target != userID else { return false }
         if progress.crowded.contains(target) { return true }
-        guard try connected(userID, target).count > Self.mostJoined else { return false }
+        let most = Self.mostJoined
+        guard try db.members.connected(userID, target, atMost: most + 1).count > most else { return false }
         // Asked once for those to whom nobody can be joined any more.
-        let there = try connected(target, target)
-        if there.count >= Self.mostJoined { progress.crowded.formUnion(there) }
+        let there = try db.members.connected(target, target, atMost: most + 1)
+        if there.count >= most { progress.crowded.formUnion(there) }
         return true
     }
 
-    /// Who is joined to either, in whatever way, as far as they are not too many.
-    private func connected(_ one: String, _ other: String) throws -> [String] {
-        try db.members.connected(one, other, atMost: Self.mostJoined + 1)
-    }
-
-    /// Whose card an identifier is, if it is somebody's.
     func cardHolder(of userID: String) throws -> String? {
         guard hasCards else { return nil }
         return try String.fetchOne(
@@ -213,7 +211,6 @@ struct MergeBatch {
         return sequence
     }
 
-    /// When what is overwritten counts as said.
     mutating func overwriteStamp() throws -> Stamp {
         // What was taken in so far is older.
         if let now, now.time > latest { return now }
@@ -251,22 +248,15 @@ struct MergeBatch {
 
     // MARK: Verdicts
 
-    /// What has changed in what is shown of a member.
     static func changes(from before: Member, to after: Member) -> [FieldDifference] {
-        var changes: [FieldDifference] = []
-        func compare(_ name: FieldKey, _ stored: FieldValue?, _ imported: FieldValue?) {
-            if stored != imported {
-                changes.append(FieldDifference(name.stringValue, stored: stored, imported: imported))
-            }
+        func values(of member: Member) -> [String: FieldValue] {
+            var values = member.record
+            values[FieldKey.username.stringValue] = member.username.map { .string($0) }
+            return values
         }
-        compare(.username, before.username.map { .string($0) }, after.username.map { .string($0) })
-        compare(.timeStampAdded, .double(before.timeStampAdded), .double(after.timeStampAdded))
-        compare(.numVisits, .int(before.numVisits), .int(after.numVisits))
-        compare(.timeStampOfLastVisit, .double(before.timeStampOfLastVisit), .double(after.timeStampOfLastVisit))
-        for name in Set(before.fields.keys).union(after.fields.keys).sorted() {
-            compare(FieldKey(name), before.fields[name], after.fields[name])
-        }
-        return changes
+        let names = FieldKey.baseNames + Set(before.fields.keys).union(after.fields.keys).sorted()
+        let (old, new) = (values(of: before), values(of: after))
+        return names.compactMap { FieldDifference($0, from: old[$0], to: new[$0]) }
     }
 
     /// The names and custom fields on which others say something else than what is shown.
@@ -309,6 +299,14 @@ struct MergeBatch {
         "It is dated more than a day ahead of this device's clock. Set the clocks of both devices, and merge again."
 }
 
+/// Thrown where a record or row is not taken in.
+extension ImportVerdict: Error {
+    /// What merging made of a member who was there.
+    static func of(_ changes: [FieldDifference] = [], conflicts: [FieldDifference]) -> ImportVerdict {
+        changes.isEmpty && conflicts.isEmpty ? .kept : .merged(changes: changes, conflicts: conflicts)
+    }
+}
+
 extension FieldValue {
     /// Whether it states nothing.
     var isNothing: Bool { self == .null || self == .string("") }
@@ -319,54 +317,44 @@ extension MergeBatch {
     /// What has changed in whether somebody is a member, is let in, and in what the desk keeps of them. The names are
     /// those under which no custom field can be.
     static func standing(from before: MemberFacts, to after: MemberFacts) -> [FieldDifference] {
-        let (old, new) = (SystemValues(before), SystemValues(after))
-        var changes: [FieldDifference] = []
-        func compare(_ name: String, _ stored: FieldValue?, _ imported: FieldValue?) {
-            if stored != imported { changes.append(FieldDifference(name, stored: stored, imported: imported)) }
-        }
-        compare("$state", .string(state(of: before)), .string(state(of: after)))
-        compare(SystemValues.Name.blocked, old.blocked.map { .string($0) }, new.blocked.map { .string($0) })
-        compare(SystemValues.Name.expires, old.expires, new.expires)
-        compare("$visitsBought", old.bought, new.bought)
-        compare(SystemValues.Name.notes, old.notes.map { .string($0) }, new.notes.map { .string($0) })
-        compare("$tags", old.tagList, new.tagList)
-        compare(SystemValues.Name.mergedInto, old.mergedInto.map { .string($0) }, new.mergedInto.map { .string($0) })
-        return changes
+        zip(kept(of: before), kept(of: after)).compactMap { FieldDifference($0.name, from: $0.value, to: $1.value) }
     }
 
     /// What the club keeps of a member on which others say something else than what counts after all. What they do not
     /// speak of is no conflict, nor that they have no notes.
     static func conflicts(of said: MemberFacts, with facts: MemberFacts) -> [FieldDifference] {
-        let (imported, stored) = (SystemValues(said), SystemValues(facts))
-        var conflicts: [FieldDifference] = []
-        func compare(_ name: String, _ stored: FieldValue?, _ imported: FieldValue?) {
-            guard said.value(name) != nil, stored != imported else { return }
-            conflicts.append(FieldDifference(name, stored: stored, imported: imported))
+        zip(kept(of: facts), kept(of: said)).compactMap { stored, imported in
+            switch stored.name {
+            case SystemValues.Name.notes where imported.value == nil: nil
+            case SystemValues.Name.blocked, SystemValues.Name.expires, SystemValues.Name.notes:
+                said.value(stored.name).flatMap { _ in
+                    FieldDifference(stored.name, from: stored.value, to: imported.value)
+                }
+            default: nil
+            }
         }
-        compare(SystemValues.Name.blocked, stored.blocked.map { .string($0) }, imported.blocked.map { .string($0) })
-        compare(SystemValues.Name.expires, stored.expires, imported.expires)
-        if let notes = imported.notes {
-            compare(SystemValues.Name.notes, stored.notes.map { .string($0) }, .string(notes))
-        }
-        return conflicts
     }
 
-    private static func state(of facts: MemberFacts) -> String {
-        facts.exists ? "member" : facts.erasure != nil ? "erased" : "deleted"
+    private static func kept(of facts: MemberFacts) -> [(name: String, value: FieldValue?)] {
+        let values = SystemValues(facts)
+        let expires = values.expiresAt.map { ISO8601.text(Timestamp.date($0)) }
+        let bought = values.packs.reduce(0) { $0 &+ $1.visits }
+        return [
+            ("$state", .string(facts.exists ? "member" : facts.erasure != nil ? "erased" : "deleted")),
+            (SystemValues.Name.blocked, values.blocked.map { .string($0) }),
+            (SystemValues.Name.expires, expires.map { .string($0) }),
+            ("$visitsBought", values.packs.isEmpty ? nil : .int(bought)),
+            (SystemValues.Name.notes, values.notes.map { .string($0) }),
+            ("$tags", values.tags.isEmpty ? nil : .array(values.tags.map { .string($0) })),
+            (SystemValues.Name.mergedInto, values.mergedInto.map { .string($0) }),
+        ]
     }
 }
 
-extension SystemValues {
-    fileprivate var expires: FieldValue? {
-        expiresAt.map { .string(ISO8601.text(Timestamp.date($0))) }
-    }
-
-    fileprivate var bought: FieldValue? {
-        packs.isEmpty ? nil : .int(packs.reduce(0) { $0 &+ $1.visits })
-    }
-
-    fileprivate var tagList: FieldValue? {
-        tags.isEmpty ? nil : .array(tags.map { .string($0) })
+extension FieldDifference {
+    fileprivate init?(_ field: String, from stored: FieldValue?, to imported: FieldValue?) {
+        guard stored != imported else { return nil }
+        self.init(field, stored: stored, imported: imported)
     }
 }
 
@@ -387,9 +375,7 @@ extension MergeBatch {
     mutating func auditNews() throws {
         for (id, names) in news.sorted(by: { $0.key < $1.key }) where progress.audited.insert(id).inserted {
             // The log must not name somebody again who was erased.
-            guard let row = try db.members.row(id: id), try erasure(of: row.member.userId) == nil else {
-                continue
-            }
+            guard let row = try db.members.row(id: id), try erasure(of: row.member.userId) == nil else { continue }
             var detail = detail
             detail["fields"] = .array(names.sorted().map { .string($0) })
             try transaction.audit(.merged, of: row.member.userId, context, detail: detail)

@@ -65,6 +65,5 @@ package struct MergedMember: Sendable, Hashable {
     /// Whether they were deleted or erased elsewhere.
     package var isDeleted: Bool
 
-    /// When it was merged.
     package var at: Date
 }

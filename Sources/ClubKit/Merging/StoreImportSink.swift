@@ -64,7 +64,6 @@ package final class StoreImportSink: ImportSink {
         try transaction(of: records.count) { merge in try merge.apply(records) }
     }
 
-    /// Merges single members.
     func apply(_ members: [ImportedMember]) throws(ClubError) -> [ImportVerdict] {
         try transaction(of: members.count) { merge in try members.map { try merge.apply($0, isUntyped: false) } }
     }
@@ -78,13 +77,8 @@ package final class StoreImportSink: ImportSink {
             }
             guard let counts = progress.withLock({ $0.counts }) else { return }
             try store.database.write { db in
-                let counts = counts.mapValues { FieldValue.int($0) }
-                try store.transaction(db).audit(
-                    .merged,
-                    of: nil,
-                    context,
-                    detail: detail.merging(counts) { detail, _ in detail }
-                )
+                let detail = detail.merging(counts) { detail, _ in detail }
+                try store.transaction(db).audit(.merged, of: nil, context, detail: detail)
             }
         } catch {
             throw ClubError(error, attempting: Self.attempt)
@@ -154,7 +148,9 @@ struct MergeProgress: Sendable {
         createdCount += count
         // Rows are created with rising ids, except for those who were there and gone, or the last one was.
         var place = created.count
-        if let last = created.last, last.upperBound >= ids.lowerBound { place = self.place(of: ids.lowerBound) }
+        if let last = created.last, last.upperBound >= ids.lowerBound {
+            place = created.partitioningIndex { $0.upperBound >= ids.lowerBound }
+        }
         if place < created.count, created[place].overlaps(ids) {
             let former = created[place]
             created[place] = min(former.lowerBound, ids.lowerBound)...max(former.upperBound, ids.upperBound)
@@ -166,23 +162,13 @@ struct MergeProgress: Sendable {
     }
 
     func hasCreated(_ id: Int64) -> Bool {
-        let place = place(of: id)
+        let place = created.partitioningIndex { $0.upperBound >= id }
         return place < created.count && created[place].contains(id)
     }
 
-    /// The place of the first range that does not end before a row.
-    private func place(of id: Int64) -> Int {
-        var (low, high) = (0, created.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if created[middle].upperBound < id { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
-
     /// For the audit log; `nil` if nothing was changed.
-    var counts: [String: Int]? {
+    var counts: [String: FieldValue]? {
         guard createdCount + changedCount + recordCount > 0 else { return nil }
-        return ["created": createdCount, "changed": changedCount, "records": recordCount]
+        return ["created": .int(createdCount), "changed": .int(changedCount), "records": .int(recordCount)]
     }
 }

@@ -10,13 +10,11 @@ protocol StoredRecord {
 }
 
 extension StoredRecord {
-    /// Gives all records in an order.
     static func forEach(orderedBy order: String, in db: Database, _ body: (Self) throws -> Void) throws {
         let rows = try Row.fetchCursor(db, sql: "\(select) ORDER BY \(order)")
         while let row = try rows.next() { try body(Self(row)) }
     }
 
-    /// The record that meets a condition, if there is one.
     static func first(where condition: String, _ arguments: StatementArguments, in db: Database) throws -> Self? {
         try Row.fetchOne(
             db.cachedStatement(sql: "\(select) WHERE \(condition)"),

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// What members may ask for: to see what is held on them, and that it is forgotten.
@@ -43,7 +44,34 @@ extension Club {
         to directory: URL,
         by context: ActionContext = ActionContext()
     ) async throws(ClubError) -> [URL] {
-        try await openStore("disclose what is held on a member").disclose(key, to: directory, context)
+        let attempt = "disclose what is held on a member"
+        let store = try openStore(attempt)
+        let keys = store.device.identifiers(key)
+        let (id, json, csv) = try await store.read(attempt) { db in
+            let row = try db.members.heldRow(keys, attempt)
+            let disclosing = Disclosing(db: db, device: store.device)
+            return (row.id, try disclosing.json(of: row), try disclosing.visits(of: row))
+        }
+        let files = [directory.appendingPathComponent("member.json"), directory.appendingPathComponent("visits.csv")]
+        try await DispatchQueue.global().run { () throws(ClubError) in
+            try PrivateFiles.makeDirectory(directory.path, attempt)
+            try PrivateFiles.write(json, to: files[0].path, attempt)
+            try PrivateFiles.write(csv, to: files[1].path, attempt)
+        }
+        // What could not be written was not disclosed.
+        do throws(ClubError) {
+            try await store.write(attempt) { transaction in
+                // Who was erased meanwhile must not come into the log again.
+                guard let row = try transaction.db.members.row(id: id) else {
+                    throw ClubError(.noSuchMember, attempting: attempt)
+                }
+                try transaction.audit(.disclosed, of: row.member.userId, context)
+            }
+        } catch {
+            for file in files { try? FileManager.default.removeItem(at: file) }
+            throw error
+        }
+        return files
     }
 
     /// Erases all data on a member and on members merged into them: names, fields, notes, cards, visits and receipts.

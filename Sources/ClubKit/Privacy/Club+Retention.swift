@@ -44,10 +44,8 @@ extension Club {
         return (count, isBeyond ? Int(Timestamp.seconds(reach) / 86_400) : nil)
     }
 
-    /// Removes old visits, with the numbers kept that the scenarios need.
-    ///
-    /// - Parameter warns: whether the log reports that scenarios look at days of which visits are removed, and that old
-    ///   visits stay.
+    /// Removes old visits, with the numbers kept that the scenarios need. `warns` is whether the log reports that
+    /// scenarios look at days of which visits are removed, and that old visits stay.
     package func pruneVisits(
         before limit: Date,
         _ context: ActionContext,

@@ -2,50 +2,6 @@ import Foundation
 import GRDB
 import ReaderKit
 
-/// All that is held on one member, for the member.
-extension MemberStore {
-    package func disclose(
-        _ key: String,
-        to directory: URL,
-        _ context: ActionContext
-    ) async throws(ClubError) -> [URL] {
-        let attempt = "disclose what is held on a member"
-        let keys = device.identifiers(key)
-        let (id, json, csv) = try await read(attempt) { [device] db in
-            let row = try db.members.heldRow(keys, attempt)
-            let disclosing = Disclosing(db: db, device: device)
-            return (row.id, try disclosing.json(of: row), try disclosing.visits(of: row))
-        }
-        let files = [directory.appendingPathComponent("member.json"), directory.appendingPathComponent("visits.csv")]
-        let result: Result<Void, ClubError> = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(
-                    returning: Result { () throws(ClubError) in
-                        try PrivateFiles.makeDirectory(directory.path, attempt)
-                        try PrivateFiles.write(json, to: files[0].path, attempt)
-                        try PrivateFiles.write(csv, to: files[1].path, attempt)
-                    }
-                )
-            }
-        }
-        try result.get()
-        // What could not be written was not disclosed.
-        do throws(ClubError) {
-            try await write(attempt) { transaction in
-                // Who was erased meanwhile must not come into the log again.
-                guard let row = try transaction.db.members.row(id: id) else {
-                    throw ClubError(.noSuchMember, attempting: attempt)
-                }
-                try transaction.audit(.disclosed, of: row.member.userId, context)
-            }
-        } catch {
-            for file in files { try? FileManager.default.removeItem(at: file) }
-            throw error
-        }
-        return files
-    }
-}
-
 /// The JSON object that is disclosed.
 private struct Disclosure: Encodable {
     struct Entry: Encodable {
@@ -64,11 +20,9 @@ private struct Disclosure: Encodable {
         /// What was said of each value, newest first, also what counts no more.
         var versions: [String: [Entry]]
         var created: [String]
-        /// When the member was deleted, if so.
         var deleted: String?
         var claims: [Entry]
         var visitsBought: [Entry]
-        /// Visits that were removed because they are old.
         var visitsRemoved: Int
         /// How many of these are kept for scenarios as having been since then.
         var visitsRemovedSince: [Entry]
@@ -95,8 +49,7 @@ private struct Disclosure: Encodable {
     var audit: [Entry]
 }
 
-/// Gathers what is disclosed.
-private struct Disclosing {
+struct Disclosing {
     let db: Database
     let device: LocalDevice
 
@@ -123,27 +76,27 @@ private struct Disclosing {
                 }
             )
         }
-        func entries(_ sql: String, _ names: [String], _ arguments: StatementArguments = []) throws -> [Disclosure
-            .Entry]
-        {
+        typealias Entry = Disclosure.Entry
+        func entries(_ sql: String, _ names: [String], _ arguments: StatementArguments = []) throws -> [Entry] {
             try Row.fetchAll(db, sql: sql, arguments: arguments).map { row in
                 var values: [String: FieldValue] = [:]
                 for (index, name) in names.enumerated() {
                     let stored: DatabaseValue = row[index + 1]
                     values[name] =
                         switch stored.storage {
-                        case .null: .null
+                        case .null, .blob: .null
                         case .int64(let value): .int(Int(value))
                         case .double(let value): .double(value)
                         case .string(let value):
                             ["detail", "payload"].contains(name) ? .object(MemberRow.fields(value)) : .string(value)
-                        case .blob: .null
                         }
                 }
                 return .init(at: time(try row.value(0)), values: values)
             }
         }
         let names = rows.map(\.member.userId)
+        let marks = databaseQuestionMarks(count: names.count)
+        let subjects = StatementArguments(names)
         let cards = try db.members.cards(of: rows, first: row.member.userId)
         let naming = try StoredMessages(db: db, device: device).naming(Set(names + cards.map(\.id)))
             .map(String.init).joined(separator: ",")
@@ -151,11 +104,8 @@ private struct Disclosing {
             disclosedAt: ISO8601.text(device.clock()),
             records: records,
             cards: try cards.map { card in
-                let counter = try Int64.fetchOne(
-                    db,
-                    sql: "SELECT counter FROM presented WHERE name = ?",
-                    arguments: [card.id]
-                )
+                let sql = "SELECT counter FROM presented WHERE name = ?"
+                let counter = try Int64.fetchOne(db, sql: sql, arguments: [card.id])
                 return .init(id: card.id, blocked: card.blocked, counter: counter)
             },
             visits: try entries(
@@ -173,18 +123,18 @@ private struct Disclosing {
                 """
                 SELECT e.at, e.scenario, e.number, s.state, s.actor, s.reason FROM scenario_execution AS e
                     LEFT JOIN scenario_settlement AS s USING (execution_id)
-                WHERE kind = 'member' AND subject IN (\(databaseQuestionMarks(count: names.count))) ORDER BY e.at, s.state
+                WHERE kind = 'member' AND subject IN (\(marks)) ORDER BY e.at, s.state
                 """,
                 ["scenario", "number", "state", "by", "reason"],
-                StatementArguments(names)
+                subjects
             ),
             events: try entries(
                 """
                 SELECT at, name FROM scenario_event
-                WHERE kind = 'member' AND subject IN (\(databaseQuestionMarks(count: names.count))) ORDER BY at
+                WHERE kind = 'member' AND subject IN (\(marks)) ORDER BY at
                 """,
                 ["name"],
-                StatementArguments(names)
+                subjects
             ),
             messages: try entries(
                 """
@@ -200,10 +150,10 @@ private struct Disclosing {
             audit: try entries(
                 """
                 SELECT at, action, actor, detail FROM audit
-                WHERE subject IN (\(databaseQuestionMarks(count: names.count))) ORDER BY at, hlc
+                WHERE subject IN (\(marks)) ORDER BY at, hlc
                 """,
                 ["action", "actor", "detail"],
-                StatementArguments(names)
+                subjects
             )
         )
         let encoder = JSONEncoder()
@@ -217,22 +167,15 @@ private struct Disclosing {
         let rows = try Row.fetchCursor(
             db,
             sql: """
-                SELECT visit.at, reader, source, undo.at IS NULL, coalesce(undo.reason, visit.reason),
-                    coalesce(undo.actor, visit.actor)
+                SELECT visit.at, reader, source, CASE WHEN undo.at IS NULL THEN 'yes' ELSE 'no' END,
+                    coalesce(undo.reason, visit.reason, ''), coalesce(undo.actor, visit.actor, '')
                 FROM visit LEFT JOIN undo USING (event_id) WHERE member_id IN (\(ids)) ORDER BY visit.at
                 """
         )
         while let row = try rows.next() {
-            let reader: String = try row.value(1)
-            let source: String = try row.value(2)
-            let counted: Bool = try row.value(3)
-            let reason: String? = try row.optional(4)
-            let actor: String? = try row.optional(5)
-            let cells = [
-                ISO8601.text(Timestamp.date(try row.value(0))), reader, source, counted ? "yes" : "no", reason ?? "",
-                actor ?? "",
-            ]
-            text += cells.map(Self.cell).joined(separator: ",") + "\r\n"
+            let time = ISO8601.text(Timestamp.date(try row.value(0)))
+            let texts: [String] = try (1...5).map { try row.value($0) }
+            text += ([time] + texts).map(Self.cell).joined(separator: ",") + "\r\n"
         }
         return Array(text.utf8)
     }
@@ -246,7 +189,6 @@ private struct Disclosing {
     }
 }
 
-/// Files that only this user may read.
 enum PrivateFiles {
     /// Makes a directory of mode 0700, or takes one that is empty.
     static func makeDirectory(_ path: String, _ attempt: String) throws(ClubError) {

@@ -17,9 +17,7 @@ public final class DebugLogger: Sendable {
 
     private struct State {
         var isActivated = false
-        /// Once it is full, the oldest message is at `next`.
         var messages: [String] = []
-        var next = 0
     }
 
     private let state = Mutex(State())
@@ -42,26 +40,19 @@ public final class DebugLogger: Sendable {
         let plain = Redaction.redacted(PlainText.line(String(message.prefix(Self.longestMessage))))
         state.withLock { state in
             guard state.isActivated else { return }
-            if state.messages.count < Self.capacity {
-                state.messages.append(plain)
-            } else {
-                state.messages[state.next] = plain
-                state.next = (state.next + 1) % Self.capacity
-            }
+            if state.messages.count == Self.capacity { state.messages.removeFirst() }
+            state.messages.append(plain)
         }
     }
 
     /// Returns the messages, the oldest first.
     public func getAllMessages() -> [String] {
-        state.withLock { Array($0.messages[$0.next...] + $0.messages[..<$0.next]) }
+        state.withLock { $0.messages }
     }
 
     /// Removes all messages.
     public func clear() {
-        state.withLock { state in
-            state.messages = []
-            state.next = 0
-        }
+        state.withLock { $0.messages = [] }
     }
 }
 

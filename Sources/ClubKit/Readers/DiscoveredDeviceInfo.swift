@@ -41,25 +41,8 @@ extension DiscoveredDeviceInfo: Hashable {
     }
 }
 
-/// Which readers to serve.
-enum CaptureSource: Sendable {
-    /// All of this machine, in every way that this library was built with.
-    case standard
-    /// Those of this backend; none if `nil`.
-    case instance((any ReaderBackend)?)
-
-    var backend: (any ReaderBackend)? {
-        switch self {
-        case .instance(let backend): backend
-        // Only what was chosen can be missing or unreadable, and nothing was.
-        case .standard: try? ReaderSelection().makeBackend()
-        }
-    }
-}
-
 /// What is known of a backend that is being served.
 struct ReaderService: Sendable {
-    var kind: BackendKind
     /// `nil` until the backend says so.
     var isUp: Bool?
     var readers: [ReaderInfo] = []

@@ -1,7 +1,6 @@
 import Foundation
 import Synchronization
 
-/// Delivering what scenarios were charged with at taps.
 extension Club {
     /// Called on the writer's queue, right after the commit of a visit.
     func deliver(_ executions: [ScenarioExecution], of member: Member?) {
@@ -75,61 +74,42 @@ extension Club {
 /// Executions that wait for the application's code, one after the other.
 final class DeliveryQueue: Sendable {
     private struct State {
-        var waiting: [ScenarioResult] = []
+        var waiting: Set<UUID> = []
         /// What waits or is being delivered.
         var inHand: Set<UUID> = []
-        var isRunning = false
-        var idle: [CheckedContinuation<Void, Never>] = []
+        var last: Task<Void, Never>?
     }
 
     private let state = Mutex(State())
 
     func add(_ result: ScenarioResult, to club: Club) {
-        let begins = state.withLock { state in
-            guard state.inHand.insert(result.execution.id).inserted else { return false }
-            state.waiting.append(result)
-            defer { state.isRunning = true }
-            return !state.isRunning
-        }
-        if begins { Task { await run(club) } }
-    }
-
-    private func run(_ club: Club) async {
-        while true {
-            let next: ScenarioResult? = state.withLock { state in
-                if !state.waiting.isEmpty { return state.waiting.removeFirst() }
-                state.isRunning = false
-                return nil
+        let id = result.execution.id
+        state.withLock { state in
+            guard state.inHand.insert(id).inserted else { return }
+            state.waiting.insert(id)
+            let before = state.last
+            state.last = Task {
+                await before?.value
+                guard self.state.withLock({ $0.waiting.remove(id) }) != nil else { return }
+                await club.perform(result)
+                self.state.withLock { _ = $0.inHand.remove(id) }
             }
-            guard let next else { break }
-            await club.perform(next)
-            state.withLock { _ = $0.inHand.remove(next.execution.id) }
         }
-        let idle = state.withLock { state in
-            // Something may have come in between, whose run tells them.
-            guard !state.isRunning else { return [CheckedContinuation<Void, Never>]() }
-            defer { state.idle = [] }
-            return state.idle
-        }
-        for waiter in idle { waiter.resume() }
     }
 
     /// Forgets what waits: it is on disk, and delivered when the club is open again.
     func forget() {
         state.withLock { state in
-            state.inHand.subtract(state.waiting.map(\.execution.id))
+            state.inHand.subtract(state.waiting)
             state.waiting = []
         }
     }
 
     func waitUntilIdle() async {
-        await withCheckedContinuation { continuation in
-            let isIdle = state.withLock { state in
-                guard state.isRunning else { return true }
-                state.idle.append(continuation)
-                return false
-            }
-            if isIdle { continuation.resume() }
+        var awaited: Task<Void, Never>?
+        while let last = state.withLock({ $0.last }), last != awaited {
+            await last.value
+            awaited = last
         }
     }
 }

@@ -1,6 +1,5 @@
 import Foundation
 
-/// What scenarios were charged with, and what became of it.
 extension Club {
     /// Returns executions of scenarios, oldest first.
     ///
@@ -15,23 +14,20 @@ extension Club {
     ) async throws(ClubError) -> [ScenarioExecution] {
         let attempt = "list executions"
         let store = try openStore(attempt)
+        let limit = max(0, limit)
         return try await store.read(attempt) { db in
             guard let subject else {
-                return try db.executions.all(
-                    where: "(?1 IS NULL OR e.scenario = ?1)",
-                    [scenario],
-                    latest: max(0, limit)
-                )
+                return try db.executions.all(where: "(?1 IS NULL OR e.scenario = ?1)", [scenario], latest: limit)
             }
             var found: [ScenarioExecution] = []
             for key in try ScenarioReading(db: db, device: store.device).state(for: subject, attempt).state.keys {
                 found += try db.executions.all(
                     where: "(?1 IS NULL OR e.scenario = ?1) AND e.kind = ?2 AND e.subject = ?3 AND e.born > ?4",
                     [scenario, key.kind.rawValue, key.text, key.ended],
-                    latest: max(0, limit)
+                    latest: limit
                 )
             }
-            return Array(found.sorted { $0.at < $1.at }.suffix(max(0, limit)))
+            return Array(found.sorted { $0.at < $1.at }.suffix(limit))
         }
     }
 
@@ -105,23 +101,17 @@ extension Club {
         let attempt = "settle an execution"
         let time = try moment(nil, attempt)
         // A task of its own: whoever was cancelled meanwhile has done, or not done, it all the same.
-        let result = await Task { () async -> Result<ScenarioExecution, ClubError> in
-            do throws(ClubError) {
-                return .success(
-                    try await ClubError.retrying(for: .seconds(4)) { () async throws(ClubError) in
-                        try await store.write(attempt) { transaction in
-                            try transaction.executions.settle(execution.id, failure: failure, at: time, attempt)
-                        }
+        return try await Task { () async -> Result<ScenarioExecution, ClubError> in
+            await Result(of: { () async throws(ClubError) in
+                try await ClubError.retrying(for: .seconds(4)) { () async throws(ClubError) in
+                    try await store.write(attempt) { transaction in
+                        try transaction.executions.settle(execution.id, failure: failure, at: time, attempt)
                     }
-                )
-            } catch {
-                return .failure(error)
-            }
-        }.value
-        return try result.get()
+                }
+            })
+        }.value.get()
     }
 
-    /// What is known of an execution.
     func result(_ execution: ScenarioExecution, in store: MemberStore) async -> ScenarioResult {
         var member: Member?
         if case .member(let userId) = execution.subject { member = try? await store.member(withUserID: userId) }
@@ -130,11 +120,6 @@ extension Club {
 
     func result(_ execution: ScenarioExecution, _ member: Member?) -> ScenarioResult {
         let scenario = state.withLock { $0.scenarios?[execution.scenario] }
-        return ScenarioResult(
-            execution: execution,
-            member: member,
-            title: scenario?.title,
-            message: scenario?.message
-        )
+        return ScenarioResult(execution: execution, member: member, title: scenario?.title, message: scenario?.message)
     }
 }

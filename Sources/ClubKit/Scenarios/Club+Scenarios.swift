@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
+import GRDB
 import ReaderKit
 
-/// Rules about when something happens to a member, a group, or the kiosk itself.
 extension Club {
     // MARK: Set-up
 
@@ -45,19 +45,14 @@ extension Club {
     /// The scenarios of the club, as they were set.
     public var scenarios: [Scenario] { state.withLock { $0.scenarios?.scenarios ?? [] } }
 
-    /// Refuses scenarios that cannot be used, and two with one identifier.
-    ///
-    /// - Throws: ``ClubError/Kind/invalidScenario``.
+    /// Refuses scenarios that cannot be used, and two with one identifier. Throws ``ClubError/Kind/invalidScenario``.
     static func validate(_ scenarios: [Scenario]) throws(ClubError) {
         var seen: Set<String> = []
         for scenario in scenarios {
             try scenario.validate()
             guard seen.insert(scenario.id).inserted else {
-                throw ClubError(
-                    .invalidScenario,
-                    attempting: "set the scenarios",
-                    detail: "two of them have the identifier '\(PlainText.line(scenario.id))'"
-                )
+                let detail = "two of them have the identifier '\(PlainText.line(scenario.id))'"
+                throw ClubError(.invalidScenario, attempting: "set the scenarios", detail: detail)
             }
         }
     }
@@ -109,15 +104,9 @@ extension Club {
         let store = try openStore(attempt)
         try scenario.validate()
         let time = try moment(date, attempt)
-        let holds = await conditionsHold(of: scenario)
+        let holds = await refused(by: [scenario]).isEmpty
         return try await store.read(attempt) { db in
-            try ScenarioReading(db: db, device: store.device).decide(
-                scenario,
-                for: subject,
-                at: time,
-                conditionsHold: holds,
-                attempt
-            ).decision
+            try store.decision(scenario, for: subject, at: time, conditionsHold: holds, attempt, in: db)
         }
     }
 
@@ -140,7 +129,7 @@ extension Club {
         let store = try openStore(attempt)
         try scenario.validate()
         let time = try moment(date, attempt)
-        let holds = await conditionsHold(of: scenario)
+        let holds = await refused(by: [scenario]).isEmpty
         let id = configuration.makeUUID()
         var outcome = try await store.write(attempt) { transaction in
             try transaction.events.keep(ScenarioSpan.all(of: [scenario]))
@@ -154,28 +143,19 @@ extension Club {
                 attempt
             )
         }
-        if let execution = outcome.execution {
-            if let effect {
-                outcome.execution = try await perform(execution, effect, in: store)
+        guard var execution = outcome.execution else { return outcome }
+        if let effect {
+            var failure: String?
+            do {
+                try await effect(execution)
+            } catch {
+                failure = Self.reason(of: error)
             }
-            publish(.scenario(await result(outcome.execution ?? execution, in: store)))
+            execution = try await settle(execution, failure, in: store)
+            outcome.execution = execution
         }
+        publish(.scenario(await result(execution, in: store)))
         return outcome
-    }
-
-    /// Does what an execution is for, and describes what became of it.
-    private func perform(
-        _ execution: ScenarioExecution,
-        _ effect: @Sendable (ScenarioExecution) async throws -> Void,
-        in store: MemberStore
-    ) async throws(ClubError) -> ScenarioExecution {
-        var failure: String?
-        do {
-            try await effect(execution)
-        } catch {
-            failure = Self.reason(of: error)
-        }
-        return try await settle(execution, failure, in: store)
     }
 
     // MARK: State
@@ -189,13 +169,7 @@ extension Club {
         let store = try openStore(attempt)
         let time = try moment(nil, attempt)
         return try await store.read(attempt) { db in
-            try ScenarioReading(db: db, device: store.device).decide(
-                scenario,
-                for: subject,
-                at: time,
-                conditionsHold: true,
-                attempt
-            ).decision.counters
+            try store.decision(scenario, for: subject, at: time, conditionsHold: true, attempt, in: db).counters
         }
     }
 
@@ -212,22 +186,16 @@ extension Club {
 
     // MARK: Helpers
 
-    /// Whether the scenario's own code says yes, asked on the queue of the callbacks.
-    private func conditionsHold(of scenario: Scenario) async -> Bool {
-        await refused(by: [scenario]).isEmpty
-    }
-
     /// The scenarios whose own code says no, asked on the queue of the callbacks.
     func refused(by scenarios: [Scenario]) async -> Set<String> {
-        guard scenarios.contains(where: { $0.customConditions != nil }) else { return [] }
         let conditional = scenarios.filter { $0.customConditions != nil }.map(\.id)
+        guard !conditional.isEmpty else { return [] }
         let refused: Set<String>? = await answer("ask the conditions of \(conditional.joined(separator: ", "))") {
             Set(scenarios.filter { !($0.customConditions?() ?? true) }.map(\.id))
         }
         return refused ?? Set(conditional)
     }
 
-    /// A time that the store keeps.
     func moment(_ date: Date?, _ attempt: String) throws(ClubError) -> Int64 {
         guard let time = Timestamp.microseconds(date ?? configuration.clock()) else {
             throw ClubError(.invalidValue, attempting: attempt, detail: "the time is outside the years 1970 to 9999")
@@ -239,13 +207,24 @@ extension Club {
         guard !name.isEmpty, name.count <= 100, name == PlainText.line(name), !name.hasPrefix("$"),
             name != "visits"
         else {
-            throw ClubError(
-                .invalidValue,
-                attempting: attempt,
-                detail:
-                    "the name of an event has 1 to 100 plain characters, does not begin with '$', and is not 'visits'"
-            )
+            let detail =
+                "the name of an event has 1 to 100 plain characters, does not begin with '$', and is not 'visits'"
+            throw ClubError(.invalidValue, attempting: attempt, detail: detail)
         }
         return name
+    }
+}
+
+extension MemberStore {
+    func decision(
+        _ scenario: Scenario,
+        for subject: ScenarioSubject,
+        at time: Int64,
+        conditionsHold: Bool,
+        _ attempt: String,
+        in db: Database
+    ) throws -> ScenarioDecision {
+        let reading = ScenarioReading(db: db, device: device)
+        return try reading.decide(scenario, for: subject, at: time, conditionsHold: conditionsHold, attempt).decision
     }
 }

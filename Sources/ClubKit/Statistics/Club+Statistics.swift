@@ -1,6 +1,5 @@
 import Foundation
 
-/// Numbers about visits.
 extension Club {
     /// Returns statistics of a period, by the days and hours of a time zone.
     ///
@@ -69,22 +68,29 @@ extension Club {
         by context: ActionContext = ActionContext(),
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(TransferError) -> TapExportReport {
-        let store: MemberStore
-        do throws(ClubError) {
-            store = try openStore("export the taps")
-        } catch {
-            throw TransferError(error, file: path)
-        }
+        let store = try openStore("export the taps", path)
         return try await TransferQueue.run { isCancelled throws(TransferError) in
-            try store.exportTaps(
-                from: from,
-                to: to,
-                file: path,
-                overwrite: overwrite,
-                context,
-                isCancelled,
-                progress: progress
-            )
+            let output = try OutputFile(path, overwrite: overwrite, beside: store.path, isCancelled: isCancelled)
+            var report = TapExportReport(file: path)
+            try store.readNow("list the taps", for: path) { db in
+                var csv = CSVWriter()
+                try output.write { csv.append(TapRecord.columns, &$0) }
+                try db.receipts.eachTap(from: from, to: to) { record in
+                    try output.write { csv.append(record.cells, &$0) }
+                    report.rows += 1
+                    if record.isCounted { report.counted += 1 }
+                    if report.rows.isMultiple(of: 2000) {
+                        if isCancelled() { throw TransferError(.cancelled, file: path) }
+                        progress?(TransferProgress(bytes: output.count, rows: report.rows))
+                    }
+                }
+                try output.write { $0.append(0x0A) }
+            }
+            if isCancelled() { throw TransferError(.cancelled, file: path) }
+            report.file = try output.finish(overwrite: overwrite)
+            report.bytes = output.count
+            report.auditFailure = store.auditExport(["format": .string("visits"), "rows": .int(report.rows)], context)
+            return report
         }
     }
 }

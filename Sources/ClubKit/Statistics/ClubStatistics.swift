@@ -115,28 +115,23 @@ extension MemberStore {
     /// The most days that are counted at once: a hundred years.
     package static let mostDays: Int64 = 36_525
 
-    /// How the club was visited in a stretch of time.
     package func statistics(from: Date?, to: Date, in timeZone: TimeZone) async throws(ClubError) -> ClubStatistics {
         let attempt = "count visits"
-        let outside = ClubError(.invalidValue, attempting: attempt, detail: "a time is outside the years 1970 to 9999")
-        guard let stop = Timestamp.microseconds(to) else { throw outside }
-        var chosen: Int64?
-        if let from {
-            guard let time = Timestamp.microseconds(from) else { throw outside }
-            chosen = time
+        func microseconds(_ date: Date) throws(ClubError) -> Int64 {
+            if let time = Timestamp.microseconds(date) { return time }
+            throw ClubError(.invalidValue, attempting: attempt, detail: "a time is outside the years 1970 to 9999")
         }
-        return try await read(attempt) { [chosen] db in
+        let stop = try microseconds(to)
+        let chosen = try from.map(microseconds)
+        return try await read(attempt) { db in
             let start = try chosen ?? db.members.firstDay(before: stop, in: timeZone)
             guard start <= stop, stop - start <= Self.mostDays * LocalDays.day else {
                 let detail = "the time does not begin before its end, or is longer than \(Self.mostDays) days"
                 throw ClubError(.invalidValue, attempting: attempt, detail: detail)
             }
             let days = LocalDays(from: start, to: stop, in: timeZone)
-            var statistics = ClubStatistics(
-                from: Timestamp.date(start),
-                to: Timestamp.date(stop),
-                timeZone: timeZone.identifier
-            )
+            let (from, to) = (Timestamp.date(start), Timestamp.date(stop))
+            var statistics = ClubStatistics(from: from, to: to, timeZone: timeZone.identifier)
             if stop > start, let first = days.number(of: start), let last = days.number(of: stop - 1) {
                 statistics.days = (first...last).map { ClubStatistics.Day(date: LocalDays.date(ofNumber: $0)) }
                 let count = StatisticsQuery(db: db, days: days, first: first, same: try db.members.standIns())
@@ -150,11 +145,9 @@ extension MemberStore {
     }
 }
 
-/// The questions that statistics put to SQLite.
 private struct StatisticsQuery {
     let db: Database
     let days: LocalDays
-    /// The number of the first day.
     let first: Int64
     /// See ``StoredMembers/standIns()``.
     let same: [Int64: Int64]
@@ -172,10 +165,12 @@ private struct StatisticsQuery {
                 FROM stretch CROSS JOIN visit ON at >= start AND at < stop
                     JOIN member ON member.id = visit.member_id
                 WHERE born > ended_hlc AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id))
+
         """
 
-    private func stretches() throws -> String {
-        try MemberRow.json(days.stretches.map { [$0.start, $0.stop, $0.shift + Self.bias] })
+    private func rows(_ select: String) throws -> RowCursor {
+        let stretches = try MemberRow.json(days.stretches.map { [$0.start, $0.stop, $0.shift + Self.bias] })
+        return try Row.fetchCursor(db, sql: Self.live + select, arguments: ["stretches": stretches])
     }
 
     /// The place of a day among ``ClubStatistics/days``, from the local time.
@@ -184,14 +179,11 @@ private struct StatisticsQuery {
     }
 
     func visits(into statistics: inout ClubStatistics) throws {
-        let rows = try Row.fetchCursor(
-            db,
-            sql: """
-                \(Self.live)
-                SELECT \(day("local")), local / \(LocalDays.hour) % 24, count(*), sum(source = 'manual')
-                FROM live GROUP BY 1, 2
-                """,
-            arguments: ["stretches": try stretches()]
+        let rows = try rows(
+            """
+            SELECT \(day("local")), local / \(LocalDays.hour) % 24, count(*), sum(source = 'manual')
+            FROM live GROUP BY 1, 2
+            """
         )
         while let row = try rows.next() {
             let day: Int = try row.value(0)
@@ -206,11 +198,7 @@ private struct StatisticsQuery {
 
     func visitors(into statistics: inout ClubStatistics) throws {
         // Who stands for whom is asked once for each member and day, not for each visit.
-        let rows = try Row.fetchCursor(
-            db,
-            sql: "\(Self.live) SELECT \(day("local")), member_id, max(at) FROM live GROUP BY 1, 2 ORDER BY 1",
-            arguments: ["stretches": try stretches()]
-        )
+        let rows = try rows("SELECT \(day("local")), member_id, max(at) FROM live GROUP BY 1, 2 ORDER BY 1")
         var latest: [Int64: Int64] = [:]
         var current: (day: Int, visitors: Set<Int64>) = (-1, [])
         while let row = try rows.next() {
@@ -228,7 +216,7 @@ private struct StatisticsQuery {
         for (visitor, time) in latest {
             statistics.uniqueVisitors += 1
             guard let number = days.number(of: time), let earliest = first[visitor] else { continue }
-            let start = starts[number] ?? self.start(ofDayAt: time)
+            let start = starts[number] ?? LocalDays.start(ofDayAt: time, in: days.timeZone)
             starts[number] = start
             if earliest < start { statistics.returningMembers += 1 }
         }
@@ -264,16 +252,12 @@ private struct StatisticsQuery {
     }
 
     func newMembers(into statistics: inout ClubStatistics) throws {
-        let rows = try Row.fetchCursor(
-            db,
-            sql: """
-                WITH stretch (start, stop, shift) AS (
-                    SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(:stretches))
-                SELECT \(day("added_at + shift")), count(*)
-                FROM member JOIN stretch ON added_at >= start AND added_at < stop
-                WHERE status = 0 GROUP BY 1
-                """,
-            arguments: ["stretches": try stretches()]
+        let rows = try rows(
+            """
+            SELECT \(day("added_at + shift")), count(*)
+            FROM member JOIN stretch ON added_at >= start AND added_at < stop
+            WHERE status = 0 GROUP BY 1
+            """
         )
         while let row = try rows.next() {
             let day: Int = try row.value(0)
@@ -282,24 +266,17 @@ private struct StatisticsQuery {
             if statistics.days.indices.contains(day) { statistics.days[day].newMembers += count }
         }
     }
-
-    private func start(ofDayAt time: Int64) -> Int64 {
-        Timestamp.microseconds(LocalDays.start(of: Timestamp.date(time), in: days.timeZone)) ?? 0
-    }
 }
 
 extension StoredMembers {
     /// The beginning of the first day on which somebody came or joined; without one, of the last day.
     fileprivate func firstDay(before stop: Int64, in timeZone: TimeZone) throws -> Int64 {
-        let first = try Int64.fetchOne(
-            db,
-            sql: """
-                SELECT min(at) FROM (SELECT min(at) AS at FROM visit
-                    UNION ALL SELECT min(added_at) FROM member WHERE status = 0)
-                """
-        )
-        let time = min(first ?? stop, max(0, stop - 1))
-        return Timestamp.microseconds(LocalDays.start(of: Timestamp.date(time), in: timeZone)) ?? 0
+        let sql = """
+            SELECT min(at) FROM (SELECT min(at) AS at FROM visit
+                UNION ALL SELECT min(added_at) FROM member WHERE status = 0)
+            """
+        let time = min(try Int64.fetchOne(db, sql: sql) ?? stop, max(0, stop - 1))
+        return LocalDays.start(ofDayAt: time, in: timeZone)
     }
 }
 
@@ -378,17 +355,17 @@ struct LocalDays {
 
     /// The date of a day, as in `2026-11-21`.
     static func date(ofNumber number: Int64) -> String {
-        Date(timeIntervalSince1970: Double(number) * 86_400).formatted(
-            Date.ISO8601FormatStyle(timeZone: .gmt).year().month().day()
-        )
+        Receipt.Notice.day(of: Date(timeIntervalSince1970: Double(number) * 86_400), in: .gmt)
     }
 
-    /// The beginning of the day of a time.
     static func start(of date: Date, in timeZone: TimeZone) -> Date {
         calendar(timeZone).startOfDay(for: date)
     }
 
-    /// The beginning of the day after that of a time.
+    static func start(ofDayAt time: Int64, in timeZone: TimeZone) -> Int64 {
+        Timestamp.microseconds(start(of: Timestamp.date(time), in: timeZone)) ?? 0
+    }
+
     static func end(of date: Date, in timeZone: TimeZone) -> Date {
         let start = start(of: date, in: timeZone)
         // 36 hours later is the next day, also where a day has 25 hours.

@@ -72,7 +72,6 @@ public struct TapExportReport: Sendable, Hashable, Encodable {
 }
 
 extension MemberStore {
-    /// Calls the closure for every tap and visit in a stretch of time, in order.
     package func forEachTap(
         from: Date?,
         to: Date?,
@@ -83,30 +82,8 @@ extension MemberStore {
         }
     }
 
-    /// Calls the closure for the members of a list, in its order.
-    package func forEachMember(
-        in query: MemberQuery,
-        _ body: @escaping @Sendable (Member) throws -> Void
-    ) async throws {
-        let listing = MemberListing(order: query.order, filter: query.filter)
-        let now = device.now
-        try await reading("list the members") { db, rethrowing in
-            let request: SQLRequest<Row> = SQLRequest(
-                literal: """
-                    SELECT \(sql: MemberImage.columns) FROM member WHERE \(listing.membership(at: now))
-                    ORDER BY \(sql: query.order.terms) LIMIT \(max(0, query.limit)) OFFSET \(max(0, query.offset))
-                    """
-            )
-            let rows = try request.fetchCursor(db)
-            while let row = try rows.next() {
-                let member = try MemberImage(row).member
-                try rethrowing { try body(member) }
-            }
-        }
-    }
-
     /// Reads while somebody else's code runs in between, whose errors are not the store's.
-    private func reading(
+    func reading(
         _ attempt: String,
         _ work: @escaping @Sendable (Database, (() throws -> Void) throws -> Void) throws -> Void
     ) async throws {
@@ -129,22 +106,25 @@ extension MemberStore {
 }
 
 extension StoredReceipts {
-    /// Calls the closure for every tap and visit in a stretch of time, in order.
     func eachTap(from: Date?, to: Date?, _ body: (TapRecord) throws -> Void) throws {
         let arguments: StatementArguments = [from.map(Self.limit) ?? 0, to.map(Self.limit) ?? .max]
-        let people = try TapRecord.People(db)
+        // Looked up once, since there are many more taps than members who were joined to others.
+        let standIns = try db.members.standIns()
+        var shown: [Int64: Member] = [:]
+        for target in Set(standIns.values) { shown[target] = try db.members.row(id: target)?.member }
+        let people = standIns.compactMapValues { shown[$0] }
         let visits = try Row.fetchCursor(db, sql: Self.visitRecords, arguments: arguments)
         let others = try Row.fetchCursor(db, sql: Self.otherRecords, arguments: arguments)
+        func next(_ rows: RowCursor) throws -> TapRecord? { try rows.next().map { row in try TapRecord(row, people) } }
         // Each comes in order from its index, and so are they merged.
-        var visit = try visits.next().map { row in try TapRecord(row, people) }
-        var other = try others.next().map { row in try TapRecord(row, people) }
+        var (visit, other) = (try next(visits), try next(others))
         while visit != nil || other != nil {
             if let record = visit, other.map({ record.at <= $0.at }) ?? true {
                 try body(record)
-                visit = try visits.next().map { row in try TapRecord(row, people) }
+                visit = try next(visits)
             } else if let record = other {
                 try body(record)
-                other = try others.next().map { row in try TapRecord(row, people) }
+                other = try next(others)
             }
         }
     }
@@ -174,28 +154,10 @@ extension StoredReceipts {
 }
 
 extension TapRecord {
-    /// Whom the rows of members who were joined to others stand for: looked up once, since there are many more taps.
-    fileprivate struct People {
-        private typealias Person = (userId: String, username: String?)
-
-        private var people: [Int64: Person] = [:]
-
-        init(_ db: Database) throws {
-            let standIns = try db.members.standIns()
-            var shown: [Int64: Person] = [:]
-            for target in Set(standIns.values) {
-                guard let row = try db.members.row(id: target) else { continue }
-                shown[target] = (row.member.userId, row.member.username)
-            }
-            for (id, target) in standIns { people[id] = shown[target] }
-        }
-
-        /// Whom a row of `member` stands for, if it is somebody else.
-        subscript(_ id: Int64?) -> (userId: String, username: String?)? { id.flatMap { people[$0] } }
-    }
-
-    fileprivate init(_ row: Row, _ people: People) throws(ClubError) {
-        let other = people[try row.optional("id")]
+    /// - Parameter people: whom the rows of members stand for who were joined to others.
+    fileprivate init(_ row: Row, _ people: [Int64: Member]) throws(ClubError) {
+        let id: Int64? = try row.optional("id")
+        let other = id.flatMap { people[$0] }
         self.init(
             id: try row.value("event_id"),
             at: try row.date("at"),
@@ -209,68 +171,22 @@ extension TapRecord {
     }
 }
 
-extension MemberStore {
-    /// The columns of an export of taps.
-    static let tapColumns = ["time", "userId", "username", "reader", "source", "counted", "reason", "id"]
+extension TapRecord {
+    /// The columns of an export.
+    static let columns = ["time", "userId", "username", "reader", "source", "counted", "reason", "id"]
 
-    /// Writes taps to a CSV file, on the calling thread.
-    func exportTaps(
-        from: Date?,
-        to: Date?,
-        file path: String,
-        overwrite: Bool,
-        _ context: ActionContext,
-        _ isCancelled: @escaping () -> Bool,
-        progress: ((TransferProgress) -> Void)?
-    ) throws(TransferError) -> TapExportReport {
-        let output = try OutputFile(path, overwrite: overwrite, beside: self.path, isCancelled: isCancelled)
-        var report = TapExportReport(file: path)
-        var failure: TransferError?
-        do throws(ClubError) {
-            try readNow("list the taps") { db in
-                do {
-                    var csv = CSVWriter()
-                    try output.write { bytes in
-                        csv.beginRow(&bytes)
-                        for column in Self.tapColumns { csv.text(column, marksEmpty: false, &bytes) }
-                    }
-                    try db.receipts.eachTap(from: from, to: to) { record in
-                        try output.write { csv.append(record, &$0) }
-                        report.rows += 1
-                        if record.isCounted { report.counted += 1 }
-                        if report.rows.isMultiple(of: 2000) {
-                            if isCancelled() { throw TransferError(.cancelled, file: path) }
-                            progress?(TransferProgress(bytes: output.count, rows: report.rows))
-                        }
-                    }
-                    try output.write { $0.append(0x0A) }
-                } catch let error as TransferError {
-                    failure = error
-                }
-            }
-        } catch {
-            throw TransferError(error, file: path)
-        }
-        if let failure { throw failure }
-        if isCancelled() { throw TransferError(.cancelled, file: path) }
-        report.file = try output.finish(overwrite: overwrite)
-        report.bytes = output.count
-        report.auditFailure = auditExport(["format": .string("visits"), "rows": .int(report.rows)], context)
-        return report
+    /// The cells of ``columns``. What is not known is an empty one.
+    var cells: [String] {
+        [
+            ISO8601.text(at), userId ?? "", username ?? "", reader, source.rawValue,
+            isCounted ? "yes" : standing.rawValue, reason ?? "", id.uuidString,
+        ]
     }
 }
 
 extension CSVWriter {
-    /// A row of ``MemberStore/tapColumns``. What is not known is an empty cell.
-    fileprivate mutating func append(_ record: TapRecord, _ bytes: inout [UInt8]) {
+    mutating func append(_ cells: [String], _ bytes: inout [UInt8]) {
         beginRow(&bytes)
-        text(ISO8601.text(record.at), marksEmpty: false, &bytes)
-        text(record.userId ?? "", marksEmpty: false, &bytes)
-        text(record.username ?? "", marksEmpty: false, &bytes)
-        text(record.reader, marksEmpty: false, &bytes)
-        text(record.source.rawValue, marksEmpty: false, &bytes)
-        text(record.isCounted ? "yes" : record.standing.rawValue, marksEmpty: false, &bytes)
-        text(record.reason ?? "", marksEmpty: false, &bytes)
-        text(record.id.uuidString, marksEmpty: false, &bytes)
+        for cell in cells { text(cell, marksEmpty: false, &bytes) }
     }
 }

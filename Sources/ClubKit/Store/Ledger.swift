@@ -361,7 +361,7 @@ extension MemberStore {
             let row = try transaction.db.members.member(key, attempt)
             var changes: [(reason: MembershipUpdateReason, changed: Changed)] = []
             var member = row.member
-            if let name = edit.username { member.username = name.text }
+            if let name = edit.username { member.username = name }
             member.fields.merge(edit.fields) { $1 }
             if let changed = try transaction.members.edit(row, to: member, context, attempt) {
                 changes.append((.edit, changed))

@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 
-/// Members in files.
 extension Club {
     /// Merges the members of a file into the club.
     ///
@@ -25,7 +24,6 @@ extension Club {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(TransferError) -> ImportReport {
         let store = try openStore("import members", path)
-        let changed = updatedByMerging
         let report = try await TransferQueue.run { isCancelled throws(TransferError) in
             let source = try FileSource(path, isCancelled: isCancelled)
             var format = options.format
@@ -33,21 +31,16 @@ extension Club {
                 format = try TransferFormat.detect(path: path, start: source.peek(TransferFormat.lookahead))
             }
             let known = format ?? .csv
-            let sink: any ImportSink
-            do throws(ClubError) {
-                sink = try StoreImportSink(
+            let name = PlainText.line((path as NSString).lastPathComponent)
+            let sink = try TransferError.of(path) { () throws(ClubError) in
+                try StoreImportSink(
                     store,
                     mode: options.mode,
                     dryRun: options.dryRun,
                     context,
-                    detail: [
-                        "file": .string(PlainText.line((path as NSString).lastPathComponent)),
-                        "format": .string(known.rawValue),
-                    ],
-                    changed: changed
+                    detail: ["file": .string(name), "format": .string(known.rawValue)],
+                    changed: { self.publish(merged: $0) }
                 )
-            } catch {
-                throw TransferError(error, file: path)
             }
             return try MemberImport(
                 source: source,
@@ -61,10 +54,6 @@ extension Club {
         }
         if !options.dryRun { publish(.imported(report, at: configuration.clock())) }
         return report
-    }
-
-    private var updatedByMerging: @Sendable ([MergedMember]) -> Void {
-        { self.publish(merged: $0) }
     }
 
     /// Writes all members to a file, of mode 0600, which replaces `path` only once it is complete and on disk.
@@ -82,7 +71,7 @@ extension Club {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(TransferError) -> ExportReport {
         let store = try openStore("export members", path)
-        let export = StoreExport(options: options, record: nil, isUnique: false, context: context, progress: progress)
+        let export = StoreExport(options: options, isUnique: false, context: context, progress: progress)
         return try await TransferQueue.run { isCancelled throws(TransferError) in
             try export.write(store, to: path, isCancelled)
         }
@@ -105,7 +94,7 @@ extension Club {
         let folder = directory ?? ExportName.directory()
         let store = try openStore("export members", folder)
         let path = folder + "/" + ExportName.name(at: configuration.clock(), options.format)
-        let export = StoreExport(options: options, record: nil, isUnique: true, context: context, progress: progress)
+        let export = StoreExport(options: options, isUnique: true, context: context, progress: progress)
         return try await TransferQueue.run { isCancelled throws(TransferError) in
             try ExportName.makeDirectory(folder)
             return try export.write(store, to: path, isCancelled)
@@ -121,27 +110,28 @@ extension Club {
         let folder = directory ?? ExportName.directory()
         let store = try openStore("export members", folder)
         try ExportName.makeDirectory(folder)
-        var options = ExportOptions(format: format)
-        var record: (@Sendable (Member) throws -> [String: FieldValue])?
+        var export = StoreExport(options: ExportOptions(format: format), isUnique: true, context: ActionContext())
         // The base class has nothing that the record has not.
         if type != MembershipUser.self {
-            options.columns = type.columnNames
-            record = { member in try type.init(from: RecordDecoder(member.record)).record(attempting: "export members")
-            }
+            export.options.columns = type.columnNames
+            export.record = { try type.init(from: RecordDecoder($0.record)).record(attempting: "export members") }
         }
-        let export = StoreExport(
-            options: options,
-            record: record,
-            isUnique: true,
-            context: ActionContext(),
-            progress: nil
-        )
         return try export.write(store, to: folder + "/" + ExportName.name(at: configuration.clock(), format)) { false }
     }
 
-    private func openStore(_ attempt: String, _ file: String) throws(TransferError) -> MemberStore {
+    func openStore(_ attempt: String, _ file: String) throws(TransferError) -> MemberStore {
+        try TransferError.of(file) { () throws(ClubError) in try openStore(attempt) }
+    }
+}
+
+extension TransferError {
+    /// Does something for a file, whose error the club's becomes.
+    fileprivate static func of<Value>(
+        _ file: String,
+        _ work: () throws(ClubError) -> Value
+    ) throws(TransferError) -> Value {
         do throws(ClubError) {
-            return try openStore(attempt)
+            return try work()
         } catch {
             throw TransferError(error, file: file)
         }

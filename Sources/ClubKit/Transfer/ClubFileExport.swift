@@ -33,12 +33,8 @@ struct ClubFileExport {
             if case .visit = record { visits += 1 }
             try append(record, &count)
         }
-        let sums = ClubFile.Trailer(
-            records: count.records,
-            members: members,
-            visits: visits,
-            sha256: try output.checksum().hex
-        )
+        let sum = try output.checksum().hex
+        let sums = ClubFile.Trailer(records: count.records, members: members, visits: visits, sha256: sum)
         try append(ClubFile.line(["end": sums]))
         try progress(TransferProgress(bytes: output.count, rows: count.records, totalRows: total))
         return (members, count.records)
@@ -129,9 +125,6 @@ struct ClubFileExport {
     }
 
     private static func uuid(_ bytes: UnsafeBufferPointer<UInt8>) -> UUID? {
-        guard bytes.count == 16 else { return nil }
-        return UUID(
-            uuid: UnsafeRawBufferPointer(bytes).loadUnaligned(as: uuid_t.self)
-        )
+        bytes.count == 16 ? UUID(uuid: UnsafeRawBufferPointer(bytes).loadUnaligned(as: uuid_t.self)) : nil
     }
 }

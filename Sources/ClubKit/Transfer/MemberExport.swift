@@ -20,9 +20,7 @@ struct MemberExport {
         FROM member WHERE status = 0 ORDER BY id
         """
 
-    /// Writes all members.
-    ///
-    /// - Returns: how many there are, and the columns.
+    /// Writes all members. Returns how many there are, and the columns.
     func write(_ db: Database) throws -> (rows: Int, columns: [String]) {
         let total = try Int.fetchOne(db, sql: "SELECT count(*) FROM member WHERE status = 0") ?? 0
         let columns = try self.columns ?? FieldKey.baseNames + Self.fieldNames(db)
@@ -57,7 +55,6 @@ struct MemberExport {
         try progress(TransferProgress(bytes: output.count, rows: rows, totalRows: total))
     }
 
-    /// The names of all custom fields, sorted.
     static func fieldNames(_ db: Database) throws -> [String] {
         try String.fetchAll(
             db,
@@ -76,7 +73,6 @@ protocol MemberWriter {
     /// Appends a row of: id, user_id, username, added_at, num_visits, last_visit_at, fields.
     mutating func append(_ row: RawRows, _ text: inout [UInt8])
 
-    /// Appends a member by values.
     mutating func append(_ values: [String: FieldValue], _ text: inout [UInt8])
 
     mutating func end(_ text: inout [UInt8])

@@ -4,10 +4,8 @@ import ReaderKit
 
 /// A file that is written piece by piece under a name of its own, and gets its place only when it is whole.
 final class OutputFile {
-    /// Where it ends up.
     let path: String
 
-    /// Bytes that were written so far.
     private(set) var count = 0
 
     private let descriptor: Int32
@@ -64,7 +62,6 @@ final class OutputFile {
         if let temporary { unlink(temporary) }
     }
 
-    /// Appends what the closure writes.
     func write(_ body: (inout [UInt8]) -> Void) throws(TransferError) {
         let before = buffer.count
         body(&buffer)
@@ -72,7 +69,6 @@ final class OutputFile {
         if buffer.count >= Self.piece { try flush() }
     }
 
-    /// The SHA-256 of what was written so far.
     func checksum() throws(TransferError) -> [UInt8] {
         try flush()
         return digest.map { Array($0.finalize()) } ?? []
@@ -80,26 +76,19 @@ final class OutputFile {
 
     private func flush() throws(TransferError) {
         digest?.update(data: buffer)
-        var failure: Int32?
-        buffer.withUnsafeBytes { bytes in
+        try buffer.withUnsafeBufferPointer { bytes throws(TransferError) in
             var written = 0
             while written < bytes.count, let base = bytes.baseAddress {
                 let count = put(base + written, bytes.count - written)
                 if count < 0, errno == EINTR { continue }
                 if count < 0, errno == EAGAIN {
                     if PipeWait.isReady(descriptor, Int16(POLLOUT), unless: isCancelled) { continue }
-                    failure = ECANCELED
-                    return
+                    throw TransferError(.cancelled, file: path)
                 }
-                guard count > 0 else {
-                    failure = errno
-                    return
-                }
+                guard count > 0 else { throw TransferError(errno: errno, file: path, writing: true) }
                 written += count
             }
         }
-        if failure == ECANCELED { throw TransferError(.cancelled, file: path) }
-        if let failure { throw TransferError(errno: failure, file: path, writing: true) }
         buffer.removeAll(keepingCapacity: true)
     }
 
@@ -154,9 +143,7 @@ final class OutputFile {
         return place
     }
 
-    /// Moves a file to a place.
-    ///
-    /// - Returns: false if there is one already.
+    /// Moves a file to a place. Returns false if there is one already.
     private func isMoved(_ name: String, to place: String) throws(FileSteps.Failure) -> Bool {
         do throws(FileSteps.Failure) {
             try FileSteps.move(name, toFree: place)

@@ -2,17 +2,15 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Writes the members of a store to a file.
 struct StoreExport: Sendable {
-    let options: ExportOptions
+    var options: ExportOptions
     /// Makes the values of a member, where a class of the application has its own idea of them.
-    let record: (@Sendable (Member) throws -> [String: FieldValue])?
+    var record: (@Sendable (Member) throws -> [String: FieldValue])?
     /// Whether the name gets a number where there is a file already.
     let isUnique: Bool
     let context: ActionContext
-    let progress: (@Sendable (TransferProgress) -> Void)?
+    var progress: (@Sendable (TransferProgress) -> Void)?
 
-    /// Writes the file, on the calling thread.
     func write(
         _ store: MemberStore,
         to path: String,
@@ -29,49 +27,32 @@ struct StoreExport: Sendable {
             if isCancelled() { throw TransferError(.cancelled, file: path) }
             self.progress?(state)
         }
-        var report = ExportReport(
-            file: path,
-            format: options.format,
-            members: 0,
-            rows: 0,
-            bytes: 0,
-            columns: []
-        )
-        var failure: TransferError?
-        do throws(ClubError) {
-            try store.readNow("export members") { db in
-                do {
-                    if options.format == .clubkit {
-                        let export = ClubFileExport(
-                            device: store.deviceID,
-                            at: store.clock(),
-                            output: output,
-                            progress: progress
-                        )
-                        (report.members, report.rows) = try export.write(db, tooLong: &report.tooLong)
-                    } else {
-                        let export = MemberExport(
-                            format: options.format,
-                            columns: options.columns,
-                            record: record,
-                            output: output,
-                            progress: progress
-                        )
-                        (report.members, report.columns) = try export.write(db)
-                        report.rows = report.members
-                        if let asked = options.columns, record == nil {
-                            let known = try Set(FieldKey.baseNames + MemberExport.fieldNames(db))
-                            report.emptyColumns = asked.filter { !known.contains($0) }
-                        }
-                    }
-                } catch let error as TransferError {
-                    failure = error
+        var report = ExportReport(file: path, format: options.format, members: 0, rows: 0, bytes: 0, columns: [])
+        try store.readNow("export members", for: path) { db in
+            if options.format == .clubkit {
+                let export = ClubFileExport(
+                    device: store.deviceID,
+                    at: store.clock(),
+                    output: output,
+                    progress: progress
+                )
+                (report.members, report.rows) = try export.write(db, tooLong: &report.tooLong)
+            } else {
+                let export = MemberExport(
+                    format: options.format,
+                    columns: options.columns,
+                    record: record,
+                    output: output,
+                    progress: progress
+                )
+                (report.members, report.columns) = try export.write(db)
+                report.rows = report.members
+                if let asked = options.columns, record == nil {
+                    let known = try Set(FieldKey.baseNames + MemberExport.fieldNames(db))
+                    report.emptyColumns = asked.filter { !known.contains($0) }
                 }
             }
-        } catch {
-            throw TransferError(error, file: path)
         }
-        if let failure { throw failure }
         report.file = try output.finish(overwrite: options.overwrite && !isUnique, unique: isUnique)
         report.bytes = output.count
         report.auditFailure = store.auditExport(
@@ -83,10 +64,17 @@ struct StoreExport: Sendable {
 }
 
 extension MemberStore {
+    /// Reads for a file, on the calling thread.
+    func readNow(_ attempt: String, for file: String, _ body: (Database) throws -> Void) throws(TransferError) {
+        do {
+            try database.read(body)
+        } catch {
+            throw error as? TransferError ?? TransferError(ClubError(error, attempting: attempt), file: file)
+        }
+    }
+
     /// Writes down who exported how much. An export stands without it: what is in a database that cannot be written can
-    /// be saved all the same.
-    ///
-    /// - Returns: why it is not in the audit log, if it is not.
+    /// be saved all the same. Returns why it is not in the audit log, if it is not.
     func auditExport(_ detail: [String: FieldValue], _ context: ActionContext) -> String? {
         do {
             try database.write { try transaction($0).audit(.exported, of: nil, context, detail: detail) }
@@ -111,9 +99,7 @@ struct RawRows {
         database = db
     }
 
-    /// Goes to the next row.
-    ///
-    /// - Returns: false at the end.
+    /// Goes to the next row. Returns false at the end.
     func next() throws -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true

@@ -15,7 +15,6 @@ struct DESFireState {
     var uncommitted: [UInt8: [UInt8]] = [:]
 
     private var pending = Pending.nothing
-    private var activations = 0
     private var random: SeededNumbers
 
     private enum Pending {
@@ -52,7 +51,6 @@ struct DESFireState {
     mutating func powerOn() {
         forget()
         guard configuration.showsRandomUID else { return }
-        activations += 1
         shownUID = [0x08] + random.bytes(3)
     }
 

@@ -9,7 +9,7 @@ struct ListChangesTests {
         try text.split(separator: " ").map { part in
             let numbers = part.split(separator: ":").compactMap { Int64($0) }
             try #require(numbers.count == 2)
-            return MemberKey(id: numbers[0], visits: numbers[1], userID: "\(numbers[0])")
+            return MemberKey(.visits, id: numbers[0], userID: "\(numbers[0])", number: numbers[1])
         }.sorted()
     }
 
@@ -80,7 +80,7 @@ struct ListChangesTests {
                 if random.chance(25) { after[id] = nil } else { after[id] = Int64(random.below(40)) }
             }
             func list(_ visits: [Int64: Int64]) -> [MemberKey] {
-                visits.map { MemberKey(id: $0, visits: $1, userID: "\($0)") }.sorted()
+                visits.map { MemberKey(.visits, id: $0, userID: "\($0)", number: $1) }.sorted()
             }
             let (old, new) = (list(visits), list(after))
             let changes = ListChanges(from: old, to: new) { key, _, _ in touched.contains(key.id) }

@@ -85,9 +85,11 @@ struct TagMergingTests {
         #expect(stored == #"["gold","zoë"]"#)
         // What the club keeps is no custom field.
         #expect(try await first.member("A")?.fields == [:])
-        let directory = try TemporaryDirectory()
-        let files = try await first.store.disclose("A", to: URL(fileURLWithPath: directory.path), Self.desk)
-        let disclosed = try String(contentsOf: try #require(files.first), encoding: .utf8)
+        let device = first.store.device
+        let disclosed = try await first.store.read("test") { db in
+            let row = try #require(try db.members.row(userID: "A"))
+            return String(decoding: try Disclosing(db: db, device: device).json(of: row), as: UTF8.self)
+        }
         #expect(disclosed.contains(#""$tag:gold""#))
         try await Self.tell(first, second)
         _ = try await second.store.erase("A", Self.desk) { _ in }

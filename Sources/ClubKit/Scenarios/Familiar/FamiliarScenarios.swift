@@ -26,7 +26,6 @@ enum FamiliarScenarios {
     private struct Held {
         /// Opened here, since the club was not.
         var store: MemberStore?
-        /// Whose store it is.
         var club: ObjectIdentifier?
         /// Whether charges of programs that were killed have been given back.
         var hasGivenBack = false
@@ -69,14 +68,9 @@ enum FamiliarScenarios {
         let attempt = "count an event of a scenario"
         let (store, club) = try store()
         let time = try club.moment(date, attempt)
+        let id = club.configuration.makeUUID()
         _ = try store.writeNow(attempt) { transaction in
-            try transaction.events.trigger(
-                scenario.id,
-                for: .kiosk,
-                at: time,
-                id: club.configuration.makeUUID(),
-                attempt
-            )
+            try transaction.events.trigger(scenario.id, for: .kiosk, at: time, id: id, attempt)
         }
     }
 
@@ -110,13 +104,7 @@ enum FamiliarScenarios {
         let time = try club.moment(date, attempt)
         let holds = scenario.customConditions?() ?? true
         return try store.readNow(attempt) { db in
-            try ScenarioReading(db: db, device: store.device).decide(
-                scenario,
-                for: .kiosk,
-                at: time,
-                conditionsHold: holds,
-                attempt
-            ).decision
+            try store.decision(scenario, for: .kiosk, at: time, conditionsHold: holds, attempt, in: db)
         }
     }
 
