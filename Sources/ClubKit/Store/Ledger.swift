@@ -99,15 +99,14 @@ struct Ledger {
 
     func undo(_ id: UUID, _ context: ActionContext, _ attempt: String) throws -> MemberStore.Changed {
         // A visit that ended with a deletion counts nowhere already.
-        let found =
-            try db.value(
-                """
-                SELECT member_id FROM visit JOIN member ON member.id = member_id
-                WHERE event_id = ?1 AND born > ended_hlc
-                    AND NOT EXISTS (SELECT 1 FROM undo WHERE event_id = ?1)
-                """,
-                [id]
-            ) as Int64?
+        let found: Int64? = try db.value(
+            """
+            SELECT member_id FROM visit JOIN member ON member.id = member_id
+            WHERE event_id = ?1 AND born > ended_hlc
+                AND NOT EXISTS (SELECT 1 FROM undo WHERE event_id = ?1)
+            """,
+            [id]
+        )
         guard let memberID = found, let row = try db.members.row(id: memberID), row.exists else {
             throw ClubError(.noSuchVisit, attempting: attempt)
         }

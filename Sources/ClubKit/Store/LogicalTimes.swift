@@ -26,7 +26,7 @@ enum LogicalTimes {
     static func clock(in db: Database) throws -> Int64? {
         try db.value(
             "SELECT hlc FROM clock WHERE typeof(hlc) = 'integer' AND hlc BETWEEN 0 AND \(Stamp.latestTime)"
-        ) as Int64?
+        )
     }
 
     /// The latest moment of which the records speak; times that are not possible do not count.

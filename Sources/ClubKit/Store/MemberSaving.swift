@@ -137,15 +137,14 @@ struct MemberSaving {
 
     /// Lets go of members who were joined to one by a card that was the one's before the deletion.
     private func releaseCards(of id: Int64, joined: inout Set<Int64>) throws {
-        let released =
-            try db.values(
-                """
-                SELECT member.id FROM member AS holder JOIN card ON card.member_key = holder.user_id
-                JOIN member ON member.user_id = card.card_id AND member.merged_into = holder.user_id
-                WHERE holder.id = ? AND holder.ended_hlc >= card.hlc AND member.id <> holder.id
-                """,
-                [id]
-            ) as [Int64]
+        let released: [Int64] = try db.values(
+            """
+            SELECT member.id FROM member AS holder JOIN card ON card.member_key = holder.user_id
+            JOIN member ON member.user_id = card.card_id AND member.merged_into = holder.user_id
+            WHERE holder.id = ? AND holder.ended_hlc >= card.hlc AND member.id <> holder.id
+            """,
+            [id]
+        )
         for id in released {
             // Who was joined by a person as well stays so: this writes what follows from the facts.
             guard let row = try db.members.row(id: id), try db.members.holderOfIdentifier(id) == nil else {

@@ -78,14 +78,13 @@ extension Mending {
                     AND NOT EXISTS (SELECT 1 FROM member WHERE id = member_id)
                 """
         )
-        let missing =
-            try db.values(
-                """
-                SELECT member_id FROM visit WHERE NOT EXISTS (SELECT 1 FROM member WHERE id = member_id)
-                UNION SELECT member_id FROM receipt
-                WHERE member_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM member WHERE id = member_id)
-                """
-            ) as [Int64]
+        let missing: [Int64] = try db.values(
+            """
+            SELECT member_id FROM visit WHERE NOT EXISTS (SELECT 1 FROM member WHERE id = member_id)
+            UNION SELECT member_id FROM receipt
+            WHERE member_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM member WHERE id = member_id)
+            """
+        )
         for id in missing { try mendMissingMember(id) }
     }
 
@@ -102,14 +101,13 @@ extension Mending {
             )
         }
         if shown.member.timeStampAdded == 0 {
-            let at =
-                try db.value(
-                    """
-                    SELECT coalesce((SELECT min(at) FROM visit WHERE member_id = ?1),
-                        (SELECT min(at) FROM receipt WHERE member_id = ?1))
-                    """,
-                    [id]
-                ) as Int64?
+            let at: Int64? = try db.value(
+                """
+                SELECT coalesce((SELECT min(at) FROM visit WHERE member_id = ?1),
+                    (SELECT min(at) FROM receipt WHERE member_id = ?1))
+                """,
+                [id]
+            )
             shown.member.timeStampAdded = Timestamp.seconds(at ?? 0)
         }
         shown.origin = try origin(id) ?? transaction.nextStamp()
@@ -126,11 +124,10 @@ extension Mending {
             guard let row = try Row.fetchOne(db, sql: sql, arguments: [id]) else { continue }
             return Stamp(time: try row.value(0), device: try row.optional(1) ?? Stamp.legacyDevice)
         }
-        let at =
-            try db.value(
-                "SELECT min(at) FROM receipt WHERE member_id = ? AND outcome IN ('created', 'visit')",
-                [id]
-            ) as Int64?
+        let at: Int64? = try db.value(
+            "SELECT min(at) FROM receipt WHERE member_id = ? AND outcome IN ('created', 'visit')",
+            [id]
+        )
         guard let at else { return nil }
         return Stamp(
             time: try freeTime(near: at, of: transaction.device.id, in: "visit"),
@@ -140,11 +137,10 @@ extension Mending {
 
     /// The latest values that the journal of changes has of a member.
     private func image(of id: Int64) throws -> Shown? {
-        let text =
-            try db.value(
-                "SELECT before FROM change WHERE member_id = ? AND before IS NOT NULL ORDER BY seq DESC LIMIT 1",
-                [id]
-            ) as String?
+        let text: String? = try db.value(
+            "SELECT before FROM change WHERE member_id = ? AND before IS NOT NULL ORDER BY seq DESC LIMIT 1",
+            [id]
+        )
         return try text.flatMap { try image($0) }
     }
 

@@ -72,11 +72,10 @@ extension Mending {
             let added = Timestamp.microseconds(Date(timeIntervalSince1970: row.member.timeStampAdded)) ?? 0
             var origin = row.origin
             if !(0..<Stamp.latestTime).contains(origin.time) {
-                let born =
-                    try db.value(
-                        "SELECT max(born) FROM visit WHERE member_id = ? AND born \(LogicalTimes.isPossible)",
-                        [id]
-                    ) as Int64?
+                let born: Int64? = try db.value(
+                    "SELECT max(born) FROM visit WHERE member_id = ? AND born \(LogicalTimes.isPossible)",
+                    [id]
+                )
                 if let born {
                     origin.time = born
                 } else if origin.isLegacy {

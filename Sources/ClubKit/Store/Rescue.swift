@@ -157,6 +157,8 @@ final class RowCopier {
     private let columns: [String]
     private let table: String
     private let target: Database
+    /// By how many values the row has.
+    private var inserts: [Int: Statement] = [:]
     private(set) var copied = 0
     private(set) var refused = 0
     /// Why no more rows can be written, whatever they say.
@@ -178,11 +180,8 @@ final class RowCopier {
             refused += 1
             return
         }
-        let names = columns.prefix(values.count).joined(separator: ", ")
-        let marks = databaseQuestionMarks(count: values.count)
         do {
-            try target.cachedStatement(sql: "INSERT OR IGNORE INTO \(table) (\(names)) VALUES (\(marks))")
-                .execute(arguments: StatementArguments(values))
+            try insert(values.count).execute(arguments: StatementArguments(values))
             copied += target.changesCount
         } catch {
             switch (error as? DatabaseError)?.resultCode {
@@ -191,6 +190,15 @@ final class RowCopier {
             default: refused += 1
             }
         }
+    }
+
+    private func insert(_ count: Int) throws -> Statement {
+        if let insert = inserts[count] { return insert }
+        let names = columns.prefix(count).joined(separator: ", ")
+        let sql = "INSERT OR IGNORE INTO \(table) (\(names)) VALUES (\(databaseQuestionMarks(count: count)))"
+        let insert = try target.makeStatement(sql: sql)
+        inserts[count] = insert
+        return insert
     }
 
     /// Makes sure that every row which was taken and made sense could be written: a full disk is no damage of the table.

@@ -81,7 +81,7 @@ struct StoredMembers {
                     AND holder.ended_hlc >= card.hlc)
             """,
             [id]
-        ) as String?
+        )
     }
 
     /// Why a card of a member who is there is blocked, if it is.
@@ -214,7 +214,6 @@ struct StoredMembers {
     /// Who is joined to either of two, in whatever way, and the two; so many at most.
     func connected(_ one: String, _ other: String, atMost limit: Int) throws -> [String] {
         try db.values("\(Self.connectedIdentifiers) SELECT user_id FROM joined LIMIT ?", [one, other, limit])
-            as [String]
     }
 
     /// A table `joined` of all identifiers to which one of two leads, or which lead to it.
@@ -329,15 +328,14 @@ struct StoredMembers {
         var total: Int { times.count }
 
         init(of row: MemberRow, upTo end: Int64 = .max, in db: Database) throws {
-            times =
-                try db.values(
-                    """
-                    SELECT at FROM visit WHERE member_id = ? AND born > ? AND at <= ?
-                        AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
-                    ORDER BY at
-                    """,
-                    [row.id, row.ended, end]
-                ) as [Int64]
+            times = try db.values(
+                """
+                SELECT at FROM visit WHERE member_id = ? AND born > ? AND at <= ?
+                    AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
+                ORDER BY at
+                """,
+                [row.id, row.ended, end]
+            )
         }
 
         mutating func count(after time: Int64) -> Int {
@@ -363,14 +361,13 @@ struct StoredMembers {
         if !facts.removals.isEmpty {
             totals.visits = Int.sum(ledger, facts.removedVisits)
         }
-        totals.latest =
-            try db.value(
-                """
-                SELECT max(at) FROM visit WHERE member_id = ? AND born > ?
-                    AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
-                """,
-                [row.id, row.ended]
-            ) as Int64?
+        totals.latest = try db.value(
+            """
+            SELECT max(at) FROM visit WHERE member_id = ? AND born > ?
+                AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
+            """,
+            [row.id, row.ended]
+        )
         if let removed = facts.latestRemovedVisit { totals.latest = max(totals.latest ?? 0, removed) }
         var late = try facts.claims.count > Self.fewClaims ? LateVisits(of: row, in: db) : nil
         for claim in facts.claims {

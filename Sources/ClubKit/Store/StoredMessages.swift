@@ -132,14 +132,13 @@ struct StoredMessages {
     /// Notes that this opening begins to process a message; returns how often it was begun.
     func begin(_ id: String, _ attempt: String) throws -> Int {
         try refuseIfHeld(id, attempt)
-        let attempts =
-            try db.value(
-                """
-                UPDATE message SET attempts = attempts + 1, holder = ? WHERE id = ? AND state = 'pending'
-                RETURNING attempts
-                """,
-                [device.holder.text, id]
-            ) as Int?
+        let attempts: Int? = try db.value(
+            """
+            UPDATE message SET attempts = attempts + 1, holder = ? WHERE id = ? AND state = 'pending'
+            RETURNING attempts
+            """,
+            [device.holder.text, id]
+        )
         guard let attempts else {
             throw ClubError(.noSuchMessage, attempting: attempt, detail: "none that is pending")
         }
@@ -190,10 +189,9 @@ struct StoredMessages {
 
     /// The messages that are to be processed, in order, without those on which another program works.
     func pending() throws -> [InboxEntry] {
-        let holders =
-            try db.values(
-                "SELECT DISTINCT holder FROM message WHERE state = 'pending' AND holder IS NOT NULL"
-            ) as [String]
+        let holders: [String] = try db.values(
+            "SELECT DISTINCT holder FROM message WHERE state = 'pending' AND holder IS NOT NULL"
+        )
         let others = holders.filter { $0 != device.holder.text && WorkHolder.isAlive($0) }
         return try entries(
             where: "state = 'pending' AND coalesce(holder, '') NOT IN (SELECT value FROM json_each(?)) ORDER BY seq",

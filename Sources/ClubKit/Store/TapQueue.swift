@@ -3,19 +3,10 @@ import ReaderKit
 import Synchronization
 
 struct Tap: Sendable {
-    enum Answer: Sendable {
-        case new(Receipt)
-        case seenBefore(Receipt)
-        case unknownCard
-
-        var receipt: Receipt? {
-            switch self {
-            case .new(let receipt), .seenBefore(let receipt): receipt
-            case .unknownCard: nil
-            }
-        }
-
-        var isNew: Bool { if case .new = self { true } else { false } }
+    /// How a tap was met; without a receipt, its card is unknown.
+    struct Answer: Sendable {
+        var receipt: Receipt?
+        var isNew = false
     }
 
     let event: ScanEvent

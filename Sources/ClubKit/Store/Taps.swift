@@ -101,7 +101,7 @@ extension MemberStore {
                 }
             }
             for (tap, answer) in zip(taps, answers) {
-                if case .new(let receipt) = answer { tap.committed(receipt) }
+                if answer.isNew, let receipt = answer.receipt { tap.committed(receipt) }
             }
             if answers.contains(where: \.isNew) { commits.yield(()) }
             return answers.map { .success($0.receipt) }
@@ -125,7 +125,7 @@ private struct TapTaking {
         let (event, rules) = (tap.event, tap.rules)
         if var receipt = try db.receipts.receipt(of: event.id) {
             receipt.isDuplicate = true
-            return .seenBefore(receipt)
+            return Tap.Answer(receipt: receipt)
         }
         let time = Timestamp.microseconds(event.at)
         // The time is rounded to what the store keeps, so that the first receipt equals a later one.
@@ -140,10 +140,10 @@ private struct TapTaking {
         if rejection != nil || rules.isMaintenance {
             receipt.outcome = rejection.map { .rejected($0) } ?? .ignored(Rejection.maintenance)
             try transaction.ledger.insert(receipt, memberID: nil)
-            return .new(receipt)
+            return Tap.Answer(receipt: receipt, isNew: true)
         }
         // Both were looked at above.
-        guard let time, let key = event.memberKey.map(transaction.device.identifier(read:)) else { return .unknownCard }
+        guard let time, let key = event.memberKey.map(transaction.device.identifier(read:)) else { return Tap.Answer() }
 
         let memberID: Int64
         var counted: MemberRow?
@@ -157,11 +157,11 @@ private struct TapTaking {
             }
         case .nobody(let former):
             switch tap.unknown {
-            case .ask: return .unknownCard
+            case .ask: return Tap.Answer()
             case .ignore:
                 receipt.outcome = .ignored(Rejection.unknownCard)
                 try transaction.ledger.insert(receipt, memberID: nil)
-                return .new(receipt)
+                return Tap.Answer(receipt: receipt, isNew: true)
             case .create:
                 let stamp = try transaction.nextStamp()
                 memberID = try create(key, former, name: event.memberName, at: time, stamp)
@@ -186,7 +186,7 @@ private struct TapTaking {
                 at: time
             )
         }
-        return .new(receipt)
+        return Tap.Answer(receipt: receipt, isNew: true)
     }
 
     /// To whom a card belongs that was read. What is written on a pass may have been typed at the desk before, where it

@@ -207,7 +207,7 @@ struct StoredErasures {
                     WHERE known.salt IS NOT NULL)
             SELECT salt FROM known WHERE salt IS NOT NULL
             """
-        ) as [Data]
+        )
     }
 
     func latest(of userID: String) throws -> Stamp? {

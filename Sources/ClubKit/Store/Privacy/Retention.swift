@@ -159,18 +159,21 @@ struct Retention {
 
     private struct OldVisit {
         var id: UUID
+        var creation: Creation
         var hlc: Int64
         var at: Int64
         var counts: Bool
+
+        init(_ row: Row) throws {
+            creation = Creation(device: try row.value("device_id"), born: try row.value("born"))
+            (id, hlc) = (try row.value("event_id"), try row.value("hlc"))
+            (at, counts) = (try row.value("at"), try row.value("counts"))
+        }
     }
 
     private struct Creation: Hashable {
         var device: UUID
         var born: Int64
-
-        init(device: UUID, born: Int64) { (self.device, self.born) = (device, born) }
-
-        init(_ visit: Row) throws { self.init(device: try visit.value("device_id"), born: try visit.value("born")) }
     }
 
     /// Removes the first so many old visits of a member, and those of the same moments.
@@ -194,17 +197,7 @@ struct Retention {
             [id, retention.limit, retention.limitOfClock, most - 1]
         )
         guard !old.isEmpty else { return 0 }
-        var groups: [Creation: [OldVisit]] = [:]
-        for visit in old {
-            groups[try Creation(visit), default: []].append(
-                OldVisit(
-                    id: try visit.value("event_id"),
-                    hlc: try visit.value("hlc"),
-                    at: try visit.value("at"),
-                    counts: try visit.value("counts")
-                )
-            )
-        }
+        let groups = Dictionary(grouping: try old.map { try OldVisit($0) }, by: \.creation)
         let before = try row.facts()
         var facts = before
         facts.forgetTallies(until: retention.now)
@@ -212,14 +205,13 @@ struct Retention {
         // What files counted, and what came on top by then, stays as a claim of its own.
         let latest = groups.values.joined().map(\.at).max() ?? 0
         for claim in before.claims where claim.at < latest {
-            let more =
-                try db.value(
-                    """
-                    SELECT count(*) FROM visit WHERE member_id = ? AND at > ? AND at <= ? AND born > ?
-                        AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
-                    """,
-                    [id, claim.at, latest, row.ended]
-                ) as Int?
+            let more: Int? = try db.value(
+                """
+                SELECT count(*) FROM visit WHERE member_id = ? AND at > ? AND at <= ? AND born > ?
+                    AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
+                """,
+                [id, claim.at, latest, row.ended]
+            )
             let (visits, overflow) = claim.visits.addingReportingOverflow(more ?? 0)
             guard !overflow, visits > claim.visits else { continue }
             facts.add(MemberFacts.Claim(visits: visits, at: latest, stamp: claim.stamp))
@@ -270,10 +262,10 @@ struct Retention {
             arguments: [id]
         )
         while let visit = try visits.next() {
-            let creation = try Creation(visit)
-            guard let removal = removed[creation], try visit.value("hlc") <= removal.stamp.time else { continue }
-            ids.append(try visit.value("event_id"))
-            if try visit.value("counts") { counted[creation, default: []].append(try visit.value("at")) }
+            let visit = try OldVisit(visit)
+            guard let removal = removed[visit.creation], visit.hlc <= removal.stamp.time else { continue }
+            ids.append(visit.id)
+            if visit.counts { counted[visit.creation, default: []].append(visit.at) }
         }
         guard !ids.isEmpty else { return }
         let anchors = try anchors(db.scenarioAnchors(at: transaction.device.now), before)
@@ -337,7 +329,7 @@ extension StoredMembers {
                 ON visit.device_id = device.id AND hlc < ?2
             """,
             [retention.limit, retention.limitOfClock]
-        ) as [Int64]
+        )
     }
 }
 

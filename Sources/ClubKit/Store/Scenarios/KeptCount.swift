@@ -149,11 +149,10 @@ struct KeptCount {
             """,
             names + [.integer(after), .integer(Int64(number)), .optional(first), .optional(last)]
         )
-        let others =
-            try db.values(
-                "SELECT after FROM scenario_count WHERE \(isOfThis) AND after > \(Self.beginning)",
-                [key.kind.rawValue, key.text, name]
-            ) as [Int64]
+        let others: [Int64] = try db.values(
+            "SELECT after FROM scenario_count WHERE \(isOfThis) AND after > \(Self.beginning)",
+            [key.kind.rawValue, key.text, name]
+        )
         guard others.count > Self.mostKept else { return }
         for after in others where asked?.moments.contains(after) == false {
             try db.run("DELETE FROM scenario_count WHERE \(isOfThis) AND after = ?4", names + [.integer(after)])

@@ -119,7 +119,7 @@ final class ScenarioState {
                     AND counts = 1 AND born > ? ORDER BY at DESC LIMIT ? OFFSET ?
                 """,
                 [key.kind.rawValue, key.text, scenario, key.ended, limit, skipped]
-            ) as [Int64]
+            )
         }
     }
 
@@ -241,7 +241,7 @@ final class ScenarioState {
                 [
                     key.kind.rawValue, key.text, name, key.ended, try resetTime(key, name), through, limit, skipped,
                 ]
-            ) as [Int64]
+            )
         }
     }
 
