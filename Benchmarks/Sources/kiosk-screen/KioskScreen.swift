@@ -29,7 +29,9 @@ import ReaderKit
 
     struct Wrong: Error, CustomStringConvertible { var description: String }
 
-    private static func inFolder<Result>(_ work: (URL) async throws -> Result) async throws -> Result {
+    @MainActor private static func inFolder<Result>(_ work: @MainActor (URL) async throws -> Result) async throws
+        -> Result
+    {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kiosk-screen-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -136,8 +138,7 @@ import ReaderKit
         while readLine() != nil {
             number += 1
             _ = try await club.receive(tap(number, of: "M\(number)", at: Date()))
-            print(Date().timeIntervalSince1970)
-            fflush(stdout)
+            try FileHandle.standardOutput.write(contentsOf: Data("\(Date().timeIntervalSince1970)\n".utf8))
         }
         try await club.close()
     }
