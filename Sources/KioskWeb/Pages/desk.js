@@ -12,8 +12,9 @@ let newest;
 
 function show(message) {
   dress(message.theme ?? {});
-  if (JSON.stringify(message.words) !== JSON.stringify(words)) {
-    words = message.words ?? {};
+  const newWords = message.words ?? {};
+  if (JSON.stringify(newWords) !== JSON.stringify(words)) {
+    words = newWords;
     remember("words", words);
   }
   document.title = [words.title, message.theme?.clubName].map(text).filter(Boolean).join(" · ");

@@ -12,6 +12,11 @@ logo.onerror = () => (logo.hidden = !(club.hidden = false));
 export const list = (value) => (Array.isArray(value) ? value : []);
 export const text = (value) => (value === undefined || value === null ? "" : String(value));
 
+// The address of a file of the theme. Another theme's file is another one, though its name is the same.
+export function fileOf(theme, path) {
+  return theme.version === undefined ? path : `${path}?${encodeURIComponent(theme.version)}`;
+}
+
 const color = (value) => (/^#[0-9a-f]{6}$/i.test(value) ? value : "");
 const pixels = (value) => `${Number.isFinite(value) ? value : 0}px`;
 
@@ -38,7 +43,7 @@ export function dress(theme) {
   logo.alt = text(theme.clubName);
   logo.hidden = !theme.logo;
   club.hidden = false;
-  if (theme.logo) logo.src = `/theme/logo?${theme.version ?? ""}`;
+  if (theme.logo) logo.src = fileOf(theme, "/theme/logo");
   else logo.removeAttribute("src");
   return true;
 }

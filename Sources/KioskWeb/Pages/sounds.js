@@ -1,5 +1,5 @@
 // The sounds of a theme, one for each tone, and the switch that turns them off.
-import { text } from "./look.js";
+import { fileOf, list, text } from "./look.js";
 import { recall, remember } from "./memory.js";
 
 const button = document.getElementById("sound");
@@ -40,8 +40,8 @@ export function tune(theme, words) {
   labels = words;
   for (const sound of sounds.values()) sound.pause();
   sounds.clear();
-  for (const tone of theme.sounds ?? []) {
-    const sound = new Audio(`/theme/sounds/${encodeURIComponent(tone)}?${theme.version ?? ""}`);
+  for (const tone of list(theme.sounds)) {
+    const sound = new Audio(fileOf(theme, `/theme/sounds/${encodeURIComponent(tone)}`));
     sound.preload = "auto";
     sounds.set(tone, sound);
   }

@@ -55,7 +55,7 @@ export function follow(path, name, version, show, connected) {
     pause = Math.min(longestPause, pause * 2 || shortestPause);
     // Screens that lost the same server do not all come back at the same moment.
     wait(pause * (0.75 + Math.random() / 4), open);
-    connected((isHeard = false));
+    if (isHeard) connected((isHeard = false));
   }
 
   function hurry() {

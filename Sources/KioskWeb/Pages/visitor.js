@@ -30,14 +30,17 @@ let isFirst = true;
 let words = recall("words") ?? {};
 let privacy;
 let join = "";
+let isSecond = false;
 
 function show(next) {
   message = next;
-  const { scene = {}, theme = {} } = message;
+  const scene = message.scene ?? {};
+  const theme = message.theme ?? {};
   const isNewLook = dress(theme);
-  const areNewWords = JSON.stringify(message.words) !== JSON.stringify(words);
+  const newWords = message.words ?? {};
+  const areNewWords = JSON.stringify(newWords) !== JSON.stringify(words);
   if (areNewWords) {
-    words = message.words ?? {};
+    words = newWords;
     remember("words", words);
   }
   if (isNewLook || areNewWords) {
@@ -81,14 +84,18 @@ function draw(scene) {
   // What a club announces may be in another language than the screen.
   $("lines").dir = scene.kind === "announcement" ? "auto" : "";
   drawStamps(scene.stamps);
-  fill($("rewards"), list(scene.rewards).slice(0, mostLines), make.reward, (row, reward) => setText(row.lastChild, reward));
+  const rewards = list(scene.rewards).slice(0, mostLines).map(text);
+  fill($("rewards"), rewards, make.reward, (row, reward) => setText(row.lastChild, reward));
   setText($("note"), scene.note);
   $("note").hidden = !scene.note;
   $("join").hidden = !(isAtRest && join);
   setText($("joinText"), caption);
 
   const isUrgent = scene.tone === "failure" || scene.kind === "holdLonger";
-  const spoken = [title, ...lines, ...list(scene.rewards), text(scene.note)].filter(Boolean).join(" \n");
+  const sentences = [title, ...lines, ...rewards, text(scene.note)].filter(Boolean);
+  // A screen reader reads the same text again only if something about it is new.
+  isSecond = !isSecond;
+  const spoken = sentences.join(" \n") + (isSecond ? "\u00a0" : "");
   setText($("assertive"), isUrgent ? spoken : "");
   setText($("polite"), isUrgent ? "" : spoken);
 }
@@ -129,7 +136,8 @@ function drawRows(name) {
 // A small movement, so that the eye sees that the answer is a new one. The words are there already.
 function greet() {
   if (calm.matches) return;
-  $("sign").animate([{ scale: 0.85 }, { scale: 1.04, offset: 0.6 }, { scale: 1 }], { duration: 350, easing: "ease-out" });
+  const frames = [{ scale: 0.85 }, { scale: 1.04, offset: 0.6 }, { scale: 1 }];
+  $("sign").animate(frames, { duration: 350, easing: "ease-out" });
 }
 
 function connected(isConnected) {
@@ -145,7 +153,8 @@ function connected(isConnected) {
 function forget() {
   drawRows(() => "");
   shown = "";
-  if (kindsWithNames.includes(message.scene?.kind)) draw({ kind: "readerTrouble", tone: "warning", title: words.disconnected });
+  if (!kindsWithNames.includes(message.scene?.kind)) return;
+  draw({ kind: "readerTrouble", tone: "warning", title: words.disconnected });
 }
 
 setText($("connection"), words.connecting);
