@@ -78,11 +78,12 @@ function draw(scene) {
   if (sign.getAttribute("href") !== name) sign.setAttribute("href", name);
 
   const title = text(scene.title);
-  $("title").dataset.length = title.length > 90 ? "longest" : title.length > 45 ? "long" : "";
+  $("title").dataset.length = lengthOf(title);
   setText($("title"), title);
   fill($("lines"), lines, () => document.createElement("p"), setText);
   // What a club announces may be in another language than the screen.
   $("lines").dir = scene.kind === "announcement" ? "auto" : "";
+  $("lines").dataset.length = lengthOf(lines.join());
   drawStamps(scene.stamps);
   const rewards = list(scene.rewards).slice(0, mostLines).map(text);
   fill($("rewards"), rewards, make.reward, (row, reward) => setText(row.lastChild, reward));
@@ -98,6 +99,10 @@ function draw(scene) {
   const spoken = sentences.join(" \n") + (isSecond ? "\u00a0" : "");
   setText($("assertive"), isUrgent ? spoken : "");
   setText($("polite"), isUrgent ? "" : spoken);
+}
+
+function lengthOf(sentence) {
+  return sentence.length > 90 ? "longest" : sentence.length > 45 ? "long" : "";
 }
 
 function drawStamps(stamps) {
