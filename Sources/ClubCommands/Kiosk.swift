@@ -296,6 +296,7 @@ struct Kiosk: ToolCommand {
         guard readers.isChoice ? !readers.missing(in: now).isEmpty : now.isEmpty else { return }
         let club = Diagnosis.clubChecks(database: database.location, passes: passes.file, scenarios: scenarios)
         let report = await Diagnosis(checks: Diagnosis.readerChecks + club).run(on: Machine(probe: .ownExecutable))
+        // A reader may have come in the meantime.
         guard !Task.isCancelled, let first = report.first else { return }
         await model.noteDiagnosis(first.finding.sentence)
         output.message("\(first.finding.sentence) 'readerctl doctor' shows what to do.")
@@ -330,13 +331,16 @@ struct Kiosk: ToolCommand {
             keeping?.cancel()
             following.cancel()
         }
-        let taps = scanner.events().compactMap { event in
+        let taps = scanner.events().compactMap { event -> ScanEvent? in
+            // What other readers do is no concern of this kiosk.
+            if case .reader(let event) = event, let reader = event.reader, !readers.matches(reader) { return nil }
             await model.note(event)
             switch event {
             case .scan(let tap):
                 return tap
             case .reader(.readerAdded(let reader)) where readers.matches(reader):
                 present.withLock { _ = $0.insert(reader) }
+                examination.withLock { $0.cancel() }
                 desk.output.message("Serving \(reader.label)")
             case .reader(.readerRemoved(let reader)):
                 let isLast: Bool? = present.withLock { $0.remove(reader) == nil ? nil : $0.isEmpty }
@@ -360,7 +364,7 @@ struct Kiosk: ToolCommand {
             case .reader:
                 break
             }
-            return nil as ScanEvent?
+            return nil
         }
         // Whoever waits for a single tap is told what hinders it; a kiosk stays open until it can go on.
         try await desk.take(taps.prefix(once ? 1 : .max), patience: once ? Self.patience : nil)

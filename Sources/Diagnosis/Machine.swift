@@ -155,7 +155,7 @@ public struct Machine: Sendable {
     /// alone. The body starts no process.
     package func asUser<Result>(_ body: () throws -> Result) rethrows -> Result {
         guard root.isEmpty, geteuid() == 0, user.id != 0 else { return try body() }
-        var former = [gid_t](repeating: 0, count: 256)
+        var former = [gid_t](repeating: 0, count: 65_536)
         let count = getgroups(Int32(former.count), &former)
         _ = clinux_set_thread_groups(user.groups.count, Array(user.groups))
         let group = setfsgid(user.groups.first ?? gid_t.max)

@@ -25,6 +25,8 @@ final class TestClub: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
+    func setBack(_ seconds: Double) { now.withLock { $0 -= seconds } }
+
     var path: String { folder.path + "/club.sqlite" }
 
     func tap(_ key: String?, name: String? = nil, problems: [ScanEvent.Problem] = []) -> ScanEvent {
@@ -85,6 +87,28 @@ final class TestClub: Sendable {
         #expect(news.count == count)
         note(model, .serviceBack, .readerAdded(reader))
         #expect(model.status.trouble == nil && model.status.diagnosis == nil)
+    }
+
+    @Test("A full disk is trouble until a tap is recorded; a fault of one tap is none")
+    func storage() {
+        let model = KioskModel()
+        note(model, .readerAdded(reader))
+        model.note(.error(ClubError(.invalidValue, attempting: MemberStore.tapAttempt), at: Date()))
+        #expect(model.status.trouble == nil)
+        model.note(.error(ClubError(.diskFull, attempting: MemberStore.tapAttempt), at: Date()))
+        #expect(model.status.trouble?.kind == .storage)
+        let old = Receipt(
+            eventID: UUID(),
+            at: Date(timeIntervalSince1970: 0),
+            reader: "Front",
+            backend: .simulated,
+            outcome: .visit
+        )
+        model.note(.received(old))
+        #expect(model.status.trouble == nil)
+        model.noteDiagnosis("pcscd is not running: start it.")
+        note(model, .serviceBack)
+        #expect(model.status.diagnosis == nil)
     }
 
     @Test("Taps, visits of the day, storage trouble, announcements and the kiosk's state")
@@ -169,6 +193,27 @@ final class TestClub: Sendable {
         var iterator = receipts.makeAsyncIterator()
         let first = try await iterator.next()
         #expect(first == receipt)
+        try await test.club.close()
+    }
+
+    @Test("A clock that is set back brings nobody back who has gone")
+    func clockBack() async throws {
+        let test = try TestClub()
+        try await test.club.open()
+        var feed = test.club.newReceipts(pollInterval: .milliseconds(1)).makeAsyncIterator()
+        for number in 0..<30 {
+            let receipt = try await test.club.receive(test.tap("U\(number)"))
+            let found = try await feed.next()
+            #expect(found == receipt)
+        }
+        test.setBack(20)
+        let next = Task {
+            // Long enough for a look in between.
+            try await Task.sleep(for: .milliseconds(50))
+            return try await test.club.receive(test.tap("new"))
+        }
+        let found = try await feed.next()
+        #expect(try await next.value == found)
         try await test.club.close()
     }
 

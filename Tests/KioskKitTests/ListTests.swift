@@ -184,6 +184,15 @@ import Testing
         PagedDataSource(visibleCount: visible, threshold: 2) { [source] in try await source.page($0) }
     }
 
+    @Test("A table that shows each new row at once is given all pages")
+    func eager() async {
+        let list = list()
+        list.list.observe { data, _ in list.rowWillAppear(at: data.items.count - 1) }
+        list.loadMore()
+        await list.settled()
+        #expect(list.list.items.count == 25 && list.pageCount == 3)
+    }
+
     @Test("Pages follow as the list is scrolled, until it is exhausted")
     func scrolling() async {
         let list = list()

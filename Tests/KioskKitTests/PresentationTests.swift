@@ -91,6 +91,26 @@ private final class TestHost: ScreenHost {
         #expect(log.take() == ["A will disappear", "A did disappear", "A did destroy"])
     }
 
+    @Test("A screen that leads to another as soon as it appears begins nothing")
+    func leaving() {
+        final class Passing: ScreenPresenter {
+            weak var view: TestView?
+            var leave: @MainActor () -> Void = {}
+            var begun = 0
+
+            func viewDidAppear() { leave() }
+            func taskWhileShown() -> Task<Void, Never>? {
+                begun += 1
+                return nil
+            }
+        }
+        let (view, presenter) = (TestView("A", log), Passing())
+        let screen = Screen(presenter, view: view, shownAs: view)
+        presenter.leave = { [weak screen] in screen?.disappear() }
+        screen.appear()
+        #expect(presenter.begun == 0)
+    }
+
     @Test("What goes on while a screen is shown begins when it is, and is cancelled before it is hidden")
     func whileShown() {
         final class Worker: ScreenPresenter {

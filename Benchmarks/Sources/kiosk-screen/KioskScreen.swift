@@ -219,7 +219,8 @@ import ReaderKit
     @MainActor private static func memory(taps: Int, seed: UInt64) async throws -> Bool {
         try await inFolder { folder in
             let club = try await open(folder.appendingPathComponent("club.sqlite").path)
-            let model = KioskModel()
+            // Of a later day: a hundred thousand visits of one day would be counted at each of them.
+            let model = KioskModel(clock: { Date() + 86_400 })
             let (presenter, view) = (VisitorPresenter(model), Shown())
             let screen = Screen(presenter, view: view, shownAs: view)
             screen.appear()
@@ -241,10 +242,10 @@ import ReaderKit
             following.cancel()
             screen.destroy()
             try await club.close()
-            // The first figures are of caches that fill.
-            let growth = Double(figures[figures.count - 1]) / Double(figures[figures.count / 2])
-            say("  the last to the middle: \(Timing.text(growth * 100)) %, limit 110 %")
-            return growth <= 1.1
+            // The first figures are of SQLite's caches, which fill with the database.
+            let growth = Double(figures[figures.count - 1]) / Double(figures[figures.count * 4 / 5])
+            say("  over the last fifth: \(Timing.text(growth * 100)) %, limit 105 %")
+            return growth <= 1.05
         }
     }
 }

@@ -123,7 +123,8 @@ package final class FolderWatch: Sendable {
         var hasChanged = watch != state.watch
         if hasChanged, state.watch >= 0 { inotify_rm_watch(descriptor, state.watch) }
         state.watch = watch
-        if watch >= 0, drain(watch) { hasChanged = true }
+        // Also of a watch that is gone, whose last events would keep waking whoever waits.
+        if descriptor >= 0, drain(watch) { hasChanged = true }
         // After the events, since a change that shows here and has its event later is reported twice, but never missed.
         let marks = marks()
         if marks != state.marks { hasChanged = true }

@@ -48,8 +48,7 @@ struct KioskScreen {
         _ report: @escaping @Sendable (String) -> Void
     ) throws {
         // What is written to standard error stands there again when the screen is closed.
-        let session = try TerminalSession { _ in }
-        Interruption.lastAct.withLock { $0 = TerminalSession.restoreNow }
+        let session = try TerminalSession.ofTool()
         let presenter = VisitorPresenter(model, theme: theme, showsNames: options.desk)
         let view = TerminalVisitorView(session)
         let screen = Screen(presenter, view: view, shownAs: view)
@@ -81,5 +80,14 @@ struct KioskScreen {
         for task in tasks { task.cancel() }
         screen.destroy()
         session.close()
+    }
+}
+
+extension TerminalSession {
+    /// A session that a second signal ends in good order too.
+    static func ofTool() throws -> TerminalSession {
+        let session = try TerminalSession { _ in }
+        Interruption.lastAct.withLock { $0 = restoreNow }
+        return session
     }
 }

@@ -91,7 +91,7 @@ private final class ScreenWalk {
     private var index: Int
 
     init(_ theme: Theme, options: ThemeOptions, start: VisitorScene.Kind?) throws {
-        session = try TerminalSession { _ in }
+        session = try TerminalSession.ofTool()
         view = TerminalVisitorView(session)
         (self.theme, self.options) = (theme, options)
         index = start.flatMap { VisitorScene.Kind.allCases.firstIndex(of: $0) } ?? 0

@@ -45,6 +45,8 @@ public struct ReceiptFeed: AsyncSequence, Sendable {
         /// The taps of the span that were returned, or were there before, with their times.
         private var known: [UUID: Int64]?
         private var waiting: [Receipt] = []
+        /// The beginning of the span at the latest look.
+        private var latest = Int64.min
 
         fileprivate init(_ feed: ReceiptFeed) { self.feed = feed }
 
@@ -62,10 +64,14 @@ public struct ReceiptFeed: AsyncSequence, Sendable {
             while waiting.isEmpty {
                 guard await following?.rings.next(isolation: actor) != nil else { return nil }
                 let (former, began) = (known, feed.began)
+                let since = (Timestamp.microseconds(store.clock()) ?? 0) - Self.span
+                // A clock that was set back leads back to taps of people who have gone.
+                let isBack = since < latest
+                latest = since
                 do throws(ClubError) {
                     let (taps, receipts) = try await store.read(attempt) { db -> ([UUID: Int64], [Receipt]) in
-                        let since = (Timestamp.microseconds(store.clock()) ?? 0) - Self.span
                         let taps = try db.receipts.taps(since: since)
+                        if isBack { return (taps, []) }
                         let new = taps.filter { former?[$0.key] == nil && (former != nil || $0.value > began) }
                             .sorted { $0.value < $1.value }
                         return (taps, try new.compactMap { try db.receipts.receipt(of: $0.key) })

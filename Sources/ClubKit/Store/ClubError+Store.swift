@@ -59,6 +59,9 @@ extension ClubError {
     /// The longest time that something is tried again for a fault of the disk.
     private static let faultPatience = Duration.seconds(60)
 
+    /// Whether it may pass by itself: the disk is full or at fault, or another program has the database.
+    package var isWorthRetrying: Bool { [.busy, .diskFull, .inputOutput].contains(kind) }
+
     /// Does something, and again while what hinders it may pass by itself.
     ///
     /// - Parameters:
@@ -78,12 +81,9 @@ extension ClubError {
             } catch {
                 failure = error
             }
-            let limit: Duration? =
-                switch failure.kind {
-                case .busy, .diskFull: patience
-                case .inputOutput: min(patience ?? faultPatience, faultPatience)
-                default: .zero
-                }
+            guard failure.isWorthRetrying else { throw failure }
+            let limit =
+                failure.kind == .inputOutput ? min(patience ?? faultPatience, faultPatience) : patience
             paused += pause
             if let limit, paused > limit { throw failure }
             guard waiting(failure) else { throw failure }

@@ -184,6 +184,8 @@ final class RowCopier {
             try insert(values.count).execute(arguments: StatementArguments(values))
             copied += target.changesCount
         } catch {
+            // A statement that failed reports that once more when it is used again.
+            inserts[values.count] = nil
             switch (error as? DatabaseError)?.resultCode {
             case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_NOMEM, .SQLITE_READONLY:
                 failure = error as? DatabaseError

@@ -49,9 +49,9 @@ extension Diagnosis {
                         "pcscd runs, but its socket \(socket) is not there: this program is in another container, or "
                             + "pcscd listens elsewhere.",
                         evidence: environmentEvidence(machine),
-                        remedy: machine.restartDaemon + [
+                        remedy: [
                             .instruction("In a container, share the socket: docker run -v /run/pcscd:/run/pcscd …")
-                        ]
+                        ] + (machine.hasSystemd ? machine.restartDaemon : [])
                     )
                 }
                 if machine.path(ofProgram: "pcscd") == nil { return .cannotTell("pcscd is not installed.") }

@@ -185,7 +185,7 @@ public final class KioskModel {
         case .serviceLost(let error), .failed(let error):
             change { ($0.readers, $0.serviceFault) = ([], error) }
         case .serviceBack:
-            change { $0.serviceFault = nil }
+            change { ($0.serviceFault, $0.diagnosis) = (nil, nil) }
         case .cardReported:
             break
         }
@@ -212,17 +212,38 @@ public final class KioskModel {
         // From here on, not from when the group's task runs, so that no tap is missed meanwhile.
         let receipts = club.newReceipts()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { for try await receipt in receipts { await self.note(receipt, of: club) } }
+            group.addTask {
+                var next = receipts
+                while true {
+                    let receipts = next
+                    try await self.reading(every: interval) {
+                        for try await receipt in receipts { await self.note(receipt, of: club) }
+                        throw CancellationError()
+                    }
+                    next = club.newReceipts()
+                }
+            }
             group.addTask { for await event in club.events { await self.note(event) } }
             group.addTask {
                 while true {
-                    try await self.look(at: club, backups)
+                    try await self.reading(every: interval) { try await self.look(at: club, backups) }
                     try await Task.sleep(for: interval)
                 }
             }
-            // Whichever ends first ends all: the club was closed, or its store cannot be read.
+            // Whichever ends first ends all: the club was closed, or the task was cancelled.
             try await group.next()
             group.cancelAll()
+        }
+    }
+
+    /// Reads the store. Where it cannot be read for a moment that is shown, and what reads it begins again later.
+    private func reading(every interval: Duration, _ work: @Sendable () async throws -> Void) async throws {
+        do {
+            try await work()
+            if status.storageFault?.attempt != MemberStore.tapAttempt { change { $0.storageFault = nil } }
+        } catch let error as ClubError where error.kind != .notOpen && error.kind != .cancelled {
+            change { $0.storageFault = $0.storageFault ?? error }
+            try await Task.sleep(for: interval)
         }
     }
 
@@ -269,8 +290,11 @@ public final class KioskModel {
         case .scenario(let result):
             change { $0.due = Array(([result] + $0.due).prefix(Self.keptResults)) }
         case .error(let error, _):
-            if error.attempt == MemberStore.tapAttempt { change { $0.storageFault = error } }
-        case .scan, .received, .added, .updated, .deleted, .imported, .merged, .routed: break
+            if error.attempt == MemberStore.tapAttempt, error.isWorthRetrying { change { $0.storageFault = error } }
+        case .received:
+            // Also a tap that waited for so long that the screen answers it no more.
+            change { $0.storageFault = nil }
+        case .scan, .added, .updated, .deleted, .imported, .merged, .routed: break
         }
     }
 

@@ -102,8 +102,9 @@ public final class PagedDataSource<Item: Sendable, Cursor: Sendable> {
         case .success(let page):
             pageCount += 1
             cursor = page.next
-            list.append(contentsOf: page.items)
+            // Before the rows are there, so that showing the last of them may load the next page.
             state = page.next == nil ? .exhausted : .idle
+            list.append(contentsOf: page.items)
             if list.items.count < visibleCount { loadMore() }
         }
     }

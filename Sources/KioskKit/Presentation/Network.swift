@@ -64,11 +64,14 @@ public enum NetworkMonitor {
     /// Each call watches by itself, on a thread that sleeps in poll(2), until the consumer stops.
     public static func changes() -> AsyncStream<Bool> {
         AsyncStream { continuation in
-            continuation.yield(isAvailable)
-            guard let socket = NetlinkSocket() else { return continuation.finish() }
+            // Before the first look, so that no change comes unseen in between.
+            let socket = NetlinkSocket()
+            let first = isAvailable
+            continuation.yield(first)
+            guard let socket else { return continuation.finish() }
             continuation.onTermination = { _ in socket.stop() }
             Thread.detachNewThread {
-                var last = isAvailable
+                var last = first
                 while socket.wait() {
                     let now = isAvailable
                     if now != last { continuation.yield(now) }

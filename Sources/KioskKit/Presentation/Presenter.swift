@@ -124,7 +124,8 @@ public final class Screen<HostView> {
         show()
         phase = .shown
         presenter.viewDidAppear()
-        task = presenter.taskWhileShown()
+        // It may have led to another screen already.
+        if phase == .shown { task = presenter.taskWhileShown() }
     }
 
     /// Hides the screen, and calls the closure between `viewWillDisappear` and `viewDidDisappear`. While it is hidden,
@@ -132,6 +133,7 @@ public final class Screen<HostView> {
     public func disappear(_ hide: () -> Void = {}) {
         guard phase == .shown else { return hide() }
         task?.cancel()
+        task = nil
         presenter.viewWillDisappear()
         hide()
         phase = .hidden

@@ -311,7 +311,7 @@ struct ThemeReader {
         } catch YamlError.scanner(_, let problem, let mark, _), YamlError.parser(_, let problem, let mark, _),
             YamlError.composer(_, let problem, let mark, _)
         {
-            let hint = "Check indentation, quotes and brackets; a text with ':' or '{' needs quotes."
+            let hint = "Check indentation, quotes and brackets; a text with ':', '{' or '#' needs quotes."
             fault(mark.line, mark.column, "", "this is neither YAML nor JSON: \(PlainText.line(problem))", hint)
         } catch YamlError.duplicatedKeysInMapping(let keys, let context) {
             let name = PlainText.line(keys.first ?? "").prefix(40)

@@ -28,7 +28,8 @@ public final class VisitorPresenter: ScreenPresenter {
     public var theme: Theme {
         didSet {
             scenes = VisitorScenes(theme, in: timeZone)
-            taps.update(to: receipts.map(row))
+            for index in recent.indices { recent[index].row = row(recent[index]) }
+            taps.update(to: recent.map(\.row))
             render()
         }
     }
@@ -42,11 +43,19 @@ public final class VisitorPresenter: ScreenPresenter {
     /// Whether names stay in the list of taps, which then is for the staff.
     public let showsNames: Bool
 
+    private struct ShownTap {
+        var receipt: Receipt
+        /// When the name is to go, and whether it has.
+        var until: ContinuousClock.Instant
+        var hasName = true
+        var row = TapRow(time: "", text: "", detail: "")
+    }
+
     private let model: KioskModel
     private let timeZone: TimeZone
     private var scenes: VisitorScenes
     private var queue = SceneQueue()
-    private var receipts: [(receipt: Receipt, until: ContinuousClock.Instant)] = []
+    private var recent: [ShownTap] = []
     private var reading: Set<ReaderInfo> = []
     private var stopObserving: (@MainActor () -> Void)?
     private var timer: Task<Void, Never>?
@@ -87,35 +96,51 @@ public final class VisitorPresenter: ScreenPresenter {
     private func note(_ news: KioskModel.News) {
         let now = ContinuousClock.now
         switch news {
-        case .status: break
+        case .status:
+            // Nothing is read by a reader that is gone, or stuck.
+            reading = reading.filter { reader in
+                model.status.readers.contains { $0.reader == reader && $0.fault == nil }
+            }
         case .reading(let reader): reading.insert(reader)
         case .readingEnded(let reader): reading.remove(reader)
         case .tap(let tap):
             reading = reading.filter { $0.name != tap.receipt.reader }
             let shown = min(theme.greetingSeconds, theme.privacySeconds)
             queue.add(scenes.answer(to: tap), for: .seconds(shown), at: now)
-            receipts.insert((tap.receipt, now + .seconds(theme.privacySeconds)), at: 0)
-            receipts = Array(receipts.prefix(Self.keptTaps))
-            taps.update(to: receipts.map(row))
+            var new = ShownTap(receipt: tap.receipt, until: now + .seconds(theme.privacySeconds))
+            new.row = row(new)
+            recent = [new] + recent.prefix(Self.keptTaps - 1)
+            taps.update(to: recent.map(\.row))
         case .announcement(let message):
             queue.add(scenes.announcement(message), for: .seconds(theme.greetingSeconds * 2), at: now)
         }
         render()
     }
 
-    private func row(_ tap: (receipt: Receipt, until: ContinuousClock.Instant)) -> TapRow {
-        scenes.row(of: tap.receipt, showsName: showsNames || tap.until > .now)
+    private func row(_ tap: ShownTap) -> TapRow {
+        scenes.row(of: tap.receipt, showsName: showsNames || tap.hasName)
+    }
+
+    /// Takes the names away whose time is over.
+    private func hideNames(at now: ContinuousClock.Instant) {
+        let over = recent.indices.filter { recent[$0].hasName && recent[$0].until <= now }
+        if showsNames || over.isEmpty { return }
+        for index in over {
+            recent[index].hasName = false
+            recent[index].row = row(recent[index])
+        }
+        taps.update(to: recent.map(\.row))
     }
 
     /// Shows what is to be seen now, and sees to it that what follows is shown in time.
     private func render() {
         let now = ContinuousClock.now
         queue.advance(to: now)
-        if !showsNames, taps.items.count == receipts.count { taps.update(to: receipts.map(row)) }
+        hideNames(at: now)
         let scene = queue.scene ?? (reading.isEmpty ? scenes.rest(model.status) : scenes.reading())
         view?.show(scene, taps: taps.items, theme: theme)
         timer?.cancel()
-        let privacy = showsNames ? nil : receipts.lazy.map(\.until).filter { $0 > now }.min()
+        let privacy = showsNames ? nil : recent.lazy.map(\.until).filter { $0 > now }.min()
         guard let next = [queue.end, privacy].compactMap(\.self).min() else { return }
         timer = Task { [weak self] in
             guard (try? await Task.sleep(until: next, clock: .continuous)) != nil else { return }

@@ -62,6 +62,22 @@ struct FolderWatchTests {
         #expect(failures.isEmpty)
     }
 
+    @Test("Whoever waits for a folder that is gone sleeps")
+    func gone() throws {
+        try make()
+        let watch = FolderWatch(folder, names: ["a"])
+        try remove(folder)
+        while watch.wait(until: .now) {}
+        func processorTime() -> Int {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return time.tv_sec * 1_000_000 + time.tv_nsec / 1000
+        }
+        let before = processorTime()
+        #expect(!watch.wait(until: .now + .milliseconds(400)))
+        #expect(processorTime() - before < 100_000)
+    }
+
     @Test("Each write counts where it was asked for, before the file is closed", arguments: [true, false])
     func eachWrite(isAskedFor: Bool) throws {
         try make()
