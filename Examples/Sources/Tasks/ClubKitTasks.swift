@@ -10,7 +10,7 @@ func countVisits() async throws {
     let club = Club(configuration: ClubConfiguration(database: .file(path: "club.sqlite")))
     try await club.open()
     for await receipt in club.receipts(of: CardScanner(PCSCBackend()).taps()) {
-        print(receipt.member?.username ?? "nobody", receipt.outcome.name)
+        print(receipt.member?.userId ?? "nobody", receipt.outcome.name)
     }
     try await club.close()
 }
@@ -32,7 +32,7 @@ func receiveOwnTap(_ club: Club) async throws {
 func followMembers(_ club: Club) async throws {
     for try await window in club.members(in: MemberQuery(order: .lastVisit, limit: 20)) {
         print("\(window.total) members")
-        for member in window.members { print("  \(member.username ?? "nobody"), visits: \(member.numVisits)") }
+        for member in window.members { print("  \(member.userId), visits: \(member.numVisits)") }
     }
 }
 
