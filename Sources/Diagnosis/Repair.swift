@@ -76,6 +76,11 @@ public struct RepairJournal: Sendable {
     ///   - check: the id of the check whose trouble it mends.
     /// - Throws: ``Failure`` if it could not be taken; nothing has changed then, unless a program that was run changed it.
     public func take(_ step: RepairStep, for check: String) throws {
+        try makeFolder()
+        try whileLocked { try takeLocked(step, for: check) }
+    }
+
+    private func takeLocked(_ step: RepairStep, for check: String) throws {
         var entries = try entries()
         var entry = Entry(at: machine.now, check: check, step: step)
         switch step {
@@ -113,6 +118,10 @@ public struct RepairJournal: Sendable {
         only isChosen: (String) -> Bool = { _ in true },
         _ done: (_ check: String, _ step: String, Failure?) -> Void
     ) throws {
+        try whileLocked { try undoLocked(only: isChosen, done) }
+    }
+
+    private func undoLocked(only isChosen: (String) -> Bool, _ done: (String, String, Failure?) -> Void) throws {
         let entries = try entries()
         let chosen = entries.indices.filter { isChosen(entries[$0].check) }
         let isApplied = { (index: Int) in if case .apply = entries[index].step { true } else { false } }
@@ -171,11 +180,15 @@ public struct RepairJournal: Sendable {
         let target = URL(fileURLWithPath: machine.root + path).resolvingSymlinksInPath().path
         let new = target + ".clubkit-new"
         let folder = (target as NSString).deletingLastPathComponent
+        // What a killed process left, or somebody put there, is not written through.
+        unlink(new)
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            try data.write(to: URL(fileURLWithPath: new))
+            try data.write(to: URL(fileURLWithPath: new), options: .withoutOverwriting)
         } catch {
-            throw Self.failure("write \(path)")
+            let failure = Self.failure("write \(path)")
+            unlink(new)
+            throw failure
         }
         guard chmod(new, mode) == 0, rename(new, target) == 0 else {
             let failure = Self.failure("write \(path)")
@@ -193,8 +206,9 @@ public struct RepairJournal: Sendable {
     }
 
     private func run(_ words: [String]) throws {
-        guard let outcome = machine.run(words[0], Array(words.dropFirst()), within: .seconds(30)) else {
-            throw Failure(description: "there is no '\(words[0])' on this machine.")
+        guard let program = words.first else { throw Failure(description: "\(path) names no program to run.") }
+        guard let outcome = machine.run(program, Array(words.dropFirst()), within: .seconds(30)) else {
+            throw Failure(description: "there is no '\(program)' on this machine.")
         }
         guard outcome.status == 0 else {
             let end = outcome.isOverTime ? "it took longer than 30 s" : "it failed"
@@ -210,7 +224,13 @@ public struct RepairJournal: Sendable {
     // MARK: - The file
 
     private func entries() throws -> [Entry] {
-        guard let data = FileManager.default.contents(atPath: path) else { return [] }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            var status = stat()
+            guard lstat(path, &status) != 0, errno == ENOENT || errno == ENOTDIR else {
+                throw Failure(description: "\(path) cannot be read; move it away to go on.")
+            }
+            return []
+        }
         guard let entries = try? JSONDecoder().decode([Entry].self, from: data) else {
             throw Failure(description: "\(path) is damaged; move it away to go on.")
         }
@@ -218,17 +238,37 @@ public struct RepairJournal: Sendable {
     }
 
     private func keep(_ entries: [Entry]) throws {
-        let file = URL(fileURLWithPath: path)
+        do {
+            try JSONEncoder().encode(entries).write(to: URL(fileURLWithPath: path), options: .atomic)
+        } catch {
+            throw unwritable
+        }
+        chmod(path, 0o600)
+    }
+
+    private var unwritable: Failure {
+        Failure(description: "could not write \(path), which is needed to undo it. Try again with sudo.")
+    }
+
+    private func makeFolder() throws {
         do {
             try FileManager.default.createDirectory(
-                at: file.deletingLastPathComponent(),
+                at: URL(fileURLWithPath: path).deletingLastPathComponent(),
                 withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700]
             )
-            try JSONEncoder().encode(entries).write(to: file, options: .atomic)
         } catch {
-            throw Failure(description: "could not write \(path), which is needed to undo it. Try again with sudo.")
+            throw unwritable
         }
-        chmod(path, 0o600)
+    }
+
+    /// Keeps another doctor from the file meanwhile, which would write over what is added here.
+    private func whileLocked(_ work: () throws -> Void) throws {
+        let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        // Without its folder there is nothing to undo.
+        guard lock >= 0 || errno == ENOENT || errno == ENOTDIR else { throw unwritable }
+        defer { if lock >= 0 { close(lock) } }
+        while lock >= 0, flock(lock, LOCK_EX) != 0, errno == EINTR {}
+        try work()
     }
 }

@@ -55,6 +55,47 @@ import Testing
         #expect(try undo().isEmpty)
     }
 
+    private static func takeTogether(_ count: Int, on machine: Machine) {
+        DispatchQueue.concurrentPerform(iterations: count) { number in
+            let step = RepairStep.write(path: "/etc/several/\(number)", contents: "\(number)\n")
+            try? RepairJournal(machine: machine).take(step, for: "several")
+        }
+    }
+
+    @Test("Several doctors at once keep each step")
+    func severalDoctors() throws {
+        let folder = tree.root + "/etc/several"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        Self.takeTogether(16, on: tree.machine)
+        #expect(tree.machine.names(in: "/etc/several").count == 16)
+        #expect(try undo().count == 16)
+        #expect(tree.machine.names(in: "/etc/several").isEmpty)
+    }
+
+    @Test("A journal that names no program, and one that cannot be read, are reported")
+    func strangeJournals() throws {
+        try tree.write(
+            String(journal.path.dropFirst(tree.root.count)),
+            #"[{"at":0,"check":"x","step":{"apply":{"_0":[]}}}]"#
+        )
+        #expect(try undo().first?.contains("names no program") == true)
+        unlink(journal.path)
+        try FileManager.default.createDirectory(atPath: journal.path, withIntermediateDirectories: true)
+        #expect(throws: RepairJournal.Failure.self) { try undo() }
+        #expect(throws: RepairJournal.Failure.self) {
+            try journal.take(.write(path: "/etc/new", contents: "x\n"), for: "x")
+        }
+        #expect(!tree.machine.exists("/etc/new"))
+    }
+
+    @Test("What stands where the new file is to be is not written through")
+    func planted() throws {
+        try tree.write("/etc/other", "kept\n")
+        try tree.link("/etc/rule.clubkit-new", to: tree.root + "/etc/other")
+        try journal.take(.write(path: "/etc/rule", contents: "new\n"), for: "x")
+        #expect(tree.text("/etc/other") == "kept\n" && tree.text("/etc/rule") == "new\n")
+    }
+
     @Test("Escape commands are allowed without a change of the driver's other options")
     func escape() async throws {
         try tree.driver(options: "0x0004")
