@@ -10,14 +10,17 @@ enum TerminalRestoration {
     struct Memory {
         var input: Int32 = -1
         var output: Int32 = -1
-        /// The descriptor that is redirected, what it was, and the end of the pipe from which its text is read.
+        /// The descriptor that is redirected, what it was, a way to write there, and the end of the pipe from which its
+        /// text is read.
         var messages: Int32 = -1
         var savedMessages: Int32 = -1
+        var messageOutput: Int32 = -1
         var pipe: Int32 = -1
         /// Whether messages are passed on as they come.
         var passesOn = false
         var settings = termios()
-        /// Written to when the window has another size.
+        /// Written to when the window has another size, or this process goes on after it was stopped: the number of the
+        /// signal.
         var bell: Int32 = -1
     }
 
@@ -37,11 +40,13 @@ enum TerminalRestoration {
     /// The last bytes of the messages.
     nonisolated(unsafe) static let ring = allocate([UInt8](repeating: 0, count: ringSize))
     nonisolated(unsafe) private static let deaths = allocate(deathNumbers.map { Death(number: $0) })
-    nonisolated(unsafe) private static let formerWindowAction = allocate([sigaction()])
+    /// The signals at which the bell is rung.
+    private static let bellNumbers = [SIGWINCH, SIGCONT]
+    nonisolated(unsafe) private static let formerBells = allocate(bellNumbers.map { _ in sigaction() })
 
-    /// How many bytes of messages there were.
-    static let received = Atomic(0)
-    /// Whether messages were read that do not stand in ``ring`` yet, or were not passed on.
+    /// How many bytes of messages there were, and how many of them were passed on.
+    static let received = Atomic(0), passedOn = Atomic(0)
+    /// Whether messages were read that do not stand in ``ring`` yet, or are just passed on.
     static let isTaking = Atomic(false)
     /// Whether a terminal is to be restored. Whoever takes this down restores it.
     private static let isArmed = Atomic(false)
@@ -59,39 +64,47 @@ enum TerminalRestoration {
     static func arm() {
         ring[0] = 0
         received.store(0, ordering: .sequentiallyConsistent)
+        passedOn.store(0, ordering: .sequentiallyConsistent)
         isArmed.store(true, ordering: .sequentiallyConsistent)
         _ = atExit
         for index in 0..<deathNumbers.count {
             var action = sigaction()
-            action.sa_flags = SA_ONSTACK
-            action.__sigaction_handler.sa_handler = { TerminalRestoration.die($0) }
+            action.sa_flags = SA_ONSTACK | SA_SIGINFO
+            action.__sigaction_handler.sa_sigaction = { TerminalRestoration.die($0, $1, $2) }
             sigaction(deaths[index].number, &action, &deaths[index].former)
         }
-        var action = sigaction()
-        action.sa_flags = SA_RESTART
-        action.__sigaction_handler.sa_handler = { _ in
-            let saved = errno
-            var byte: UInt8 = 1
-            _ = write(TerminalRestoration.memory.pointee.bell, &byte, 1)
-            errno = saved
+        for index in 0..<bellNumbers.count {
+            var action = sigaction()
+            action.sa_flags = SA_RESTART
+            action.__sigaction_handler.sa_handler = { number in
+                let saved = errno
+                var byte = UInt8(number)
+                _ = write(TerminalRestoration.memory.pointee.bell, &byte, 1)
+                errno = saved
+            }
+            sigaction(bellNumbers[index], &action, formerBells + index)
         }
-        sigaction(SIGWINCH, &action, formerWindowAction)
     }
 
     /// Takes the handlers back.
     static func disarm() {
         isArmed.store(false, ordering: .sequentiallyConsistent)
-        sigaction(SIGWINCH, formerWindowAction, nil)
+        for index in 0..<bellNumbers.count { sigaction(bellNumbers[index], formerBells + index, nil) }
         for index in 0..<deathNumbers.count { sigaction(deaths[index].number, &deaths[index].former, nil) }
     }
 
-    /// Restores the terminal and lets the signal do what it would have done.
-    private static func die(_ number: Int32) {
+    /// Restores the terminal, lets the former handler report what happened, as Swift's does, and ends the process: that
+    /// handler may return, and without a screen nobody would see that the process goes on.
+    private static func die(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _ context: UnsafeMutableRawPointer?)
+    {
         restore()
         var death = deaths
         while death.pointee.number != number { death += 1 }
-        sigaction(number, &death.pointee.former, nil)
-        // Blocked until this handler has returned to where the fault was.
+        if death.pointee.former.sa_flags & SA_SIGINFO != 0 {
+            death.pointee.former.__sigaction_handler.sa_sigaction?(number, info, context)
+        }
+        signal(number, SIG_DFL)
+        // Blocked until this handler has returned.
         raise(number)
     }
 
@@ -114,13 +127,14 @@ enum TerminalRestoration {
             usleep(1000)
             milliseconds += 1
         }
-        if !memory.pointee.passesOn { writeMessages(lines: .max) }
+        guard writeMessages(lines: .max) else { return }
         // What was written last may not have been read yet: the reason of the end, often.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { buffer in
             while true {
                 let count = read(memory.pointee.pipe, buffer.baseAddress, buffer.count)
-                guard count > 0 else { return }
-                _ = write(memory.pointee.savedMessages, buffer.baseAddress, count)
+                guard count > 0, let start = buffer.baseAddress,
+                    put(UnsafePointer(start), count, within: patience) == count
+                else { return }
             }
         }
     }
@@ -131,8 +145,13 @@ enum TerminalRestoration {
         _ = tcsetattr(memory.pointee.input, TCSANOW, &memory.pointee.settings)
     }
 
-    /// Writes the last lines of ``ring`` to where the messages went before.
-    static func writeMessages(lines: Int) {
+    /// How many milliseconds a writer waits for whoever reads the messages, before what is left is given up.
+    static let patience: Int32 = 1000
+
+    /// Writes the last lines of ``ring`` to where the messages went before, or all that were not passed on yet, and
+    /// reports whether they were taken.
+    static func writeMessages(lines: Int) -> Bool {
+        if memory.pointee.passesOn { return passOn(within: patience) }
         let end = received.load(ordering: .acquiring)
         var start = end
         var count = 0
@@ -143,11 +162,39 @@ enum TerminalRestoration {
             }
             start -= 1
         }
+        passedOn.store(start, ordering: .releasing)
+        return passOn(within: patience)
+    }
+
+    /// Writes what stands in ``ring`` and was not passed on, and reports whether all was taken.
+    static func passOn(within milliseconds: Int32) -> Bool {
+        let end = received.load(ordering: .acquiring)
+        var start = passedOn.load(ordering: .acquiring)
         while start < end {
             let offset = start & (ringSize - 1)
-            let written = write(memory.pointee.savedMessages, ring + offset, min(end - start, ringSize - offset))
-            guard written > 0 || errno == EINTR else { return }
-            start += max(0, written)
+            let count = min(end - start, ringSize - offset)
+            let written = put(ring + offset, count, within: milliseconds)
+            start += written
+            passedOn.store(start, ordering: .releasing)
+            if written < count { return false }
         }
+        return true
+    }
+
+    /// Writes to where the messages went before as long as it is taken, and returns how many bytes were.
+    private static func put(_ bytes: UnsafePointer<UInt8>, _ count: Int, within milliseconds: Int32) -> Int {
+        var done = 0
+        while done < count {
+            var output = pollfd(fd: memory.pointee.messageOutput, events: Int16(POLLOUT), revents: 0)
+            let isReady = poll(&output, 1, milliseconds)
+            if isReady < 0, errno == EINTR { continue }
+            guard isReady > 0 else { break }
+            // A pipe that can be written to takes as many at once. One that nobody reads any more takes all.
+            let written = write(memory.pointee.messageOutput, bytes + done, min(count - done, Int(PIPE_BUF)))
+            if written < 0, errno == EINTR || (errno == EAGAIN && milliseconds > 0) { continue }
+            guard written > 0 else { return errno == EAGAIN ? done : count }
+            done += written
+        }
+        return done
     }
 }

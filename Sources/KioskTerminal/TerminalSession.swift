@@ -6,8 +6,8 @@ import Synchronization
 /// A screen in the terminal of this process: its input, its output, and what would disturb it.
 ///
 /// While a session is open, the terminal shows its alternate screen without a cursor, keys come one by one without an
-/// echo, and control-C still interrupts. What is written to standard error, by C libraries too, is handed over line by
-/// line; where standard error is no terminal it also goes on to where it went before.
+/// echo, and control-C still interrupts. What is written to standard error, by C libraries too, does not disturb the
+/// screen: where standard error is a terminal it is kept until the end, else it goes on to where it went before.
 ///
 /// ``close()`` restores the terminal. It is restored too by `exit(3)`, and before the process dies of `SIGSEGV`, `SIGBUS`,
 /// `SIGILL`, `SIGTRAP`, `SIGABRT`, `SIGFPE` or `SIGQUIT`. For `SIGINT`, `SIGTERM` and `SIGHUP` a program closes the session
@@ -30,15 +30,13 @@ public final class TerminalSession: Sendable {
         var messages = STDERR_FILENO
     }
 
-    /// The lines of standard error that ``close()`` repeats at most.
+    /// The lines of standard error that ``close()`` repeats at most, of the last 16 KiB.
     public static let repeatedLines = 50
 
     /// How long ``close()`` waits for a terminal that takes nothing.
     private static let patience = Duration.seconds(1)
     /// How long an escape waits for the rest of a sequence.
     private static let escapeMilliseconds: Int32 = 50
-    /// Bytes of a message without a line feed after which it is handed over.
-    private static let longestLine = 4096
 
     /// The colours that the terminal shows.
     public let colors: TerminalColors
@@ -51,8 +49,8 @@ public final class TerminalSession: Sendable {
         /// The newest frame.
         var frame: TerminalCanvas?
         var isDrawn = true
-        /// Whether the terminal shows something else than was last written to it.
-        var isSpoiled = false
+        /// Whether the terminal shows something else than was last written to it, and whether it has left the screen.
+        var isSpoiled = false, isLeft = false
         /// When to give the terminal up, once the session is being closed.
         var end: ContinuousClock.Instant?
         /// Whether standard error is as it was, so that this process writes nothing more into the pipe.
@@ -61,7 +59,6 @@ public final class TerminalSession: Sendable {
 
     private let state: Mutex<State>
     private let continuation: AsyncStream<Event>.Continuation
-    private let received: @Sendable (String) -> Void
     private let memory: TerminalRestoration.Memory
     /// Wakes the thread that writes.
     private let frames: WakePipe
@@ -81,23 +78,15 @@ public final class TerminalSession: Sendable {
 
     /// Opens a session on standard input, output and error.
     ///
-    /// - Parameters:
-    ///   - environment: the environment by which colours are chosen.
-    ///   - messages: is called for each line written to standard error, one at a time, on a thread of the session, which
-    ///     it must not hold up.
+    /// - Parameter environment: the environment by which colours are chosen.
     /// - Throws: ``TerminalError``: input or output is no terminal, a session is open, or the system refuses.
     public convenience init(
-        environment: [String: String] = ProcessInfo.processInfo.environment,
-        messages: @escaping @Sendable (String) -> Void
+        environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(TerminalError) {
-        try self.init(on: Descriptors(), environment: environment, messages: messages)
+        try self.init(on: Descriptors(), environment: environment)
     }
 
-    init(
-        on descriptors: Descriptors,
-        environment: [String: String],
-        messages: @escaping @Sendable (String) -> Void
-    ) throws(TerminalError) {
+    init(on descriptors: Descriptors, environment: [String: String]) throws(TerminalError) {
         guard isatty(descriptors.input) == 1, isatty(descriptors.output) == 1 else {
             throw TerminalError(.notATerminal, attempting: "show a screen on standard input and output")
         }
@@ -138,6 +127,11 @@ public final class TerminalSession: Sendable {
         memory.savedMessages = try check(fcntl(descriptors.messages, F_DUPFD_CLOEXEC, 3), "keep standard error")
         opened.append(memory.savedMessages)
         memory.passesOn = isatty(descriptors.messages) == 0
+        memory.messageOutput = memory.savedMessages
+        if !memory.passesOn {
+            memory.messageOutput = try check(Self.openAgain(descriptors.messages), "open the terminal of standard error")
+            opened.append(memory.messageOutput)
+        }
         let redirected = try makePipe()
         memory.pipe = redirected.read
         let bell = try makePipe()
@@ -164,7 +158,6 @@ public final class TerminalSession: Sendable {
         self.memory = memory
         self.bell = bell.read
         self.frames = frames
-        received = messages
         colors = TerminalColors(environment: environment)
         state = Mutex(State(size: Self.size(of: memory.output)))
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
@@ -208,11 +201,12 @@ public final class TerminalSession: Sendable {
         let hasRead = reading.wait(timeout: .now() + 2) == .success
         TerminalRestoration.restoreSettings()
         TerminalRestoration.disarm()
-        if !memory.passesOn { TerminalRestoration.writeMessages(lines: Self.repeatedLines) }
+        if !memory.passesOn { _ = TerminalRestoration.writeMessages(lines: Self.repeatedLines) }
         // A thread that still runs keeps its descriptors.
         if hasWritten { Glibc.close(memory.output) }
         if hasRead { for descriptor in [memory.pipe, memory.bell, bell] { Glibc.close(descriptor) } }
         Glibc.close(memory.savedMessages)
+        if !memory.passesOn { Glibc.close(memory.messageOutput) }
         Self.isOpen.withLock { $0 = false }
     }
 
@@ -233,13 +227,14 @@ public final class TerminalSession: Sendable {
         return fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
     }
 
-    /// No lines and no echo; interrupting stays, suspending does not, and no key stops the output.
+    /// No lines and no echo; interrupting stays, suspending and quitting do not, and no key stops the output.
     private static func keysOneByOne(_ settings: termios) -> termios {
         var settings = settings
         settings.c_lflag &= ~tcflag_t(ICANON | ECHO | ECHONL | IEXTEN)
         settings.c_iflag &= ~tcflag_t(IXON | IXOFF)
         withUnsafeMutableBytes(of: &settings.c_cc) { keys in
             keys[Int(VSUSP)] = 0
+            keys[Int(VQUIT)] = 0
             keys[Int(VMIN)] = 1
             keys[Int(VTIME)] = 0
         }
@@ -257,14 +252,18 @@ public final class TerminalSession: Sendable {
     // MARK: The thread that writes
 
     private func write() {
-        var isThere = send(Array("\u{1B}[?1049h\u{1B}[?7l\u{1B}[?25l".utf8))
+        let entering = Array("\u{1B}[?1049h\u{1B}[?7l\u{1B}[?25l".utf8)
+        var isThere = send(entering)
         var shown: TerminalCanvas?
         while true {
-            let (frame, isSpoiled, isEnding) = state.withLock { state in
-                defer { (state.isDrawn, state.isSpoiled) = (true, state.isSpoiled && state.isDrawn) }
-                return (state.isDrawn ? nil : state.frame, state.isSpoiled, state.end != nil)
+            let (frame, isSpoiled, isLeft, isEnding) = state.withLock { state in
+                defer {
+                    (state.isDrawn, state.isSpoiled, state.isLeft) = (true, state.isSpoiled && state.isDrawn, false)
+                }
+                return (state.isDrawn ? nil : state.frame, state.isSpoiled, state.isLeft, state.end != nil)
             }
             if isEnding { break }
+            if isLeft { isThere = isThere && send(entering) }
             guard let frame else {
                 _ = frames.wait(for: -1, 0, until: nil)
                 continue
@@ -307,9 +306,11 @@ public final class TerminalSession: Sendable {
     private func read() {
         var input = memory.input
         var parser = TerminalKeyParser()
-        var line: [UInt8] = []
+        var isPassedOn = true
         while !state.withLock(\.isOver) {
             var watched = [input, memory.pipe, bell].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            // Whoever reads no messages holds up those who write them, as without a screen, but not the screen.
+            if !isPassedOn { watched[1] = pollfd(fd: memory.messageOutput, events: Int16(POLLOUT), revents: 0) }
             let count = poll(&watched, 3, parser.isWaiting ? Self.escapeMilliseconds : -1)
             if count == 0 { handle(parser.timeOut()) }
             guard count > 0 else { continue }
@@ -321,14 +322,15 @@ public final class TerminalSession: Sendable {
                     continuation.finish()
                 }
             }
-            if watched[1].revents != 0 { takeMessages(&line) }
+            if watched[1].revents != 0 { isPassedOn = takeMessages() }
             if watched[2].revents != 0 {
-                while take(bell)?.isEmpty == false {}
+                while let numbers = take(bell), !numbers.isEmpty {
+                    if numbers.contains(UInt8(SIGCONT)) { takeBack() }
+                }
                 takeSize()
             }
         }
-        takeMessages(&line)
-        if !line.isEmpty { received(String(decoding: line, as: UTF8.self)) }
+        _ = takeMessages(within: TerminalRestoration.patience)
         continuation.finish()
         reading.signal()
     }
@@ -343,12 +345,27 @@ public final class TerminalSession: Sendable {
 
     private func handle(_ keys: [TerminalKey]) {
         for key in keys {
-            if key == .redraw {
-                state.withLock { ($0.isSpoiled, $0.isDrawn) = (true, $0.frame == nil) }
-                frames.ring()
-            }
+            if key == .redraw { drawAnew() }
             continuation.yield(.key(key))
         }
+    }
+
+    private func drawAnew(afterLeaving isLeft: Bool = false) {
+        state.withLock {
+            ($0.isSpoiled, $0.isDrawn) = (true, $0.frame == nil)
+            if isLeft { $0.isLeft = true }
+        }
+        frames.ring()
+    }
+
+    /// Takes the terminal again after this process was stopped: a shell has used it meanwhile.
+    private func takeBack() {
+        // In the background it is somebody else's.
+        let owner = tcgetpgrp(memory.input)
+        guard owner < 0 || owner == getpgrp() else { return }
+        var settings = Self.keysOneByOne(memory.settings)
+        tcsetattr(memory.input, TCSANOW, &settings)
+        drawAnew(afterLeaving: true)
     }
 
     private func takeSize() {
@@ -363,26 +380,20 @@ public final class TerminalSession: Sendable {
         if isNew { continuation.yield(.resized(size)) }
     }
 
-    /// Reads what came on standard error, into the ring, where a signal handler finds it.
-    private func takeMessages(_ line: inout [UInt8]) {
+    /// Reads what came on standard error, into the ring, where a signal handler finds it, and passes it on where that is
+    /// to be. Reports whether all could be passed on in that time.
+    private func takeMessages(within milliseconds: Int32 = 0) -> Bool {
         let (ring, size) = (TerminalRestoration.ring, TerminalRestoration.ringSize)
         defer { TerminalRestoration.isTaking.store(false, ordering: .releasing) }
         while true {
             TerminalRestoration.isTaking.store(true, ordering: .sequentiallyConsistent)
+            if memory.passesOn, !TerminalRestoration.passOn(within: milliseconds) { return false }
             let total = TerminalRestoration.received.load(ordering: .relaxed)
             let start = total & (size - 1)
             let count = Glibc.read(memory.pipe, ring + start, size - start)
-            guard count > 0 else { return }
+            guard count > 0 else { return true }
             TerminalRestoration.received.store(total + count, ordering: .releasing)
-            let bytes = UnsafeBufferPointer(start: ring + start, count: count)
-            if memory.passesOn { _ = Glibc.write(memory.savedMessages, bytes.baseAddress, count) }
             TerminalRestoration.isTaking.store(false, ordering: .releasing)
-            for byte in bytes {
-                if byte != 0x0A { line.append(byte) }
-                guard byte == 0x0A || line.count >= Self.longestLine else { continue }
-                received(String(decoding: line, as: UTF8.self))
-                line.removeAll(keepingCapacity: true)
-            }
         }
     }
 }

@@ -3,7 +3,7 @@ public import KioskKit
 /// The visitor's screen as a `VisitorPresenter` drives it, in the terminal of a session.
 ///
 /// ```swift
-/// let session = try TerminalSession { line in log(line) }
+/// let session = try TerminalSession()
 /// let view = TerminalVisitorView(session)
 /// let screen = Screen(VisitorPresenter(model, theme: theme), view: view, shownAs: view)
 /// screen.appear()

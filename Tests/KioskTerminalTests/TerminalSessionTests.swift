@@ -26,8 +26,7 @@ struct TerminalSessionTests {
         let before = terminal.settings
         let messages = dup(terminal.slave)
         defer { close(messages) }
-        let lines = Shared<[String]>([])
-        let session = try terminal.session(messagesTo: messages) { line in lines.withLock { $0.append(line) } }
+        let session = try terminal.session(messagesTo: messages)
         #expect(terminal.settings != before)
         #expect(session.size == .init(columns: 40, rows: 8))
         session.draw(frame("Hello"))
@@ -38,11 +37,9 @@ struct TerminalSessionTests {
 
         for number in 1...60 { put("message \(number)\n", on: messages) }
         put("a last one", on: messages)
-        try await until("the messages") { lines.withLock { $0.count } == 60 }
         #expect(!terminal.text.contains("message"))
         session.close()
         session.close()
-        #expect(lines.withLock { $0.last } == "a last one")
         #expect(terminal.settings == before)
         let end = terminal.text.split(separator: Self.leaving, omittingEmptySubsequences: false)
         #expect(end.count == 2)
@@ -57,16 +54,73 @@ struct TerminalSessionTests {
     func passingOn() async throws {
         let terminal = try PseudoTerminal()
         let log = Pipe()
-        let lines = Shared<[String]>([])
         let messages = log.fileHandleForWriting.fileDescriptor
-        let session = try terminal.session(messagesTo: messages) { line in lines.withLock { $0.append(line) } }
+        let session = try terminal.session(messagesTo: messages)
         put("one\ntwo\n" + String(repeating: "x", count: 5000) + "\n", on: messages)
-        try await until("the messages") { lines.withLock { $0.count } == 4 }
         session.close()
         try log.fileHandleForWriting.close()
         let text = String(decoding: try log.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         #expect(text == "one\ntwo\n" + String(repeating: "x", count: 5000) + "\n")
-        #expect(lines.withLock { $0.map(\.count) } == [3, 3, 4096, 904])
+    }
+
+    @Test("standard error that nobody reads keeps neither keys nor the end waiting, and loses nothing that is read later")
+    func unreadMessages() async throws {
+        let terminal = try PseudoTerminal()
+        let log = Pipe()
+        let messages = log.fileHandleForWriting.fileDescriptor
+        let session = try terminal.session(messagesTo: messages)
+        let seen = Shared<[TerminalSession.Event]>([])
+        let reading = Task {
+            for await event in session.events { seen.withLock { $0.append(event) } }
+        }
+        // More than the pipe of the test takes, and less than it and the one of the session.
+        let lines = (0..<1600).map { "message \($0) " + String(repeating: ".", count: 50) + "\n" }.joined()
+        put(lines, on: messages)
+        session.draw(frame("Hello"))
+        terminal.type("k")
+        try await until("the key") { seen.withLock { $0.contains(.key(.character("k"))) } }
+        terminal.type("\u{0C}")
+        try await until("the second frame") { terminal.text.split(separator: "^[2J").count == 3 }
+        let (handle, all) = (log.fileHandleForReading, Shared<Data?>(nil))
+        // A thread of its own: closing blocks one of the few that tasks have.
+        Thread.detachNewThread {
+            let data = (try? handle.readToEnd()) ?? Data()
+            all.withLock { $0 = data }
+        }
+        session.close()
+        try log.fileHandleForWriting.close()
+        try await until("the end") { all.withLock { $0 != nil } }
+        #expect(all.withLock { String(decoding: $0 ?? Data(), as: UTF8.self) } == lines)
+        await reading.value
+
+        // Now nobody reads it until the end.
+        let unread = Pipe()
+        let other = try terminal.session(messagesTo: unread.fileHandleForWriting.fileDescriptor)
+        put(lines, on: unread.fileHandleForWriting.fileDescriptor)
+        #expect(ContinuousClock().measure { other.close() } < .seconds(10))
+        let text = String(decoding: unread.fileHandleForReading.availableData, as: UTF8.self)
+        #expect(!text.isEmpty && lines.hasPrefix(text))
+    }
+
+    @Test("control-backslash is a key like others, and what was stopped draws anew when it goes on")
+    func goingOn() async throws {
+        let terminal = try PseudoTerminal()
+        let session = try terminal.session()
+        let own = terminal.settings
+        session.draw(frame("Hello"))
+        try await until("the frame") { terminal.text.contains("Hello") }
+        terminal.type("\u{1C}")
+        // What a shell does with the terminal of a program that was stopped.
+        var settings = termios()
+        tcgetattr(terminal.slave, &settings)
+        settings.c_lflag |= tcflag_t(ICANON | ECHO)
+        tcsetattr(terminal.slave, TCSANOW, &settings)
+        #expect(terminal.settings != own)
+        kill(getpid(), SIGCONT)
+        try await until("the screen again") { terminal.text.split(separator: "^[?1049h").count == 2 }
+        try await until("the second frame") { terminal.text.split(separator: "^[2J").count == 3 }
+        #expect(terminal.settings == own)
+        session.close()
     }
 
     @Test("keys and sizes come as events, control-L draws anew, and closing ends them")
@@ -150,7 +204,7 @@ struct TerminalSessionTests {
                     messages: terminal.slave
                 ),
                 environment: [:]
-            ) { _ in }
+            )
         }
         let before = ProcessFigures.descriptors
         for _ in 0..<3 {
@@ -185,6 +239,45 @@ struct TerminalSessionTests {
         check(terminal, before)
     }
 
+    @Test("a process dies though a handler of before lets it live", arguments: [SIGSEGV, SIGQUIT])
+    func surviving(_ number: Int32) async throws {
+        let terminal = try PseudoTerminal()
+        let before = terminal.settings
+        async let typing: Void = answer(terminal)
+        await #expect(processExitsWith: .signal(number)) { [path = terminal.path as String, number] in
+            var action = sigaction()
+            action.sa_flags = SA_SIGINFO
+            action.__sigaction_handler.sa_sigaction = { _, _, _ in _ = write(STDERR_FILENO, "seen\n", 5) }
+            sigaction(number, &action, nil)
+            try await openSession(on: path)
+            kill(getpid(), number)
+            try await Task.sleep(for: .seconds(60))
+        }
+        try await typing
+        check(terminal, before)
+    }
+
+    @Test("a process dies though nobody reads its terminal and its messages")
+    func unreadDeath() async throws {
+        let terminal = try PseudoTerminal()
+        let before = terminal.settings
+        async let typing: Void = answer(terminal)
+        let clock = ContinuousClock.now
+        await #expect(processExitsWith: .signal(SIGABRT)) { [path = terminal.path as String] in
+            let log = Pipe()
+            let messages = log.fileHandleForWriting.fileDescriptor
+            try await openSession(on: path, messagesTo: messages)
+            for _ in 0..<100 {
+                let line = String(repeating: "x", count: 1000)
+                _ = write(messages, line, 1000)
+            }
+            abort()
+        }
+        try await typing
+        #expect(ContinuousClock.now - clock < .seconds(60))
+        #expect(terminal.settings == before)
+    }
+
     @Test("a program that exits leaves the terminal as it was")
     func exiting() async throws {
         let terminal = try PseudoTerminal()
@@ -212,13 +305,13 @@ struct TerminalSessionTests {
 }
 
 /// Opens a session on the terminal, in a process of its own, waits for a key, and writes to its standard error.
-private func openSession(on path: String) async throws {
+private func openSession(on path: String, messagesTo descriptor: Int32? = nil) async throws {
     let terminal = open(path, O_RDWR | O_NOCTTY)
-    let messages = dup(terminal)
+    let messages = descriptor ?? dup(terminal)
     let session = try TerminalSession(
         on: .init(input: terminal, output: terminal, messages: messages),
         environment: ["TERM": "xterm"]
-    ) { _ in }
+    )
     var canvas = TerminalCanvas(size: session.size)
     canvas.draw("Hello", column: 0, row: 0, style: .init())
     session.draw(canvas)

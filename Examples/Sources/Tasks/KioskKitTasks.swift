@@ -68,7 +68,7 @@ func followLatest(of club: Club, in table: any MemberTable) async throws {
 
 @MainActor
 func showInTerminal(_ model: KioskModel, theme: Theme) async throws {
-    let session = try TerminalSession { _ in }
+    let session = try TerminalSession()
     defer { session.close() }
     let view = TerminalVisitorView(session)
     let screen = Screen(VisitorPresenter(model, theme: theme), view: view, shownAs: view)

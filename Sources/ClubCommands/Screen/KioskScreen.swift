@@ -86,7 +86,7 @@ struct KioskScreen {
 extension TerminalSession {
     /// A session that a second signal ends in good order too.
     static func ofTool() throws -> TerminalSession {
-        let session = try TerminalSession { _ in }
+        let session = try TerminalSession()
         Interruption.lastAct.withLock { $0 = restoreNow }
         return session
     }

@@ -65,14 +65,10 @@ final class PseudoTerminal: Sendable {
     }
 
     /// Opens a session on it.
-    func session(
-        messagesTo descriptor: Int32? = nil,
-        _ received: @escaping @Sendable (String) -> Void = { _ in }
-    ) throws -> TerminalSession {
+    func session(messagesTo descriptor: Int32? = nil) throws -> TerminalSession {
         try TerminalSession(
             on: .init(input: slave, output: slave, messages: descriptor ?? dup(slave)),
-            environment: ["TERM": "xterm", "NO_COLOR": "1"],
-            messages: received
+            environment: ["TERM": "xterm", "NO_COLOR": "1"]
         )
     }
 }
