@@ -95,8 +95,11 @@ enum TerminalRestoration {
 
     /// Restores the terminal, lets the former handler report what happened, as Swift's does, and ends the process: that
     /// handler may return, and without a screen nobody would see that the process goes on.
-    private static func die(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _ context: UnsafeMutableRawPointer?)
-    {
+    private static func die(
+        _ number: Int32,
+        _ info: UnsafeMutablePointer<siginfo_t>?,
+        _ context: UnsafeMutableRawPointer?
+    ) {
         restore()
         var death = deaths
         while death.pointee.number != number { death += 1 }

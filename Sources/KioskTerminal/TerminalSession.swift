@@ -129,7 +129,7 @@ public final class TerminalSession: Sendable {
         memory.passesOn = isatty(descriptors.messages) == 0
         memory.messageOutput = memory.savedMessages
         if !memory.passesOn {
-            memory.messageOutput = try check(Self.openAgain(descriptors.messages), "open the terminal of standard error")
+            memory.messageOutput = try check(Self.openAgain(descriptors.messages), "open the messages' terminal")
             opened.append(memory.messageOutput)
         }
         let redirected = try makePipe()

@@ -342,6 +342,10 @@ struct Situation: Sendable {
 
     private static let club: [Situation] = [
         Situation("club.database", "no club yet", .note, "no club yet") { unlink($0.root + MachineTree.club) },
+        Situation("club.database", "a link to itself", .broken, "leads nowhere") {
+            unlink($0.root + MachineTree.club)
+            try $0.link(MachineTree.club, to: "club.sqlite")
+        },
         Situation("club.database", "a folder that this user may not write", .broken, "may not create") {
             unlink($0.root + MachineTree.club)
             try $0.folder("/var/lib/clubkit", mode: 0o555)
@@ -384,6 +388,11 @@ struct Situation: Sendable {
         Situation("club.backup", "a snapshot of twenty days ago", .warning, "20 days old") {
             let folder = $0.root + MachineTree.club + ".snapshots/"
             rename(folder + "club-20260921T120000Z.sqlite", folder + "club-20260901T120000Z.sqlite")
+        },
+        Situation("club.backup", "a file in place of the folder", .broken, "is no folder") {
+            let folder = $0.root + MachineTree.club + ".snapshots"
+            try FileManager.default.removeItem(atPath: folder)
+            mkfifo(folder, 0o600)
         },
         Situation("club.backup", "a club of three days without a snapshot", .warning, "no snapshot") {
             $0.now = Date(timeIntervalSinceNow: 3 * 86_400)

@@ -155,6 +155,12 @@ struct DoctorToolTests {
         #expect(lines.contains("Now: The kernel does not suspend the reader."))
         #expect(outcome.messages.contains("add --yes"))
         #expect(outcome.messages.contains("There is nothing to undo"))
+        // A step that cannot be taken, as what undoes it cannot be kept.
+        let failing = try await onBus(
+            "export XDG_STATE_HOME=/dev/null/state; doctor --only usb.power --fix --yes; echo \"status $?\"; \(power)"
+        )
+        #expect(failing.output.contains("Not done: echo on"))
+        #expect(failing.output.hasSuffix("status 1\nauto\n"))
     }
 
     @Test("[umockdev] --fix asks at a terminal, where colours are shown")
@@ -190,6 +196,17 @@ struct DoctorToolTests {
         let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
         #expect(mode == 0o600)
         #expect(try await Tool.readerctl.run("doctor", "--report", file, "--only", "clock").status == 74)
+        #expect(try await Tool.readerctl.run("doctor", "--report", "-").status == 64)
+        let onFull = try await scene(
+            """
+            mount -t tmpfs -o size=4k tmpfs /mnt
+            head -c 4096 /dev/zero >/mnt/full
+            '\(Tool.readerctl.path)' doctor --only clock --report /mnt/report || true
+            ls /mnt >&2
+            """
+        )
+        #expect(onFull.outcome.messages.contains("No space left on device"))
+        #expect(onFull.outcome.messages.contains("\nfull\n"))
     }
 
     // MARK: - The tool

@@ -18,55 +18,51 @@ private final class RecordingView: VisitorView {
 }
 
 @Suite struct SceneQueueTests {
-    private static func scene(_ title: String) -> VisitorScene {
-        VisitorScene(kind: .visit, tone: .success, clubName: "Club", title: title, language: .english)
-    }
-
     @Test("A scene alone has its time; while others wait, each is shown for a shorter one")
     func times() {
         var queue = SceneQueue()
         let start = ContinuousClock.now
-        func title(after seconds: Double) -> String? {
+        func content(after seconds: Double) -> SceneQueue.Content? {
             queue.advance(to: start + .seconds(seconds))
-            return queue.scene?.title
+            return queue.current
         }
         #expect(queue.end == nil)
-        queue.add(Self.scene("A"), for: .seconds(4), at: start)
-        #expect(title(after: 3.9) == "A" && queue.end == start + .seconds(4))
-        #expect(title(after: 4) == nil)
-        queue.add(Self.scene("B"), for: .seconds(4), at: start + .seconds(10))
-        queue.add(Self.scene("C"), for: .seconds(4), at: start + .seconds(10.2))
-        #expect(title(after: 11.4) == "B")
-        #expect(title(after: 11.5) == "C")
-        #expect(title(after: 15.4) == "C")
+        queue.add(.announcement("A"), for: .seconds(4), at: start)
+        #expect(content(after: 3.9) == .announcement("A") && queue.end == start + .seconds(4))
+        #expect(content(after: 4) == nil)
+        queue.add(.announcement("B"), for: .seconds(4), at: start + .seconds(10))
+        queue.add(.announcement("C"), for: .seconds(4), at: start + .seconds(10.2))
+        #expect(content(after: 11.4) == .announcement("B"))
+        #expect(content(after: 11.5) == .announcement("C"))
+        #expect(content(after: 15.4) == .announcement("C"))
         // One that comes when the shown one has had its short time is shown at once.
-        queue.add(Self.scene("D"), for: .seconds(4), at: start + .seconds(15.45))
-        #expect(title(after: 15.45) == "D")
+        queue.add(.announcement("D"), for: .seconds(4), at: start + .seconds(15.45))
+        #expect(content(after: 15.45) == .announcement("D"))
     }
 
     @Test("Many that come together are each shown, each for 0.3 s at least, but no more than fifty wait")
     func many() {
         var queue = SceneQueue()
         var now = ContinuousClock.now
-        for number in 0..<60 { queue.add(Self.scene("\(number)"), for: .seconds(4), at: now) }
-        var shown: [String] = []
-        while let scene = queue.scene {
-            shown.append(scene.title)
+        for number in 0..<60 { queue.add(.announcement("\(number)"), for: .seconds(4), at: now) }
+        var shown: [SceneQueue.Content] = []
+        while let content = queue.current {
+            shown.append(content)
             let end = queue.end ?? now
             #expect(now.duration(to: end) >= .milliseconds(300))
             now = end
             queue.advance(to: now)
         }
-        #expect(shown == ["0"] + (10..<60).map(String.init))
+        #expect(shown == ([0] + (10..<60)).map { .announcement("\($0)") })
     }
 
     @Test("After a pause of the process, what waited is still shown")
     func late() {
         var queue = SceneQueue()
         let start = ContinuousClock.now
-        for title in ["A", "B"] { queue.add(Self.scene(title), for: .seconds(4), at: start) }
+        for title in ["A", "B"] { queue.add(.announcement(title), for: .seconds(4), at: start) }
         queue.advance(to: start + .seconds(60))
-        #expect(queue.scene?.title == "B" && queue.end == start + .seconds(64))
+        #expect(queue.current == .announcement("B") && queue.end == start + .seconds(64))
     }
 }
 
@@ -137,7 +133,7 @@ private final class RecordingView: VisitorView {
     @Test("A name that is markup, control or turned round stays what it is: a name")
     func hostileNames() {
         let scene = scenes.answer(to: tap(.visit, name: "A\u{1B}[2J\u{202E}nn\n"))
-        #expect(!scene.title.unicodeScalars.contains { $0.value == 0x1B || $0.value == 0x202E || $0.value == 0x0A })
+        #expect(scene.title == "Welcome, A [2Jnn")
     }
 
     @Test("Rows of the list show a name only where they may")
@@ -192,6 +188,10 @@ private final class RecordingView: VisitorView {
         #expect(view.scenes.last?.language == .german && view.rows.map(\.text) == ["Mitglied"])
         model.announce("We close at eight.")
         #expect(view.scenes.last?.lines == ["We close at eight."])
+        // While it is shown.
+        theme.language = .english
+        presenter.theme = theme
+        #expect(view.scenes.last?.language == .english && view.scenes.last?.lines == ["We close at eight."])
         screen.destroy()
         let count = view.scenes.count
         model.note(recorded: receipt("Bea"))

@@ -63,7 +63,7 @@ struct TerminalSessionTests {
         #expect(text == "one\ntwo\n" + String(repeating: "x", count: 5000) + "\n")
     }
 
-    @Test("standard error that nobody reads keeps neither keys nor the end waiting, and loses nothing that is read later")
+    @Test("standard error that nobody reads holds up neither keys nor the end, and nothing of it is lost")
     func unreadMessages() async throws {
         let terminal = try PseudoTerminal()
         let log = Pipe()

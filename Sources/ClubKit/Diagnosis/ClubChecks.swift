@@ -45,6 +45,15 @@ extension Diagnosis {
                         remedy: [.command("sudo chown \(machine.user.name) \(folder.shellQuoted)")]
                     )
                 }
+                if let target = machine.link(path) {
+                    return .broken(
+                        "The club's database is a link that leads nowhere: to \(target).",
+                        remedy: [
+                            .instruction("Remove the link, or make what it leads to, such as by mounting a disk."),
+                            .command("ls -l \(path.shellQuoted)"),
+                        ]
+                    )
+                }
                 return .note("There is no club yet at \(path): the kiosk creates it with the first start.")
             }
             let mode = String(status.st_mode & 0o7777, radix: 8)
@@ -211,7 +220,14 @@ extension Diagnosis {
             guard let status = machine.status(path), status.st_size > 0 else {
                 return .cannotTell("There is no club yet.")
             }
-            let url = folder.map { URL(fileURLWithPath: machine.root + $0, isDirectory: true) }
+            let folder = folder ?? SnapshotFolder(ofDatabase: path).url.path
+            if let status = machine.status(folder), status.st_mode & S_IFMT != S_IFDIR {
+                return .broken(
+                    "No snapshot can be kept: \(folder) is no folder.",
+                    remedy: [.command("ls -ld \(folder.shellQuoted)")]
+                )
+            }
+            let url = URL(fileURLWithPath: machine.root + folder, isDirectory: true)
             let snapshots = SnapshotFolder(ofDatabase: machine.root + path, in: url).snapshots(now: machine.now)
                 .filter { $0.madeAt <= machine.now }
             let remedy = [
@@ -352,7 +368,7 @@ extension Diagnosis {
             let remedy = [Remedy.command("sudo \(command) \(service)")]
             return .broken("The kiosk's service cannot be started: it is \(load).", remedy: remedy)
         }
-        let log = machine.run("journalctl", ["-u", service, "-b", "-n", "3", "-o", "cat", "--no-pager", "-q"])
+        let log = machine.run("journalctl", ["-u", service, "-b", "-n", "3", "-o", "short-iso", "--no-pager", "-q"])
         let evidence =
             properties.keys.sorted().map { "\($0) is \(properties[$0] ?? "")" }
             + (log?.output.split(separator: "\n").map { "log: \($0)" } ?? [])

@@ -24,7 +24,7 @@ public final class VisitorPresenter: ScreenPresenter {
     /// The view.
     public weak var view: (any VisitorView)?
 
-    /// How the screen looks and speaks; a change is shown at once, but for answers that are shown or wait.
+    /// How the screen looks and speaks. A change is shown at once; what is shown already keeps its time.
     public var theme: Theme {
         didSet {
             scenes = VisitorScenes(theme, in: timeZone)
@@ -106,13 +106,13 @@ public final class VisitorPresenter: ScreenPresenter {
         case .tap(let tap):
             reading = reading.filter { $0.name != tap.receipt.reader }
             let shown = min(theme.greetingSeconds, theme.privacySeconds)
-            queue.add(scenes.answer(to: tap), for: .seconds(shown), at: now)
+            queue.add(.tap(tap), for: .seconds(shown), at: now)
             var new = ShownTap(receipt: tap.receipt, until: now + .seconds(theme.privacySeconds))
             new.row = row(new)
             recent = [new] + recent.prefix(Self.keptTaps - 1)
             taps.update(to: recent.map(\.row))
         case .announcement(let message):
-            queue.add(scenes.announcement(message), for: .seconds(theme.greetingSeconds * 2), at: now)
+            queue.add(.announcement(message), for: .seconds(theme.greetingSeconds * 2), at: now)
         }
         render()
     }
@@ -137,7 +137,12 @@ public final class VisitorPresenter: ScreenPresenter {
         let now = ContinuousClock.now
         queue.advance(to: now)
         hideNames(at: now)
-        let scene = queue.scene ?? (reading.isEmpty ? scenes.rest(model.status) : scenes.reading())
+        let scene =
+            switch queue.current {
+            case .tap(let tap): scenes.answer(to: tap)
+            case .announcement(let message): scenes.announcement(message)
+            case nil: reading.isEmpty ? scenes.rest(model.status) : scenes.reading()
+            }
         view?.show(scene, taps: taps.items, theme: theme)
         timer?.cancel()
         let privacy = showsNames ? nil : recent.lazy.map(\.until).filter { $0 > now }.min()
@@ -149,16 +154,21 @@ public final class VisitorPresenter: ScreenPresenter {
     }
 }
 
-/// Scenes that are shown one after the other: each for its time, or for less while others wait. It knows no clock.
+/// What is shown one after the other: each for its time, or for less while others wait. It knows no clock.
 struct SceneQueue {
-    /// How long a scene is shown at least, however many wait; and with one that waits.
+    enum Content: Hashable {
+        case tap(RecordedTap)
+        case announcement(String)
+    }
+
+    /// How long each is shown at least, however many wait; and with one that waits.
     static let shortest = Duration.milliseconds(300), short = Duration.milliseconds(1500)
 
-    /// How many scenes wait at most; of more, the oldest is dropped, since whom it answers has gone on long ago.
+    /// How many wait at most; of more, the oldest is dropped, since whom it answers has gone on long ago.
     static let longest = 50
 
     private struct Item {
-        var scene: VisitorScene
+        var content: Content
         var duration: Duration
     }
 
@@ -166,7 +176,7 @@ struct SceneQueue {
     private var began = ContinuousClock.now
 
     /// What is shown; `nil` if nothing is to be.
-    var scene: VisitorScene? { items.first?.scene }
+    var current: Content? { items.first?.content }
 
     /// When something else is to be shown.
     var end: ContinuousClock.Instant? { items.first.map { began + time(of: $0) } }
@@ -176,11 +186,11 @@ struct SceneQueue {
         return waiting == 0 ? item.duration : min(item.duration, max(Self.shortest, Self.short / waiting))
     }
 
-    /// Adds a scene behind those that wait.
-    mutating func add(_ scene: VisitorScene, for duration: Duration, at now: ContinuousClock.Instant) {
+    /// Adds one behind those that wait.
+    mutating func add(_ content: Content, for duration: Duration, at now: ContinuousClock.Instant) {
         advance(to: now)
         if items.isEmpty { began = now }
-        items.append(Item(scene: scene, duration: duration))
+        items.append(Item(content: content, duration: duration))
         if items.count > Self.longest + 1 { items.remove(at: 1) }
         advance(to: now)
     }

@@ -12,7 +12,7 @@ struct Doctor: ReportingCommand {
             shows them). Nothing is changed without --fix. Run it as the kiosk's user, or with sudo: then it judges for that \
             user too, and sees more.
 
-            Exit code: 0 if nothing is worse than a warning, else 1.
+            Exit code: 0 if nothing is worse than a warning and each step of --fix or --undo was done, else 1.
 
             JSON: first a line with event "summary": severity (fine, note, cannotTell, warning, broken: the worst), \
             summary, and next (commands) if something is wrong; then for each check a line with event "check": id, \
@@ -89,6 +89,7 @@ struct Doctor: ReportingCommand {
 
     func validate() throws {
         if yes, !fix { throw ValidationError("--yes goes with --fix.") }
+        if report == "-" { throw ValidationError("--report takes the path of a new file.") }
         if [watch, fix, undo, report != nil].count(where: \.self) > 1 {
             throw ValidationError("--watch, --fix, --undo and --report cannot be given together.")
         }
@@ -153,11 +154,16 @@ private struct Examination {
         }
         try output(all: command.all || !command.only.isEmpty).show(report)
         if command.watch { try await follow(report) }
-        if command.fix, try await mend(report) {
-            report = await look()
-            try out.text("\nNow: \(report.summary)")
+        var isWhole = true
+        if command.fix {
+            let outcome = try await mend(report)
+            isWhole = !outcome.isBroken
+            if outcome.isTaken {
+                report = await look()
+                try out.text("\nNow: \(report.summary)")
+            }
         }
-        if report.verdict == .broken { throw ToolExit.failure }
+        if report.verdict == .broken || !isWhole { throw ToolExit.failure }
     }
 
     private func output(all: Bool) -> DoctorOutput {
@@ -182,14 +188,12 @@ private struct Examination {
     private func write(_ report: DiagnosticReport, to file: String) throws {
         let text = SupportReport(report, on: machine, by: "readerctl \(ToolVersion.number)").text
         let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        let isWritten =
-            descriptor >= 0
-            && (try? FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).write(contentsOf: Data(text.utf8)))
-                != nil
-        guard isWritten else {
+        let handle = descriptor < 0 ? nil : FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard let handle, (try? handle.write(contentsOf: Data(text.utf8))) != nil else {
             let reason = String(cString: strerror(errno))
+            if handle != nil { unlink(file) }
             throw ToolFailure(
-                "could not write the report to \(file): \(reason). Name a new file.",
+                "could not write the report to \(file): \(reason). Name a new file where there is room.",
                 exit: ToolExit.inputOutput
             )
         }
@@ -226,18 +230,18 @@ private struct Examination {
 
     // MARK: - Mending
 
-    /// Takes the steps that the person agrees to, and returns whether any was taken.
-    private func mend(_ report: DiagnosticReport) async throws -> Bool {
+    /// Takes the steps that the person agrees to, and returns whether any was taken, and whether one could not be.
+    private func mend(_ report: DiagnosticReport) async throws -> (isTaken: Bool, isBroken: Bool) {
         let results = report.results.filter { result in
             !result.finding.repair.isEmpty
                 && (result.finding.verdict >= .warning || command.only.contains(result.check.id))
         }
         guard !results.isEmpty else {
             out.message("There is nothing that can be mended safely without a person.")
-            return false
+            return (false, false)
         }
         let journal = RepairJournal(machine: machine)
-        var isTaken = false
+        var (isTaken, isBroken) = (false, false)
         for id in results.map(\.check.id) {
             // What was mended before may have changed the same file, or have put this right too.
             guard let result = await look(only: [id]).results.first, !result.finding.repair.isEmpty else { continue }
@@ -250,13 +254,14 @@ private struct Examination {
                     isTaken = true
                     try DoctorOutput.step(step.text, of: id, out)
                 } catch let failure as RepairJournal.Failure {
+                    isBroken = true
                     try DoctorOutput.step(step.text, of: id, out, failure: failure.description)
                     break
                 }
             }
         }
         if isTaken { out.message("'\(machine.isRoot ? "sudo " : "")readerctl doctor --undo' undoes it.") }
-        return isTaken
+        return (isTaken, isBroken)
     }
 
     private func agrees() async throws -> Bool {

@@ -169,7 +169,7 @@ struct Executions {
         isDelivered: Bool,
         _ attempt: String
     ) throws -> ScenarioOutcome {
-        if let former = try db.executions.all(where: "e.execution_id = ?", [id]).first {
+        if let former = try db.executions.one(id) {
             let detail = "the scenario '\(former.scenario)' was charged under that identifier before"
             throw ClubError(.invalidValue, attempting: attempt, detail: detail)
         }
@@ -191,13 +191,7 @@ struct Executions {
         at time: Int64,
         _ attempt: String
     ) throws -> ScenarioExecution {
-        func find() throws -> ScenarioExecution {
-            guard let found = try db.executions.all(where: "e.execution_id = ?", [id]).first else {
-                throw ClubError(.noSuchExecution, attempting: attempt)
-            }
-            return found
-        }
-        let former = try find()
+        guard let former = try db.executions.one(id) else { throw ClubError(.noSuchExecution, attempting: attempt) }
         switch (former.state, state) {
         // Whoever got it at the desk meanwhile has got it.
         case (.delivered, .delivered), (.redeemed, .delivered): return former
@@ -211,7 +205,7 @@ struct Executions {
         default: break
         }
         try settle(id, state, context, at: time)
-        return try find()
+        return try db.executions.one(id) ?? former
     }
 
     /// Reports whether what an execution was charged for was done.
@@ -337,6 +331,8 @@ struct StoredExecutions {
         }
         return counts
     }
+
+    func one(_ id: UUID) throws -> ScenarioExecution? { try all(where: "e.execution_id = ?", [id]).first }
 
     /// Executions in the order in which they were charged.
     ///
