@@ -262,8 +262,7 @@ private final class TestHost: ScreenHost {
 
     @Test("Alerts: the first answer counts, one that is no choice does not, and nobody waits for a host that is gone")
     func alerts() async {
-        var host: TestHost? = TestHost(log)
-        guard let shown = host else { return }
+        let shown = TestHost(log)
         let navigator = Navigator(host: shown)
         shown.answers = [7, 0, 1]
         #expect(await navigator.ask(title: "Delete?"))
@@ -283,7 +282,6 @@ private final class TestHost: ScreenHost {
         #expect(await question.value == false)
         #expect(shown.dismissed.map(\.title) == ["Nobody?"])
         shown.answerLater?(0)
-        host = nil
     }
 
     @Test("The choice that counts if nobody chooses is one of the choices")
@@ -301,6 +299,13 @@ private final class TestHost: ScreenHost {
         #expect(await navigator.answer(to: Alert(title: "Which?", choices: ["a", "b"], fallback: 0)) == 0)
         navigator.show(screen("A"))
         #expect(navigator.current?.view.name == "A")
+        // One that goes while it asks.
+        var host: TestHost? = TestHost(log)
+        guard let asking = host.map({ Navigator(host: $0) }) else { return }
+        let question = Task { await asking.ask(title: "Gone?") }
+        while !log.lines.contains("alert Gone?") { await Task.yield() }
+        host = nil
+        #expect(await question.value == false)
     }
 
     @Test("A presenter that observes the network is notified when its screen appears")

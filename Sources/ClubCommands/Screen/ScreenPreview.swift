@@ -64,7 +64,7 @@ struct ScreenPreview: ToolCommand {
         try await out.tellingErrors { theme = try self.theme.load(out) }
         let environment = ProcessInfo.processInfo.environment
         if !plain, !output.json, TerminalSession.isPossible(environment: environment) {
-            return try await ScreenWalk(theme, options: self.theme, start: state).run()
+            return try await ScreenWalk(theme, options: self.theme, start: state).run(reportingTo: out)
         }
         let scenes = VisitorScenes(theme)
         for scene in scenes.samples() where state == nil || scene.kind == state {
@@ -97,16 +97,20 @@ private final class ScreenWalk {
         index = start.flatMap { VisitorScene.Kind.allCases.firstIndex(of: $0) } ?? 0
     }
 
-    func run() async throws {
+    /// - Parameter out: takes what is wrong with a theme that was changed; it is seen when the walk has ended.
+    func run(reportingTo out: Output) async throws {
         defer { session.close() }
         show()
         let reloading = options.path.map { path in
             Task {
-                for await case .success(let theme) in ThemeFile(path).changes() {
-                    let language = self.theme.language
-                    self.theme = theme
-                    self.theme.language = language
-                    show()
+                for await result in ThemeFile(path).changes() {
+                    switch result {
+                    case .success(var theme):
+                        theme.language = self.theme.language
+                        self.theme = theme
+                        show()
+                    case .failure(let error): out.message("The theme stays as it was: \(error)")
+                    }
                 }
             }
         }

@@ -37,7 +37,7 @@ final class ListFollower: Sendable {
     /// Something that follows nothing yet.
     ///
     /// - Parameters:
-    ///   - interval: how often it looks for what other processes did, and whether the club is open.
+    ///   - interval: how often it looks besides for what other processes did, and whether the club is open.
     ///   - show: called with the list that counts from now on: right before news of it are reported, and on any thread
     ///     for a list with the same members in it.
     ///   - tell: called for one news after the other, on the club's callback queue.
@@ -181,7 +181,7 @@ final class ListFollower: Sendable {
 }
 
 /// Rings when the members may have changed: once at the start, after each commit of this process and, as the system
-/// reports writes to the write-ahead log, of other processes, and at intervals where it reports nothing. Rings that
+/// reports writes to the write-ahead log, of other processes, and at intervals, since not every system does. Rings that
 /// nobody has heard yet are one.
 ///
 /// It rings as long as somebody keeps it.
@@ -207,12 +207,13 @@ final class ChangeBell: Sendable {
                     continuation.yield()
                 }
             },
-            Task { [path = store.path] in
-                guard let path, let commits = try? CommitsOfOthers(path) else { return }
-                let log = URL(fileURLWithPath: path + "-wal")
-                let folder = log.deletingLastPathComponent().path
-                let writes = FolderWatch.changes(in: folder, of: [log.lastPathComponent], eachWrite: true)
-                for await _ in writes where await commits.haveCome() { continuation.yield() }
+            Task { [others = store.commitsOfOthers] in
+                // The first look goes before what it takes to watch. Until then the looks at intervals do.
+                try? await Task.sleep(for: .milliseconds(10))
+                guard !Task.isCancelled else { return }
+                let commits = others.stream()
+                continuation.yield()
+                for await _ in commits { continuation.yield() }
             },
         ]
         continuation.yield()
@@ -228,30 +229,55 @@ final class ChangeBell: Sendable {
     }
 }
 
-/// Finds out whether a write to the write-ahead log was a commit: its own connection sees SQLite's `data_version` change.
-private actor CommitsOfOthers {
-    private let connection: DatabaseQueue
-    private var version: Int?
+/// Reports commits of other processes, as the system reports writes to the write-ahead log, from when somebody first asks
+/// until ``end()``. Commits of this process may be among them.
+final class CommitsOfOthers: Sendable {
+    private let path: String?
+    private let commits = EventBroadcaster<Void>()
+    private let watching = Mutex<Task<Void, Never>?>(nil)
 
-    init(_ path: String) throws {
+    /// - Parameter path: the database; `nil` if nobody else can have it.
+    init(_ path: String?) { self.path = path }
+
+    deinit { end() }
+
+    func stream() -> AsyncStream<Void> {
+        watching.withLock { task in
+            if task == nil, let path { task = Task { [commits] in await Self.watch(path, commits) } }
+        }
+        return commits.stream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    func end() {
+        watching.withLock { task in
+            task?.cancel()
+            // Nobody starts it again.
+            task = task ?? Task {}
+        }
+        commits.finish()
+    }
+
+    private static func watch(_ path: String, _ commits: EventBroadcaster<Void>) async {
         var configuration = Configuration()
         configuration.readonly = true
-        connection = try DatabaseQueue(path: path, configuration: configuration)
-    }
-
-    /// The write is reported before the commit that it belongs to can be seen, so this looks until it can be.
-    func haveCome() async -> Bool {
-        for _ in 0..<60 {
-            let now = current()
-            defer { version = now ?? version }
-            if now != version { return true }
-            guard (try? await Task.sleep(for: .milliseconds(1))) != nil else { return false }
+        guard let connection = try? DatabaseQueue(path: path, configuration: configuration) else { return }
+        // A connection of its own sees SQLite's number change with each commit of any other.
+        let current = { try? connection.unsafeRead { try Int.fetchOne($0, sql: "PRAGMA data_version") } }
+        var version = current()
+        let log = URL(fileURLWithPath: path + "-wal")
+        let folder = log.deletingLastPathComponent().path
+        for await _ in FolderWatch.changes(in: folder, of: [log.lastPathComponent], eachWrite: true) {
+            // A write is reported before the commit that it belongs to can be seen, so this looks until it can be. Who
+            // follows a commit of this process has begun to read, and is not disturbed.
+            for _ in 0..<30 {
+                guard (try? await Task.sleep(for: .milliseconds(2))) != nil else { return }
+                let now = current()
+                guard now != version else { continue }
+                version = now ?? version
+                commits.yield(())
+                break
+            }
         }
-        return false
-    }
-
-    private func current() -> Int? {
-        try? connection.unsafeRead { try Int.fetchOne($0, sql: "PRAGMA data_version") }
     }
 }
 

@@ -14,7 +14,7 @@ extension Club {
     /// Taps of this process are returned at once, those of others usually within some milliseconds. A tap whose time is
     /// more than fifteen seconds before its commit is omitted: nobody stands before the screen any more.
     ///
-    /// - Parameter interval: how often to check for taps of other processes where the system does not report them.
+    /// - Parameter interval: how often to check besides, since not every system reports what other processes write.
     public func newReceipts(pollInterval interval: Duration = .milliseconds(250)) -> ReceiptFeed {
         ReceiptFeed(club: self, interval: interval, began: Timestamp.microseconds(configuration.clock()) ?? 0)
     }

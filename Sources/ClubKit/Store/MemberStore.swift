@@ -26,6 +26,8 @@ package final class MemberStore: Sendable {
     /// Tells those who wait for it that something was committed here.
     package let commits = EventBroadcaster<Void>()
 
+    let commitsOfOthers: CommitsOfOthers
+
     let taps = TapQueue()
 
     let checkpointer: Checkpointer?
@@ -44,6 +46,7 @@ package final class MemberStore: Sendable {
         case .memory: (path, place) = (nil, nil)
         case .file(let file): (path, place) = (DatabaseFiles.whole(file), FileSteps.absolute(file))
         }
+        commitsOfOthers = CommitsOfOthers(path)
         let checkpointer = path.map { Checkpointer(path: $0) }
         self.checkpointer = checkpointer
         var configuration = Configuration()
@@ -101,6 +104,7 @@ package final class MemberStore: Sendable {
     init(_ store: MemberStore, on copy: any DatabaseWriter) {
         database = copy
         (path, place, identity, checkpointer) = (nil, nil, nil, nil)
+        commitsOfOthers = CommitsOfOthers(nil)
         device = LocalDevice(store.device.id, store.device.clock, store.device.key)
     }
 
@@ -111,6 +115,7 @@ package final class MemberStore: Sendable {
     /// Closes the database when all that is under way has ended. Later calls throw ``ClubError/Kind/notOpen``.
     package func close() throws(ClubError) {
         taps.drain()
+        commitsOfOthers.end()
         checkpointer?.stop()
         try ClubError.wrapping("close the member database") {
             if path != nil {

@@ -129,19 +129,23 @@ public final class Navigator<Host: ScreenHost> {
 
     /// Shows an alert and returns the index of the choice.
     ///
-    /// - Returns: ``Alert/fallback`` if the task is cancelled, or if the host is gone.
+    /// - Returns: ``Alert/fallback`` if the task is cancelled, or if the host is gone or drops the alert.
     public func answer(to alert: Alert) async -> Int {
-        guard let host else { return alert.fallback }
-        let (answers, continuation) = AsyncStream.makeStream(of: Int.self)
-        host.show(alert) { answer in
-            guard alert.choices.indices.contains(answer) else { return }
-            continuation.yield(answer)
-            continuation.finish()
-        }
-        // Ends without an answer when the task is cancelled.
-        for await answer in answers { return answer }
-        self.host?.dismiss(alert)
+        // Ends without an answer when the task is cancelled, or nobody is left to answer.
+        for await answer in answers(to: alert) { return answer }
+        host?.dismiss(alert)
         return alert.fallback
+    }
+
+    private func answers(to alert: Alert) -> AsyncStream<Int> {
+        let (answers, continuation) = AsyncStream.makeStream(of: Int.self)
+        let slot = AnswerSlot(continuation)
+        host?.show(alert) { answer in
+            guard alert.choices.indices.contains(answer) else { return }
+            slot.continuation.yield(answer)
+            slot.continuation.finish()
+        }
+        return answers
     }
 
     /// Shows a message with one button, until somebody has pressed it.
@@ -155,4 +159,13 @@ public final class Navigator<Host: ScreenHost> {
     public func ask(title: String, message: String = "", yes: String = "Yes", no: String = "No") async -> Bool {
         await answer(to: Alert(title: title, message: message, choices: [yes, no])) == 0
     }
+}
+
+/// Ends the wait for an answer when the host has dropped its closure.
+private final class AnswerSlot {
+    let continuation: AsyncStream<Int>.Continuation
+
+    init(_ continuation: AsyncStream<Int>.Continuation) { self.continuation = continuation }
+
+    deinit { continuation.finish() }
 }
