@@ -99,18 +99,25 @@ package final class FolderWatch: Sendable {
     }
 
     /// The changes as an asynchronous sequence, which has a thread of its own until it is no more read from. Several
-    /// changes that nobody waits for are one.
+    /// changes that nobody waits for are one, and so are those that come within `settling` microseconds.
     package static func changes(
         in folder: String,
         of names: Set<String> = [],
         eachWrite: Bool = false,
-        pauses: Pauses = Pauses()
+        pauses: Pauses = Pauses(),
+        settling: UInt32 = 0
     ) -> AsyncStream<Void> {
         let watch = FolderWatch(folder, names: names, eachWrite: eachWrite, pauses: pauses)
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         continuation.onTermination = { _ in watch.end() }
         DetachedThread.start(name: "folder watch") {
-            while watch.wait() { continuation.yield() }
+            while watch.wait() {
+                if settling > 0 {
+                    usleep(settling)
+                    _ = watch.wait(until: .now)
+                }
+                continuation.yield()
+            }
             continuation.finish()
         }
         return stream

@@ -266,16 +266,18 @@ final class CommitsOfOthers: Sendable {
         var version = current()
         let log = URL(fileURLWithPath: path + "-wal")
         let folder = log.deletingLastPathComponent().path
-        for await _ in FolderWatch.changes(in: folder, of: [log.lastPathComponent], eachWrite: true) {
-            // A write is reported before the commit that it belongs to can be seen, so this looks until it can be. Who
-            // follows a commit of this process has begun to read, and is not disturbed.
+        let name = log.lastPathComponent
+        // Who follows a commit of this process has begun to read by then, and is not disturbed.
+        for await _ in FolderWatch.changes(in: folder, of: [name], eachWrite: true, settling: 2000) {
+            // A write is reported before the commit that it belongs to can be seen, so this looks until it can be.
             for _ in 0..<30 {
-                guard (try? await Task.sleep(for: .milliseconds(2))) != nil else { return }
                 let now = current()
-                guard now != version else { continue }
-                version = now ?? version
-                commits.yield(())
-                break
+                if now != version {
+                    version = now ?? version
+                    commits.yield(())
+                    break
+                }
+                guard (try? await Task.sleep(for: .milliseconds(2))) != nil else { return }
             }
         }
     }
