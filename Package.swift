@@ -4,6 +4,8 @@ import PackageDescription
 /// Turning either trait off builds ReaderKit without that C library (and without its headers installed).
 let pcsc: SwiftSetting = .define("PCSC", .when(traits: ["PCSC"]))
 let nfc: SwiftSetting = .define("NFC", .when(traits: ["NFC"]))
+/// Without this trait nothing of a network library is fetched or built.
+let network: SwiftSetting = .define("NETWORK", .when(traits: ["Network"]))
 
 let package = Package(
     name: "ClubKit",
@@ -14,12 +16,14 @@ let package = Package(
         .library(name: "ClubKit", targets: ["ClubKit"]),
         .library(name: "KioskKit", targets: ["KioskKit"]),
         .library(name: "KioskTerminal", targets: ["KioskTerminal"]),
+        .library(name: "KioskWeb", targets: ["KioskWeb"]),
         .executable(name: "readerctl", targets: ["readerctl"]),
         .executable(name: "clubctl", targets: ["clubctl"]),
     ],
     traits: [
         .trait(name: "PCSC", description: "Readers served by pcscd, through libpcsclite."),
         .trait(name: "NFC", description: "Readers driven by libnfc."),
+        .trait(name: "Network", description: "The screen in a browser."),
         .default(enabledTraits: ["PCSC", "NFC"]),
     ],
     dependencies: [
@@ -28,12 +32,16 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     ],
     targets: [
         .systemLibrary(name: "CPCSC", pkgConfig: "libpcsclite", providers: [.apt(["libpcsclite-dev"])]),
         .systemLibrary(name: "CNFC", pkgConfig: "libnfc", providers: [.apt(["libnfc-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CEdit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
+        .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
         // What Swift's own module of the C library omits.
         .systemLibrary(name: "CLinux"),
         // The way of a card's bytes, each room on those above it.
@@ -122,6 +130,27 @@ let package = Package(
         ),
         .target(name: "KioskTerminal", dependencies: ["CLinux", "KioskKit"]),
         .target(
+            name: "KioskWeb",
+            dependencies: [
+                .target(name: "CQREncode", condition: .when(traits: ["Network"])),
+                "ClubRecords", "ClubKit", "ClubMessages", "KioskKit",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Network"])),
+                .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Network"])),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Network"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Network"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Network"])),
+            ],
+            resources: [
+                .embedInCode("Pages/visitor.html"), .embedInCode("Pages/desk.html"), .embedInCode("Pages/screen.css"),
+                .embedInCode("Pages/icon.svg"), .embedInCode("Pages/visitor.js"), .embedInCode("Pages/desk.js"),
+                .embedInCode("Pages/stream.js"), .embedInCode("Pages/look.js"), .embedInCode("Pages/sounds.js"),
+                .embedInCode("Pages/memory.js"),
+            ],
+            swiftSettings: [network]
+        ),
+        .target(
             name: "ToolSupport",
             dependencies: [
                 "ReaderKit", "Diagnosis",
@@ -137,7 +166,10 @@ let package = Package(
         ),
         .target(
             name: "ClubCommands",
-            dependencies: ["ToolSupport", "ReaderKit", "ClubKit", "Diagnosis", "KioskKit", "KioskTerminal"]
+            dependencies: [
+                "ToolSupport", "ReaderKit", "ClubKit", "Diagnosis", "KioskKit", "KioskTerminal", "KioskWeb",
+            ],
+            swiftSettings: [network]
         ),
         .executableTarget(name: "readerctl", dependencies: ["ReaderCommands"]),
         .executableTarget(name: "clubctl", dependencies: ["ClubCommands"]),
@@ -199,6 +231,11 @@ let package = Package(
             ]
         ),
         .testTarget(name: "KioskKitTests", dependencies: ["ClubKit", "KioskKit", "ReaderKit", "TestSupport"]),
+        .testTarget(
+            name: "KioskWebTests",
+            dependencies: ["KioskWeb", "ReaderKitTesting", "TestSupport"],
+            swiftSettings: [network]
+        ),
         .testTarget(
             name: "KioskTerminalTests",
             dependencies: ["KioskKit", "KioskTerminal", "TestSupport"],

@@ -4,6 +4,7 @@ import Diagnosis
 import Foundation
 import KioskKit
 import KioskTerminal
+import KioskWeb
 import ReaderKit
 import Synchronization
 import ToolSupport
@@ -61,6 +62,7 @@ struct Kiosk: ToolCommand {
     @OptionGroup var messages: MessageOptions
     @OptionGroup var snapshots: SnapshotOptions
     @OptionGroup var screen: ScreenOptions
+    @OptionGroup var http: HTTPOptions
 
     @Option(
         name: .customLong("scenarios"),
@@ -154,8 +156,16 @@ struct Kiosk: ToolCommand {
         let (captures, club) = (prepared.captures, prepared.club)
         // A screen that hangs keeps no tap waiting; a replay, which nobody waits for, loses no line to it.
         let lines = captures == nil ? LineQueue() : nil
-        let out = Output(json: output.json, queue: lines, isWhole: captures != nil)
         let model = await KioskModel()
+        #if NETWORK
+        let server = try await http.server(model, prepared.theme, output.output)
+        let copy = server.map { server in { @Sendable (line: String) in server.publish(line) } }
+        let show = server.map { server in { @MainActor @Sendable (theme: Theme) in server.show(theme) } }
+        #else
+        let copy: (@Sendable (String) -> Void)? = nil
+        let show: (@MainActor @Sendable (Theme) -> Void)? = nil
+        #endif
+        let out = Output(json: output.json, queue: lines, isWhole: captures != nil, copy: copy)
         let messages = MessageDesk(
             club,
             out,
@@ -175,16 +185,21 @@ struct Kiosk: ToolCommand {
             try await KioskScreen.showing(
                 screen,
                 prepared.theme,
+                isInTerminal: isScreenShown,
                 model,
                 application,
                 instead: lines,
+                changing: show,
                 reportingTo: { out.message($0) }
             ) {
                 try await out.tellingErrors {
                     for result in try await desk.open() where screen.desk { await model.announce(result.words) }
+                    #if NETWORK
+                    try await http.start(server, club, showsNames: screen.desk, out)
+                    #endif
                 }
                 if let captures {
-                    try await replay(captures, prepared.site, desk)
+                    try await replay(captures, prepared.site, desk, model)
                 } else {
                     try await readers.withBackend { try await serve(prepared.site, desk, model, $0) }
                 }
@@ -192,12 +207,18 @@ struct Kiosk: ToolCommand {
             // A replay has printed its own, before it waits for the end.
             if captures == nil { try desk.printAccount() }
         } catch {
+            #if NETWORK
+            await server?.stop()
+            #endif
             await desk.close()
             // What an open club happens to tell has no end.
             if (try? await club.close()) != nil { await desk.leave() }
             try? await out.finish()
             throw error
         }
+        #if NETWORK
+        await server?.stop()
+        #endif
         await desk.close()
         try await club.close()
         await desk.leave()
@@ -210,7 +231,8 @@ struct Kiosk: ToolCommand {
         let configuration = try scenarioFile?.load(output.output)
         let messages = try messages.located()
         let captures = try recordings.map { try CaptureFiles.load($0) }
-        let theme = isScreenShown || screen.theme.path != nil ? try screen.theme.load(output.output) : nil
+        let isShown = isScreenShown || http.address != nil
+        let theme = isShown || screen.theme.path != nil ? try screen.theme.load(output.output) : nil
         if readers.isChoice, let captures { _ = try await readers.present(of: ReplayBackend(captures)) }
         let club = try await database.open(scenarios: configuration?.scenarios ?? []) { configuration in
             configuration.cooldown = .seconds(cooldown)
@@ -223,7 +245,7 @@ struct Kiosk: ToolCommand {
             captures: captures,
             site: site,
             messages: messages,
-            theme: isScreenShown ? theme : nil,
+            theme: isShown ? theme : nil,
             club: club
         )
     }
@@ -231,7 +253,7 @@ struct Kiosk: ToolCommand {
     /// How long a tap waits for a store that is full or in use where nobody stays to put it right.
     private static let patience = Duration.seconds(4)
 
-    private func replay(_ captures: [Capture], _ site: PassSite?, _ desk: FrontDesk) async throws {
+    private func replay(_ captures: [Capture], _ site: PassSite?, _ desk: FrontDesk, _ model: KioskModel) async throws {
         let club = desk.club
         desk.output.message("Replaying into \(database.path).")
         // Which moment a replay begins at is asked by code that cannot throw.
@@ -253,7 +275,11 @@ struct Kiosk: ToolCommand {
                 makeID: options.makeID(for: captures)
             )
         )
-        let taps = scanner.taps().map { tap in
+        let following = http.address.map { _ in Task { try? await model.follow(club) } }
+        defer { following?.cancel() }
+        let taps = scanner.events().compactMap { event -> ScanEvent? in
+            await model.note(event)
+            guard case .scan(let tap) = event else { return nil }
             if let error = failure.withLock(\.self) { throw error }
             return tap
         }

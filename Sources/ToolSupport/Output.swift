@@ -7,14 +7,22 @@ package struct Output: Sendable {
     package let isJSON: Bool
     private let queue: LineQueue?
     private let isWhole: Bool
+    private let copy: (@Sendable (String) -> Void)?
 
     /// - Parameters:
     ///   - queue: what prints the lines; without it they are printed at once, by whoever has something to say.
     ///   - isWhole: whether it is a failure when whoever reads goes away before the end, since the work ends there too.
-    package init(json: Bool, queue: LineQueue? = nil, isWhole: Bool = false) {
+    ///   - copy: gets each result as JSON, also where results are printed as text.
+    package init(
+        json: Bool,
+        queue: LineQueue? = nil,
+        isWhole: Bool = false,
+        copy: (@Sendable (String) -> Void)? = nil
+    ) {
         isJSON = json
         self.queue = queue
         self.isWhole = isWhole
+        self.copy = copy
     }
 
     /// Prints a result: one line of JSON, or the text for people.
@@ -27,7 +35,9 @@ package struct Output: Sendable {
         text: @autoclosure () -> String,
         whenDone: (@Sendable (_ isWritten: Bool) -> Void)? = nil
     ) throws {
-        try write(isJSON ? Self.json(value) : TerminalText.safe(text()), whenDone)
+        let json = isJSON || copy != nil ? try Self.json(value) : ""
+        copy?(json)
+        try write(isJSON ? json : TerminalText.safe(text()), whenDone)
     }
 
     /// Prints a result whose JSON is an object of these fields.
@@ -37,7 +47,10 @@ package struct Output: Sendable {
 
     /// Prints a line of JSON; nothing for people.
     package func json(_ value: some Encodable) throws {
-        if isJSON { try write(Self.json(value)) }
+        guard isJSON || copy != nil else { return }
+        let json = try Self.json(value)
+        copy?(json)
+        if isJSON { try write(json) }
     }
 
     /// Prints a line of JSON that is an object of these fields; nothing for people.

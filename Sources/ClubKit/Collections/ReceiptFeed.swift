@@ -18,6 +18,19 @@ extension Club {
     public func newReceipts(pollInterval interval: Duration = .milliseconds(250)) -> ReceiptFeed {
         ReceiptFeed(club: self, interval: interval, began: Timestamp.microseconds(configuration.clock()) ?? 0)
     }
+
+    /// Returns the receipts of the taps since a time, of all processes with the same database, the latest first.
+    ///
+    /// - Parameter limit: the maximum number of receipts.
+    /// - Throws: ``ClubError/Kind/notOpen``, or an error of the database.
+    public func receipts(since date: Date, limit: Int) async throws(ClubError) -> [Receipt] {
+        let attempt = "read the taps"
+        let since = Timestamp.microseconds(date) ?? Int64.min
+        return try await openStore(attempt).read(attempt) { db in
+            let latest = try db.receipts.taps(since: since).sorted { $0.value > $1.value }
+            return try latest.prefix(max(0, limit)).compactMap { try db.receipts.receipt(of: $0.key) }
+        }
+    }
 }
 
 /// The sequence of ``Club/newReceipts(pollInterval:)``: the receipts of taps as they are committed.

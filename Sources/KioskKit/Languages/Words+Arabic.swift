@@ -50,6 +50,12 @@ extension Words {
                 .zero: "لا زيارات اليوم", .one: "زيارة واحدة اليوم", .two: "زيارتان اليوم",
                 .few: "{count} زيارات اليوم", .many: "{count} زيارة اليوم", .other: "{count} زيارة اليوم",
             ]
+        case .latestTaps: "آخر القراءات"
+        case .tapsToday: "قراءات اليوم"
+        case .connecting: "جارٍ الاتصال…"
+        case .disconnected: "انقطع الاتصال بالجهاز. جارٍ إعادة المحاولة…"
+        case .soundOn: "تشغيل الصوت"
+        case .soundOff: "إيقاف الصوت"
         case .reason(let code): arabic(code).title
         case .advice(let code): arabic(code).advice
         }

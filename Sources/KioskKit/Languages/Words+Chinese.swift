@@ -37,6 +37,12 @@ extension Words {
         case .outcomeIgnored: "未计入"
         case .outcomeRefused: "被拒绝"
         case .visitsToday: [.other: "今日到访 {count} 次"]
+        case .latestTaps: "最近刷卡"
+        case .tapsToday: "今日刷卡"
+        case .connecting: "正在连接……"
+        case .disconnected: "与终端的连接已断开，正在重试……"
+        case .soundOn: "打开声音"
+        case .soundOff: "关闭声音"
         case .reason(let code): chinese(code).title
         case .advice(let code): chinese(code).advice
         }

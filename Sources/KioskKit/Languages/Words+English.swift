@@ -40,6 +40,12 @@ extension Words {
         case .outcomeIgnored: "Not counted"
         case .outcomeRefused: "Refused"
         case .visitsToday: [.one: "{count} visit today", .other: "{count} visits today"]
+        case .latestTaps: "Latest taps"
+        case .tapsToday: "Taps today"
+        case .connecting: "Connecting …"
+        case .disconnected: "No connection to the kiosk. Trying again …"
+        case .soundOn: "Turn sound on"
+        case .soundOff: "Turn sound off"
         case .reason(let code): english(code).title
         case .advice(let code): english(code).advice
         }

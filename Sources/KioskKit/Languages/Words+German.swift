@@ -37,6 +37,12 @@ extension Words {
         case .outcomeIgnored: "Nicht gezählt"
         case .outcomeRefused: "Abgelehnt"
         case .visitsToday: [.one: "{count} Besuch heute", .other: "{count} Besuche heute"]
+        case .latestTaps: "Zuletzt"
+        case .tapsToday: "Heute"
+        case .connecting: "Verbindung wird aufgebaut …"
+        case .disconnected: "Keine Verbindung zum Kiosk. Neuer Versuch läuft …"
+        case .soundOn: "Ton einschalten"
+        case .soundOff: "Ton ausschalten"
         case .reason(let code): german(code).title
         case .advice(let code): german(code).advice
         }

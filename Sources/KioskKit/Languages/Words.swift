@@ -176,6 +176,20 @@ extension Words {
         case outcomeRefused
         /// `{count}` visits of today.
         case visitsToday
+        /// The title of the latest taps.
+        case latestTaps
+        /// The title of the taps of today, for the staff.
+        case tapsToday
+
+        // A screen that is elsewhere than the kiosk.
+        /// The kiosk was not reached yet.
+        case connecting
+        /// The kiosk is not reached any more.
+        case disconnected
+        /// The label of the switch by which sounds are played.
+        case soundOn
+        /// The label of the switch by which no sounds are played.
+        case soundOff
 
         // A refusal.
         /// Why a tap was refused or ignored.
@@ -245,7 +259,8 @@ extension Words.Key: CaseIterable, RawRepresentable {
             .milestone, .birthday, .birthdayName, .alreadyCounted, .alreadyCountedNote, .notRecognised, .visitsLeft,
             .membershipEnds, .stampsLeft, .announcement, .outOfOrder, .askAtDesk, .cannotRecord, .maintenance,
             .noReader, .serviceLost, .readerStuck, .someone, .outcomeFirstVisit, .outcomeVisit, .outcomeRepeat,
-            .outcomeIgnored, .outcomeRefused, .visitsToday,
+            .outcomeIgnored, .outcomeRefused, .visitsToday, .latestTaps, .tapsToday, .connecting, .disconnected,
+            .soundOn, .soundOff,
         ] + Receipt.Reason.Code.allCases.flatMap { [.reason($0), .advice($0)] }
 
     /// The name of the case; `reason.` or `advice.` and the code of a reason.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What the visitor's screen shows at one moment, in the words of its language: all that a view has to draw.
 public struct VisitorScene: Sendable, Hashable, Codable {
     /// The kinds of scenes.
@@ -80,6 +82,8 @@ public struct VisitorScene: Sendable, Hashable, Codable {
     public var note: String?
     /// The language of all of it.
     public var language: Language
+    /// The identifier of the tap that is answered; `nil` at rest. Two visitors may be answered in the same words.
+    public var tap: UUID?
 
     /// Creates a scene.
     public init(kind: Kind, tone: Tone, clubName: String, title: String, lines: [String] = [], language: Language) {

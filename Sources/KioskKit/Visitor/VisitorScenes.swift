@@ -84,6 +84,12 @@ public struct VisitorScenes: Sendable {
 
     /// Returns the answer to a tap.
     public func answer(to tap: RecordedTap) -> VisitorScene {
+        var scene = words(to: tap)
+        scene.tap = tap.receipt.eventID
+        return scene
+    }
+
+    private func words(to tap: RecordedTap) -> VisitorScene {
         switch tap.receipt.outcome {
         case .created, .visit: return greeting(tap)
         case .repeat:

@@ -1,0 +1,130 @@
+import ClubKit
+import Foundation
+
+/// What the desk's screen shows at one moment, in the words of its language.
+public struct DeskScene: Sendable, Hashable, Codable {
+    /// The title.
+    public var title: String
+    /// The number of visits today, in words.
+    public var visitsToday: String
+    /// What keeps members from being served, and what to do; `nil` if nothing does.
+    public var trouble: String?
+    /// The taps of today, the newest first; at most ``DeskPresenter/keptTaps``.
+    public var taps: [TapRow]
+}
+
+/// A view of the desk's screen.
+@MainActor
+public protocol DeskView: PresentableView {
+    /// Shows a scene in place of the one before.
+    func show(_ scene: DeskScene, theme: Theme)
+}
+
+/// Presents the desk's screen: today's taps, and what keeps members from being served.
+@MainActor
+public final class DeskPresenter: ScreenPresenter {
+    /// The view.
+    public weak var view: (any DeskView)?
+
+    /// How the screen looks and speaks; a change is shown at once.
+    public var theme: Theme {
+        didSet {
+            scenes = VisitorScenes(theme, in: calendar.timeZone)
+            rows = [:]
+            render()
+        }
+    }
+
+    /// The number of taps in ``DeskScene/taps``.
+    public static let keptTaps = 500
+
+    /// Whether the taps have names.
+    public let showsNames: Bool
+
+    private let model: KioskModel
+    private let club: Club?
+    private let calendar: Calendar
+    private var scenes: VisitorScenes
+    private var receipts: [Receipt] = []
+    /// The rows that were made, since most stay as they are.
+    private var rows: [UUID: TapRow] = [:]
+    private var shown: (scene: DeskScene, theme: Theme)?
+    private var stopObserving: (@MainActor () -> Void)?
+    private var reading: Task<Void, Never>?
+
+    /// Creates a presenter.
+    ///
+    /// - Parameters:
+    ///   - club: where the taps of before are read; without it the list begins with the next tap.
+    ///   - showsNames: whether the taps have names.
+    ///   - calendar: decides when a day begins, and the time zone of what is shown.
+    public init(
+        _ model: KioskModel,
+        club: Club? = nil,
+        theme: Theme = Theme(),
+        showsNames: Bool = false,
+        calendar: Calendar = .current
+    ) {
+        self.model = model
+        self.club = club
+        self.theme = theme
+        self.showsNames = showsNames
+        self.calendar = calendar
+        scenes = VisitorScenes(theme, in: calendar.timeZone)
+    }
+
+    /// Follows the model from here on, and reads the taps of before.
+    public func viewDidLoad() {
+        stopObserving = model.observe { [weak self] _, news in
+            if case .tap(let tap) = news { self?.add([tap.receipt]) } else { self?.render() }
+        }
+        render()
+        guard let club else { return }
+        let today = calendar.startOfDay(for: Date())
+        reading = Task { [weak self] in
+            // A store that cannot be read is reported by the model.
+            guard let former = try? await club.receipts(since: today, limit: Self.keptTaps) else { return }
+            self?.add(former)
+        }
+    }
+
+    /// Follows nothing any more.
+    public func viewDidDestroy() {
+        stopObserving?()
+        reading?.cancel()
+    }
+
+    private func add(_ new: [Receipt]) {
+        let known = Set(receipts.map(\.eventID))
+        receipts = (new.filter { !known.contains($0.eventID) } + receipts).sorted { $0.at > $1.at }
+        if receipts.count > Self.keptTaps {
+            for receipt in receipts[Self.keptTaps...] { rows[receipt.eventID] = nil }
+            receipts.removeSubrange(Self.keptTaps...)
+        }
+        render()
+    }
+
+    private func render() {
+        let today = calendar.startOfDay(for: Date())
+        let over = receipts.firstIndex { $0.at < today } ?? receipts.count
+        for receipt in receipts[over...] { rows[receipt.eventID] = nil }
+        receipts.removeSubrange(over...)
+        let words = scenes.words
+        let scene = DeskScene(
+            title: words.text(.tapsToday),
+            visitsToday: words.text(.visitsToday, [.count: .number(model.status.visitsToday)]),
+            trouble: model.status.trouble?.sentence,
+            taps: receipts.map(row)
+        )
+        guard shown?.scene != scene || shown?.theme != theme else { return }
+        shown = (scene, theme)
+        view?.show(scene, theme: theme)
+    }
+
+    private func row(_ receipt: Receipt) -> TapRow {
+        if let row = rows[receipt.eventID] { return row }
+        let row = scenes.row(of: receipt, showsName: showsNames)
+        rows[receipt.eventID] = row
+        return row
+    }
+}

@@ -1,0 +1,134 @@
+#if NETWORK
+import Crypto
+import Foundation
+import HTTPTypes
+
+/// Decides who may look at the screen.
+///
+/// Every request has to name a known host, so that no page of the internet reaches the kiosk by a name of its own that
+/// leads here (DNS rebinding), and must not come from another site. Beyond that whoever is on the kiosk itself may
+/// look; others need the token, once, and then the cookie that it is exchanged for, or come through a proxy that has
+/// checked them.
+public struct WebAccess: Sendable {
+    /// The names by which the kiosk is reached, in lower case, besides `localhost` and addresses.
+    public var names: Set<String> = []
+    /// The secret of those who may look; `nil` if everybody on this machine may, and nobody else can.
+    public var token: String?
+    /// The header in which a proxy on this machine names whom it has checked; `nil` if there is none.
+    public var proxyHeader: String?
+
+    /// The shortest token, in characters.
+    public static let shortestToken = 16
+
+    /// How long a cookie is valid, in seconds.
+    static let cookieSeconds = 400 * 86_400
+    static let cookieName = "clubkit"
+
+    /// Creates the rules of a kiosk that only this machine reaches.
+    public init() {}
+
+    /// What a request states of itself.
+    struct Visitor {
+        /// The `Host`.
+        var host: String?
+        var origin: String?
+        /// `Sec-Fetch-Site`.
+        var site: String?
+        /// Whether a person opens a page, which a link on another site may lead to.
+        var isNavigation = false
+        var authorization: String?
+        var cookies: [String] = []
+        /// What the proxy's header holds.
+        var proxied: String?
+        /// Whether the other end of the connection is on this machine.
+        var isLocal = true
+    }
+
+    /// Why a request is refused.
+    enum Refusal: Equatable {
+        /// The `Host` is not one of the kiosk's names.
+        case foreignHost
+        /// A page of another site made the request.
+        case foreignSite
+        /// There is no token, or another one.
+        case notAuthorized
+    }
+
+    /// Returns why a request is refused; `nil` if it is not.
+    func refusal(of visitor: Visitor, at now: Date) -> Refusal? {
+        guard let host = visitor.host, isKnown(Self.name(of: host)) else { return .foreignHost }
+        if let origin = visitor.origin, origin != "http://\(host)", origin != "https://\(host)" {
+            return .foreignSite
+        }
+        if let site = visitor.site, !["same-origin", "none"].contains(site), !visitor.isNavigation {
+            return .foreignSite
+        }
+        return isAuthorized(visitor, at: now) ? nil : .notAuthorized
+    }
+
+    private func isAuthorized(_ visitor: Visitor, at now: Date) -> Bool {
+        if token == nil, proxyHeader == nil { return visitor.isLocal }
+        // A header that anybody may write counts only from where the proxy is.
+        if proxyHeader != nil, visitor.isLocal, visitor.proxied?.isEmpty == false { return true }
+        guard token != nil else { return false }
+        if let sent = visitor.authorization, sent.lowercased().hasPrefix("bearer "), accepts(String(sent.dropFirst(7)))
+        {
+            return true
+        }
+        return visitor.cookies.contains { isValid(cookie: $0, at: now) }
+    }
+
+    /// Returns whether a token is the one.
+    func accepts(_ other: String) -> Bool {
+        guard let token else { return false }
+        // Digests are of one length, and are compared in the same time however much of them is equal.
+        return SHA256.hash(data: Data(token.utf8)) == SHA256.hash(data: Data(other.utf8))
+    }
+
+    // MARK: Hosts
+
+    private func isKnown(_ name: String) -> Bool {
+        name == "localhost" || names.contains(name) || Self.isAddress(name)
+    }
+
+    /// The name in a `Host`, without its port.
+    static func name(of host: String) -> String {
+        let host = host.lowercased()
+        if host.hasPrefix("["), let end = host.firstIndex(of: "]") { return String(host[...end]) }
+        return String(host.prefix { $0 != ":" })
+    }
+
+    /// Whether it is an address, which no name server can make lead elsewhere.
+    static func isAddress(_ name: String) -> Bool {
+        var (four, six) = (in_addr(), in6_addr())
+        if inet_pton(AF_INET, name, &four) == 1 { return true }
+        return name.hasPrefix("[") && name.hasSuffix("]")
+            && inet_pton(AF_INET6, String(name.dropFirst().dropLast()), &six) == 1
+    }
+
+    // MARK: Cookies
+
+    /// Returns the value of a cookie for somebody who has the token. It is valid until the token is another one.
+    func cookie(at now: Date) -> String? {
+        let end = Int(now.timeIntervalSince1970) + Self.cookieSeconds
+        return signature(of: end).map { "1.\(end).\($0)" }
+    }
+
+    func isValid(cookie: String, at now: Date) -> Bool {
+        let parts = cookie.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == "1", let end = Int(parts[1]), Double(end) > now.timeIntervalSince1970,
+            let own = signature(of: end)
+        else { return false }
+        return SHA256.hash(data: Data(own.utf8)) == SHA256.hash(data: Data(parts[2].utf8))
+    }
+
+    private func signature(of end: Int) -> String? {
+        guard let token else { return nil }
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Data("clubkit screen \(end)".utf8),
+            using: SymmetricKey(data: Data(token.utf8))
+        )
+        return code.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+#endif

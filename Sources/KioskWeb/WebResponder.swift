@@ -1,0 +1,255 @@
+#if NETWORK
+import ClubRecords
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import KioskKit
+import Logging
+import NIOCore
+
+struct WebContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        channel = source.channel
+    }
+}
+
+/// Answers the requests of pages and programs.
+struct WebResponder: HTTPResponder {
+    let server: KioskServer
+
+    func respond(to request: Request, context: WebContext) async throws -> Response {
+        var response = await answer(request, context)
+        for (name, value) in Self.headers { response.headers[name] = value }
+        return response
+    }
+
+    /// What holds for all answers. The pages need nothing but what this server has.
+    private static let headers: [(HTTPField.Name, String)] =
+        [
+            (
+                "Content-Security-Policy",
+                "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; "
+                    + "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+            ),
+            ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
+            ("Cross-Origin-Resource-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
+        ].compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
+
+    private func answer(_ request: Request, _ context: WebContext) async -> Response {
+        let access = server.access
+        let path = request.uri.path
+        let visitor = visitor(request, context, access)
+        let refusal = access.refusal(of: visitor, at: Date())
+        // Where the token is exchanged, before there is a cookie.
+        if path == "/enter", refusal == nil || refusal == .notAuthorized { return await enter(request, access) }
+        switch refusal {
+        case .foreignHost:
+            return plain(
+                .misdirectedRequest,
+                "This kiosk is not reached by the name '\(PlainText.line(visitor.host ?? "").prefix(60))'. Use its "
+                    + "address, or start it with --http-name."
+            )
+        case .foreignSite: return plain(.forbidden, "A page of another site made this request.")
+        case .notAuthorized:
+            var response = plain(
+                .unauthorized,
+                "Open /enter?token=… with the kiosk's token (the file of --http-token), or send it as a bearer token."
+            )
+            response.headers[.wwwAuthenticate] = "Bearer"
+            return response
+        case nil: break
+        }
+        guard request.method == .get || request.method == .head else {
+            var response = plain(.methodNotAllowed, "There is nothing to change here.")
+            response.headers[.allow] = "GET, HEAD"
+            return response
+        }
+        switch path {
+        case "/": return page("visitor.html", request)
+        case "/desk": return page("desk.html", request)
+        case "/v1/screen": return stream(server.screen.stream(), request, context)
+        case "/v1/desk": return stream(server.desk.stream(), request, context)
+        case "/v1/events":
+            let snapshot = await server.snapshot()
+            let last = field(request, "Last-Event-ID")
+            return stream(server.events.stream(after: last) { snapshot }, request, context)
+        case "/theme/logo": return file(server.theme.logo)
+        default:
+            if path.hasPrefix("/assets/") { return page(String(path.dropFirst(8)), request, isAsset: true) }
+            if path.hasPrefix("/theme/sounds/") {
+                return file(VisitorScene.Tone(rawValue: String(path.dropFirst(14))).flatMap { server.theme.sounds[$0] })
+            }
+            return plain(.notFound, "There is no such page. The screen is at /, the desk's at /desk.")
+        }
+    }
+
+    // MARK: Who asks
+
+    private func field(_ request: Request, _ name: String) -> String? {
+        HTTPField.Name(name).flatMap { request.headers[$0] }
+    }
+
+    private func visitor(_ request: Request, _ context: WebContext, _ access: WebAccess) -> WebAccess.Visitor {
+        var visitor = WebAccess.Visitor(host: request.head.authority, origin: request.headers[.origin])
+        visitor.site = field(request, "Sec-Fetch-Site")
+        visitor.isNavigation =
+            field(request, "Sec-Fetch-Mode") == "navigate" && field(request, "Sec-Fetch-Dest") == "document"
+        visitor.authorization = request.headers[.authorization]
+        visitor.cookies = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            return parts.count == 2 && parts[0] == WebAccess.cookieName ? parts[1] : nil
+        }
+        visitor.proxied = access.proxyHeader.flatMap { field(request, $0) }
+        visitor.isLocal = context.channel.remoteAddress.map(Self.isLoopback) ?? true
+        return visitor
+    }
+
+    static func isLoopback(_ address: SocketAddress) -> Bool {
+        guard let text = address.ipAddress else { return true }
+        return text.hasPrefix("127.") || text == "::1" || text.hasPrefix("::ffff:127.")
+    }
+
+    /// How long a wrong token is thought about, so that guessing takes its time.
+    private static let guessing = Duration.seconds(1)
+
+    private func enter(_ request: Request, _ access: WebAccess) async -> Response {
+        guard access.token != nil else { return redirect("/") }
+        let token = request.uri.queryParameters["token"].map { String($0) } ?? ""
+        guard access.accepts(token), let cookie = access.cookie(at: Date()) else {
+            try? await Task.sleep(for: Self.guessing)
+            return plain(.unauthorized, "This is not the kiosk's token.")
+        }
+        let desk = request.uri.queryParameters["to"] == "desk"
+        var response = redirect(desk ? "/desk" : "/")
+        response.headers[.setCookie] =
+            "\(WebAccess.cookieName)=\(cookie); Path=/; Max-Age=\(WebAccess.cookieSeconds); HttpOnly; SameSite=Strict"
+        return response
+    }
+
+    // MARK: Answers
+
+    private func redirect(_ path: String) -> Response {
+        Response(status: .seeOther, headers: [.location: path, .cacheControl: "no-store"])
+    }
+
+    private func plain(_ status: HTTPResponse.Status, _ text: String) -> Response {
+        Response(
+            status: status,
+            headers: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text + "\n"))
+        )
+    }
+
+    private func page(_ name: String, _ request: Request, isAsset: Bool = false) -> Response {
+        guard let page = WebPage.all[name], page.isAsset == isAsset else {
+            return plain(.notFound, "There is no such file.")
+        }
+        var headers: HTTPFields = [.contentType: page.type, .cacheControl: "no-cache", .eTag: page.tag]
+        // A cookie decides what is seen.
+        headers[.vary] = "Cookie"
+        if request.headers[.ifNoneMatch] == page.tag { return Response(status: .notModified, headers: headers) }
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: page.bytes)))
+    }
+
+    /// The largest logo or sound, in bytes.
+    private static let largestFile = 8 << 20
+
+    private func file(_ path: String?) -> Response {
+        let missing = plain(.notFound, "The theme has no such file.")
+        guard let path, let type = WebPage.types[(path as NSString).pathExtension.lowercased()] else { return missing }
+        // A pipe without a writer would be waited for.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return missing }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.largestFile,
+            let data = try? handle.readToEnd()
+        else { return missing }
+        return Response(
+            status: .ok,
+            headers: [.contentType: type, .cacheControl: "no-cache"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: data))
+        )
+    }
+
+    private func stream(
+        _ frames: (first: [WebFrame], rest: AsyncStream<WebFrame>),
+        _ request: Request,
+        _ context: WebContext
+    ) -> Response {
+        let headers: HTTPFields = [.contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store"]
+        if request.method == .head { return Response(status: .ok, headers: headers) }
+        let connections = server.connections
+        return Response(
+            status: .ok,
+            headers: headers,
+            body: ResponseBody { writer in
+                let number = connections.add(context.channel)
+                defer { connections.remove(number) }
+                // Without it a quiet stream would outlive its client.
+                try await request.body.consumeWithCancellationOnInboundClose { _ in
+                    var last: Int?
+                    func write(_ text: String) async throws {
+                        connections.note(number, isWriting: true)
+                        try await writer.write(ByteBuffer(string: text))
+                        connections.note(number, isWriting: false)
+                    }
+                    for frame in frames.first {
+                        last = frame.number ?? last
+                        try await write(frame.text)
+                    }
+                    for await frame in frames.rest {
+                        if let number = frame.number {
+                            if let last, number > last + 1 {
+                                try await write(EventFeed.missed(number - last - 1).text)
+                            }
+                            last = number
+                        }
+                        try await write(frame.text)
+                    }
+                }
+                try await writer.finish(nil)
+            }
+        )
+    }
+}
+
+/// A file of the pages, which is part of the program.
+struct WebPage: Sendable {
+    let bytes: [UInt8]
+    let type: String
+    let tag: String
+    let isAsset: Bool
+
+    init(_ name: String, _ bytes: [UInt8]) {
+        self.bytes = bytes
+        let ending = (name as NSString).pathExtension
+        type = Self.types[ending] ?? "application/octet-stream"
+        isAsset = ending != "html"
+        tag = "\"" + SHA256.hash(data: bytes).prefix(12).map { String($0, radix: 16) }.joined() + "\""
+    }
+
+    static let all: [String: WebPage] = Dictionary(
+        uniqueKeysWithValues: [
+            ("visitor.html", PackageResources.visitor_html), ("desk.html", PackageResources.desk_html),
+            ("screen.css", PackageResources.screen_css), ("icon.svg", PackageResources.icon_svg),
+            ("visitor.js", PackageResources.visitor_js), ("desk.js", PackageResources.desk_js),
+            ("stream.js", PackageResources.stream_js), ("look.js", PackageResources.look_js),
+            ("sounds.js", PackageResources.sounds_js), ("memory.js", PackageResources.memory_js),
+        ].map { ($0.0, WebPage($0.0, $0.1)) }
+    )
+
+    /// The media types of pages, and of what themes may name.
+    static let types = [
+        "html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
+        "svg": "image/svg+xml; charset=utf-8", "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg",
+        "webp": "image/webp", "gif": "image/gif", "wav": "audio/wav", "mp3": "audio/mpeg", "ogg": "audio/ogg",
+        "opus": "audio/ogg", "m4a": "audio/mp4", "flac": "audio/flac",
+    ]
+}
+#endif
