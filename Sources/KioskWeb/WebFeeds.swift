@@ -106,7 +106,7 @@ final class EventFeed: Sendable {
         state.withLock { state in
             let rest = listeners.stream(bufferingPolicy: .bufferingNewest(Self.waiting))
             let newest = "\(run)-\(state.next - 1)"
-            let parts = last?.split(separator: "-") ?? []
+            let parts = last?.split(separator: "-", omittingEmptySubsequences: false) ?? []
             if parts.count == 2, parts[0] == run, let number = Int(parts[1]), number < state.next {
                 let missed = state.latest.filter { ($0.number ?? 0) > number }
                 if missed.count == state.next - 1 - number { return ([.ping] + missed, rest) }
