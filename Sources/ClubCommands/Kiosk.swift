@@ -296,11 +296,7 @@ struct Kiosk: ToolCommand {
     }
 
     /// Reports which readers are not there to be served, and after some seconds what the doctor finds.
-    private func reportReaders(
-        of backend: any ReaderBackend,
-        _ model: KioskModel,
-        _ output: Output
-    ) async {
+    private func reportReaders(of backend: any ReaderBackend, _ model: KioskModel, _ output: Output) async {
         let all = await backend.listing().readers
         let missing = readers.missing(in: all)
         if !missing.isEmpty {

@@ -69,8 +69,7 @@ extension Club {
     /// - Throws: ``ClubError/Kind/memberExists``, ``ClubError/Kind/invalidValue`` for an unusable identifier.
     @discardableResult
     public func add(_ member: Member, by context: ActionContext = ActionContext()) async throws(ClubError) -> Member {
-        try await openStore("add a member")
-            .add(member, context) { self.publish(.added($0.member, at: $0.at)) }
+        try await openStore("add a member").add(member, context) { self.publish(.added($0.member, at: $0.at)) }
     }
 
     /// Changes a member's name and custom fields. Other changes of the closure are ignored.
@@ -93,8 +92,7 @@ extension Club {
     /// - Throws: ``ClubError/Kind/noSuchMember``.
     @discardableResult
     public func delete(_ key: String, by context: ActionContext = ActionContext()) async throws(ClubError) -> Member {
-        try await openStore("delete a member")
-            .delete(key, context) { self.publish(.deleted($0.member, at: $0.at)) }
+        try await openStore("delete a member").delete(key, context) { self.publish(.deleted($0.member, at: $0.at)) }
     }
 
     /// Blocks a member: taps are rejected, with the reason. Without a reason, that of an earlier block stays.

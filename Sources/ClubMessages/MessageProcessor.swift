@@ -192,10 +192,7 @@ extension ProcessorTable.Entry {
     }
 
     /// A processor that is made for each message.
-    init<Processor: MessageProcessor>(
-        _ processor: Processor.Type,
-        make: @escaping @Sendable () throws -> Processor
-    ) {
+    init<Processor: MessageProcessor>(_ processor: Processor.Type, make: @escaping @Sendable () throws -> Processor) {
         self.init(
             swiftType: ObjectIdentifier(processor),
             type: Processor.processorType,

@@ -153,11 +153,7 @@ public final class MessageRouter: Sendable {
         return result
     }
 
-    func result(
-        _ outcome: RoutingResult.Outcome,
-        of message: Message,
-        by processor: String? = nil
-    ) -> RoutingResult {
+    func result(_ outcome: RoutingResult.Outcome, of message: Message, by processor: String? = nil) -> RoutingResult {
         RoutingResult(
             messageID: message.id,
             type: message.type,

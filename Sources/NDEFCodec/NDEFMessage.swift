@@ -22,11 +22,7 @@ public struct NDEFMessage: Sendable, Hashable {
     ///
     /// - Throws: The first fault. Within a record what its lengths claim is checked first, then the record's own rules,
     ///   its place in the message, and its payload.
-    public init(
-        decoding bytes: [UInt8],
-        mode: NDEFMode = .strict,
-        limits: NDEFLimits = .default
-    ) throws(NDEFError) {
+    public init(decoding bytes: [UInt8], mode: NDEFMode = .strict, limits: NDEFLimits = .default) throws(NDEFError) {
         let result = NDEFDecoder.decode(bytes, mode: mode, limits: limits)
         if let fault = result.fault, mode == .strict || !fault.isTolerable { throw fault }
         self.init(result.records)

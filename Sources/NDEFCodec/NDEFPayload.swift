@@ -83,12 +83,7 @@ enum NDEFPayload {
 
     // MARK: - Smart Poster
 
-    private static func posterFault(
-        in payload: Bytes,
-        isStrict: Bool,
-        limits: NDEFLimits,
-        depth: Int
-    ) -> NDEFError? {
+    private static func posterFault(in payload: Bytes, isStrict: Bool, limits: NDEFLimits, depth: Int) -> NDEFError? {
         if payload.isEmpty { return NDEFError(.smartPosterWithoutURI, at: 0) }
         if depth >= limits.nesting { return NDEFError(.nestingTooDeep, at: 0, value: depth + 1) }
         var scanner = NDEFScanner(payload, isStrict: isStrict, limits: limits)

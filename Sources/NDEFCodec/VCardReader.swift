@@ -204,12 +204,7 @@ extension VCard.Property {
                 throw NDEFError(.vCardNotText, at: line.offset)
             }
         }
-        self.init(
-            group: group,
-            name: name,
-            parameters: parameters,
-            rawValue: String(decoding: value, as: UTF8.self)
-        )
+        self.init(group: group, name: name, parameters: parameters, rawValue: String(decoding: value, as: UTF8.self))
     }
 
     private static func undoQuotedPrintable(

@@ -194,9 +194,7 @@ package struct CardOnReader {
         private let bell = WakePipe()
 
         /// Does some work that may block, and that looks here for the cancellation of the task.
-        package static func during<Result>(
-            _ work: (Cancellation) async throws -> Result
-        ) async throws -> Result {
+        package static func during<Result>(_ work: (Cancellation) async throws -> Result) async throws -> Result {
             let cancellation = Cancellation()
             return try await withTaskCancellationHandler {
                 try await work(cancellation)

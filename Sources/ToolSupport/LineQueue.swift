@@ -43,11 +43,7 @@ package final class LineQueue: Sendable {
     /// - Parameter whenDone: is told whether the whole line was written, once that is known; on any thread, and it must
     ///   not wait. It is not told of a line that is still waiting when the process ends.
     /// - Returns: the error number if the file could not be written before.
-    func add(
-        _ line: String,
-        to file: Int32,
-        whenDone: (@Sendable (_ isWritten: Bool) -> Void)? = nil
-    ) -> Int32? {
+    func add(_ line: String, to file: Int32, whenDone: (@Sendable (_ isWritten: Bool) -> Void)? = nil) -> Int32? {
         if file == STDOUT_FILENO, isHidden.load(ordering: .acquiring) {
             whenDone?(true)
             return nil

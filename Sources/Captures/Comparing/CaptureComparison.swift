@@ -15,12 +15,7 @@ public struct CaptureComparison: Sendable {
     /// - Parameters:
     ///   - comparingTimes: whether times count, those of cards, answers, removals and Smart Reader lines.
     ///   - comparingHeaders: whether header lines count, in any order.
-    public init(
-        _ left: Capture,
-        _ right: Capture,
-        comparingTimes: Bool = false,
-        comparingHeaders: Bool = false
-    ) {
+    public init(_ left: Capture, _ right: Capture, comparingTimes: Bool = false, comparingHeaders: Bool = false) {
         comparesTimes = comparingTimes
         if comparingHeaders { compareHeaders(left.headers, right.headers) }
         comparePresentations(left, right)

@@ -133,7 +133,5 @@ struct DESFireExplainer: ExchangeExplainer {
         0: "standard", 1: "backup", 2: "value", 3: "linear records", 4: "cyclic records", 5: "transaction MAC",
     ]
 
-    private static let communications: [UInt8: String] = [
-        0: "plain", 1: "with a code", 2: "plain", 3: "encrypted",
-    ]
+    private static let communications: [UInt8: String] = [0: "plain", 1: "with a code", 2: "plain", 3: "encrypted"]
 }

@@ -98,12 +98,7 @@ public struct Capture: Sendable, Hashable {
     }
 
     /// A capture.
-    public init(
-        headers: [Header] = [],
-        presentations: [Presentation] = [],
-        lines: [Line] = [],
-        file: String? = nil
-    ) {
+    public init(headers: [Header] = [], presentations: [Presentation] = [], lines: [Line] = [], file: String? = nil) {
         self.headers = headers
         self.presentations = presentations
         self.lines = lines

@@ -457,9 +457,7 @@ extension CaptureParser {
         }
     }
 
-    private static let keyCharacters = Set(
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_. ".utf8
-    )
+    private static let keyCharacters = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_. ".utf8)
 
     /// A header's value: up to a `#` after white space, with `\\` and `\#` as they are meant.
     private static func value(_ bytes: ArraySlice<UInt8>) -> String {

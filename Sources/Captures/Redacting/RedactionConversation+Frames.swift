@@ -161,12 +161,7 @@ extension RedactionConversation {
 
 // Commands of class FF, which are for the reader, and the frames that it takes within them (see FrameEncapsulation).
 extension RedactionConversation {
-    mutating func takeReader(
-        _ apdu: RecordedExchange.Parts,
-        _ data: Range<Int>,
-        _ body: Range<Int>,
-        isSecret: Bool
-    ) {
+    mutating func takeReader(_ apdu: RecordedExchange.Parts, _ data: Range<Int>, _ body: Range<Int>, isSecret: Bool) {
         if let carried = apdu.carriedFrame {
             guard data.count >= carried.data else { return unexamine() }
             let technologies: [UInt8: Technology] = apdu.ins == 0xFE ? [2: .iso14443b, 4: .iso15693, 7: .felica] : [:]

@@ -219,12 +219,7 @@ package struct BERTLVDecoder {
 
 private enum BERTLVEncoder {
     /// Appends an object to bytes that will stand at `start` of the whole output.
-    static func append(
-        _ object: BERTLV,
-        to output: inout [UInt8],
-        at start: Int,
-        depth: Int
-    ) throws(BERTLVError) {
+    static func append(_ object: BERTLV, to output: inout [UInt8], at start: Int, depth: Int) throws(BERTLVError) {
         let offset = start + output.count
         guard depth <= ReaderLimits.tlvDepth else { throw BERTLVError(.tooDeep, at: offset) }
         guard object.tag.isValid else { throw BERTLVError(.invalidTag, at: offset) }

@@ -15,11 +15,7 @@ public struct AppleVASReader: Sendable {
     public var allowsVariant: Bool
 
     /// A reader for some kinds of passes.
-    public init(
-        _ merchants: [AppleVASMerchant],
-        mode: AppleVASRequest.Mode = .passOnly,
-        allowsVariant: Bool = false
-    ) {
+    public init(_ merchants: [AppleVASMerchant], mode: AppleVASRequest.Mode = .passOnly, allowsVariant: Bool = false) {
         self.merchants = merchants
         self.mode = mode
         self.allowsVariant = allowsVariant

@@ -241,11 +241,7 @@ extension PassConfiguration {
     ])
 
     /// A name with a slip in it would silently be as if it were not there.
-    private static func checkNames(
-        _ value: Any,
-        _ names: Names,
-        _ place: String
-    ) throws(PassConfigurationError.Fault) {
+    private static func checkNames(_ value: Any, _ names: Names, _ place: String) throws(PassConfigurationError.Fault) {
         switch (names, value) {
         case (.object(let known), let object as [String: Any]):
             for (name, value) in object.sorted(by: { $0.key < $1.key }) {

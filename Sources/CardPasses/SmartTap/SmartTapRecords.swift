@@ -15,12 +15,7 @@ package enum SmartTapRecords {
     /// Reads a message. What stands in a record is looked at by whoever needs it: its Texts, for one, may lack a language,
     /// and one that is malformed takes nothing from the others.
     package static func read(_ bytes: some Collection<UInt8>) throws(SmartTapError) -> [NDEFRecord] {
-        let (records, fault) = NDEFDecoder.decode(
-            Array(bytes),
-            mode: .lenient,
-            limits: .default,
-            checksPayloads: false
-        )
+        let (records, fault) = NDEFDecoder.decode(Array(bytes), mode: .lenient, limits: .default, checksPayloads: false)
         guard fault?.isTolerable ?? true else { throw .malformed(.records) }
         return records
     }

@@ -49,10 +49,7 @@ public struct SmartTapRequest: Sendable, Hashable {
     }
 
     /// A question for passes of all kinds.
-    public init(
-        services: [Service] = [.all],
-        capabilities: Capabilities? = Capabilities()
-    ) {
+    public init(services: [Service] = [.all], capabilities: Capabilities? = Capabilities()) {
         self.services = services.isEmpty ? [.all] : services
         self.capabilities = capabilities
     }

@@ -58,11 +58,7 @@ struct ClassicLink {
     }
 
     /// Opens a sector with the first key that fits.
-    mutating func authenticate(
-        _ sector: Int,
-        _ side: ClassicKey.Side,
-        _ keys: [ClassicKey]
-    ) throws(TagError) -> Bool {
+    mutating func authenticate(_ sector: Int, _ side: ClassicKey.Side, _ keys: [ClassicKey]) throws(TagError) -> Bool {
         if let session, session.sector == sector, session.side == side, keys.contains(session.key), !isHalted {
             return true
         }

@@ -88,9 +88,7 @@ public enum DESFireNDEF {
 
 extension DESFireCard {
     /// Runs a step of making or locking; what fails in it is an error of the tag.
-    mutating func step<Value>(
-        _ body: (inout DESFireCard) throws(DESFireError) -> Value
-    ) throws(TagError) -> Value {
+    mutating func step<Value>(_ body: (inout DESFireCard) throws(DESFireError) -> Value) throws(TagError) -> Value {
         do {
             return try body(&self)
         } catch {

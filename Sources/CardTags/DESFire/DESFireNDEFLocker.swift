@@ -36,12 +36,7 @@ struct DESFireNDEFLocker {
         let last = DESFireNDEF.writeAccessOffset
         if !saysSo {
             try card.step { (card) throws(DESFireError) in
-                try card.writeData(
-                    [0xFF],
-                    file: DESFireNDEF.containerFile,
-                    offset: last,
-                    communication: communication
-                )
+                try card.writeData([0xFF], file: DESFireNDEF.containerFile, offset: last, communication: communication)
             }
         }
         for (file, settings) in [(DESFireNDEF.messageFile, message), (DESFireNDEF.containerFile, container)]

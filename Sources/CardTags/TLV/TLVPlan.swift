@@ -52,10 +52,7 @@ struct TLVPlan {
     }
 
     /// The index of the first byte in the given units that is not as planned, or `nil`.
-    func firstDifference(
-        in memory: inout some TagMemory,
-        where isMeant: (Unit) -> Bool
-    ) throws(TagError) -> Int? {
+    func firstDifference(in memory: inout some TagMemory, where isMeant: (Unit) -> Bool) throws(TagError) -> Int? {
         for unit in units where unit.isChanged && isMeant(unit) {
             for (offset, byte) in unit.new.enumerated() {
                 let address = unit.number * size + offset

@@ -64,10 +64,7 @@ struct Type1Memory {
 
     private mutating func openRaw() throws(TagError) {
         let attempt = "read the identifier of the tag"
-        let identifier = try link.transceive(
-            [Command.readIdentifier] + Array(repeating: 0, count: 6),
-            attempt: attempt
-        )
+        let identifier = try link.transceive([Command.readIdentifier] + Array(repeating: 0, count: 6), attempt: attempt)
         guard identifier.count == 6, identifier[0] >> 4 == 1 else {
             throw StorageLink.broken(attempt, "\(identifier.count) bytes that are no identifier")
         }

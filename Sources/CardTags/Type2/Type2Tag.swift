@@ -120,9 +120,7 @@ public struct Type2Tag: NDEFTag {
     }
 
     /// Runs something that writes. A tag that refuses a command forgets that it was given the password.
-    mutating func closing<Result>(
-        _ body: (inout Type2Tag) throws(TagError) -> Result
-    ) throws(TagError) -> Result {
+    mutating func closing<Result>(_ body: (inout Type2Tag) throws(TagError) -> Result) throws(TagError) -> Result {
         do {
             return try body(&self)
         } catch {

@@ -154,12 +154,7 @@ package struct Type4Files {
     /// Writes bytes of the selected file, in chunks.
     ///
     /// - Parameter inOneCommand: whether the bytes must not be torn apart, as those of a length.
-    mutating func write(
-        _ bytes: [UInt8],
-        at start: Int,
-        of file: UInt16,
-        inOneCommand: Bool = false
-    ) throws(TagError) {
+    mutating func write(_ bytes: [UInt8], at start: Int, of file: UInt16, inOneCommand: Bool = false) throws(TagError) {
         let attempt = "write the file \([file].hex)"
         var written = 0
         while written < bytes.count {

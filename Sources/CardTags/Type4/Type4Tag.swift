@@ -25,11 +25,7 @@ public struct Type4Tag: NDEFTag {
     ///   - limits: ``NDEFLimits/message`` is the longest message to accept.
     ///   - longestAnswer: the most data bytes that the reader passes in one answer, 15...256. The card's own limit (MLe)
     ///     is obeyed as well.
-    public init(
-        _ channel: any CardChannel,
-        limits: NDEFLimits = .default,
-        longestAnswer: Int = 255
-    ) {
+    public init(_ channel: any CardChannel, limits: NDEFLimits = .default, longestAnswer: Int = 255) {
         let capabilities = channel.capabilities
         // Short commands only: they pass everywhere, and a long message takes but a few more of them.
         files = Type4Files(

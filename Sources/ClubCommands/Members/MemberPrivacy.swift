@@ -57,10 +57,7 @@ struct MembersErase: ClubCommand {
     func perform(_ club: Club, _ out: Output) async throws {
         let found = try await club.held(member)
         let visits = Count.text(found.numVisits, "visit")
-        try await confirmation.ask(
-            "Erase \(found.caption) with \(visits), for ever? Nothing brings them back.",
-            out
-        )
+        try await confirmation.ask("Erase \(found.caption) with \(visits), for ever? Nothing brings them back.", out)
         try await club.erase(member, by: action.context)
         let copies = try club.keptCopies().map(\.path)
         try out.result(

@@ -60,9 +60,7 @@ struct MessageOptions: ParsableArguments, Sendable {
     )
     var cardTypes: [String] = []
 
-    @Option(
-        help: ArgumentHelp("Seconds after which processing a message is ended.", valueName: "seconds")
-    )
+    @Option(help: ArgumentHelp("Seconds after which processing a message is ended.", valueName: "seconds"))
     var messageTimeout: Double = 30
 
     func validate() throws {

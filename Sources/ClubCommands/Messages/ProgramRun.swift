@@ -45,12 +45,7 @@ struct ProgramRun {
         }
         _ = fcntl(stdin.write, F_SETFL, O_NONBLOCK)
         _ = fcntl(stderr.read, F_SETFL, O_NONBLOCK)
-        var conversation = Conversation(
-            input: input[...],
-            stdin: stdin.write,
-            stderr: stderr.read,
-            exit: exit.read
-        )
+        var conversation = Conversation(input: input[...], stdin: stdin.write, stderr: stderr.read, exit: exit.read)
         return conversation.lead(process, cancellation)
     }
 

@@ -40,12 +40,7 @@ final class Deliveries: Sendable {
         for execution in due {
             let scenario = scenarios.first { $0.id == execution.scenario }
             try tell(
-                ScenarioResult(
-                    execution: execution,
-                    member: member,
-                    title: scenario?.title,
-                    message: scenario?.message
-                )
+                ScenarioResult(execution: execution, member: member, title: scenario?.title, message: scenario?.message)
             )
         }
     }

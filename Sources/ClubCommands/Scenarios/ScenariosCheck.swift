@@ -19,10 +19,7 @@ struct ScenariosCheck: ReportingCommand {
     )
 
     @OptionGroup var output: OutputOptions
-    @Argument(
-        help: "The file of scenarios: YAML or JSON.",
-        completion: .file(extensions: ["yaml", "yml", "json"])
-    )
+    @Argument(help: "The file of scenarios: YAML or JSON.", completion: .file(extensions: ["yaml", "yml", "json"]))
     var file: String
 
     func perform(_ out: Output) async throws {

@@ -37,8 +37,7 @@ struct ScenariosTest: DatabaseCommand {
         let configuration = try scenarios.file.load(out)
         try await database.withClub { club in
             let time = at?.start ?? Date()
-            let members =
-                if let member { [try await club.known(member).userId] } else { try await club.userIDs() }
+            let members = if let member { [try await club.known(member).userId] } else { try await club.userIDs() }
             var happens = 0
             for userId in members {
                 try Task.checkCancellation()

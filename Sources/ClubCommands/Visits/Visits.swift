@@ -107,9 +107,7 @@ struct VisitsPrune: ClubCommand {
         let removed = try await club.pruneVisits(before: before.start, action.context, warns: false)
         let kept = try await club.oldVisits(before: before.start).count
         try out.result(
-            fields: [
-                "removed": removed, "kept": kept > 0 ? kept : nil, "before": ISO8601.text(before.start),
-            ],
+            fields: ["removed": removed, "kept": kept > 0 ? kept : nil, "before": ISO8601.text(before.start)],
             text: "Removed \(Count.text(removed, "visit")) before \(time)."
         )
         if kept > 0 {

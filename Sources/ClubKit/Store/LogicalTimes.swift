@@ -24,9 +24,7 @@ enum LogicalTimes {
 
     /// The clock, or `nil` if absent or it shows no possible time.
     static func clock(in db: Database) throws -> Int64? {
-        try db.value(
-            "SELECT hlc FROM clock WHERE typeof(hlc) = 'integer' AND hlc BETWEEN 0 AND \(Stamp.latestTime)"
-        )
+        try db.value("SELECT hlc FROM clock WHERE typeof(hlc) = 'integer' AND hlc BETWEEN 0 AND \(Stamp.latestTime)")
     }
 
     /// The latest moment of which the records speak; times that are not possible do not count.

@@ -112,9 +112,7 @@ extension MemberStore {
         func copy(_ source: Database, to file: String, _ progress: (@Sendable (BackupProgress) -> Void)?) throws {
             try DatabaseFiles.create(file, attempt)
             let size =
-                try source.value(
-                    "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-                ) as Int?
+                try source.value("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size") as Int?
             try requireRoom(for: size ?? 0, at: file)
             let copy = try DatabaseQueue(path: file)
             try copy.inDatabase { target in

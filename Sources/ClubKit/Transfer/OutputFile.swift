@@ -43,8 +43,7 @@ final class OutputFile {
                 throw TransferError(errno: EISDIR, file: path, writing: true)
             }
             let isPipe = status.st_mode & S_IFMT == S_IFIFO
-            descriptor =
-                isPipe ? PipeWait.open(path, unless: isCancelled) : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+            descriptor = isPipe ? PipeWait.open(path, unless: isCancelled) : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
             if descriptor < 0, errno == ECANCELED { throw TransferError(.cancelled, file: path) }
             guard descriptor >= 0 else { throw TransferError(errno: errno, file: path, writing: true) }
             return

@@ -25,11 +25,7 @@ final class Service<Server: ThreadServer>: Sendable {
     var current: Server? { server.withLock(\.self) }
 
     /// Starts a server, and waits until it serves. Nothing happens if there is one.
-    func start(
-        name: String,
-        _ attempt: String,
-        _ make: (ServiceThread) -> Server
-    ) async throws(ClubError) {
+    func start(name: String, _ attempt: String, _ make: (ServiceThread) -> Server) async throws(ClubError) {
         let new = make(try ServiceThread(attempt))
         let isMine = server.withLock { server in
             guard server == nil else { return false }

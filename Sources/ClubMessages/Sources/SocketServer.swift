@@ -20,12 +20,7 @@ final class SocketServer: ThreadServer {
 
     private let shared = Mutex(Shared())
 
-    init(
-        path: String,
-        router: MessageRouter,
-        isAllowed: @escaping @Sendable (uid_t) -> Bool,
-        thread: ServiceThread
-    ) {
+    init(path: String, router: MessageRouter, isAllowed: @escaping @Sendable (uid_t) -> Bool, thread: ServiceThread) {
         self.path = path
         self.router = router
         self.isAllowed = isAllowed

@@ -103,14 +103,7 @@ package struct MemberFacts: Sendable, Hashable {
         /// first. Of several removals each moment keeps its greatest number: of a longer prefix there are more.
         package var tallies: [Tally]
 
-        package init(
-            _ stamp: Stamp,
-            born: Int64,
-            visits: Int,
-            bought: Int,
-            latest: Int64,
-            tallies: [Tally] = []
-        ) {
+        package init(_ stamp: Stamp, born: Int64, visits: Int, bought: Int, latest: Int64, tallies: [Tally] = []) {
             self.stamp = stamp
             self.born = born
             self.visits = visits

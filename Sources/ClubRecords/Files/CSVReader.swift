@@ -59,11 +59,7 @@ struct CSVReader: Sendable {
     /// - Parameter delimiter: what stands between fields; `nil` takes the one of comma, semicolon and tab of which the
     ///   first line has the most.
     /// - Throws: ``TransferError/Kind/wrongEncoding`` for UTF-16 and UTF-32.
-    init(
-        _ source: any ByteSource,
-        delimiter: UInt8? = nil,
-        limits: Limits = Limits()
-    ) throws(TransferError) {
+    init(_ source: any ByteSource, delimiter: UInt8? = nil, limits: Limits = Limits()) throws(TransferError) {
         self.limits = limits
         self.delimiter = delimiter ?? UInt8(ascii: ",")
         window = ByteWindow(source)

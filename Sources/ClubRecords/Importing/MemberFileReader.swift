@@ -9,11 +9,7 @@ package struct MemberFileReader {
     private var isAtEnd = false
 
     /// - Throws: ``TransferError``, ``TransferError/Kind/malformed`` for a club's file too, which holds no such rows.
-    package init(
-        _ path: String,
-        format: TransferFormat? = nil,
-        mappings: [ColumnMapping] = []
-    ) throws(TransferError) {
+    package init(_ path: String, format: TransferFormat? = nil, mappings: [ColumnMapping] = []) throws(TransferError) {
         let source = try FileSource(path)
         if let format {
             self.format = format

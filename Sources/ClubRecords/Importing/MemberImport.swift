@@ -175,10 +175,7 @@ package struct MemberImport {
         if isCancelled() { throw TransferError(.cancelled, file: source.path) }
     }
 
-    private func verdicts<Input>(
-        _ merging: Merging<Input>,
-        _ count: Int
-    ) throws(TransferError) -> [ImportVerdict] {
+    private func verdicts<Input>(_ merging: Merging<Input>, _ count: Int) throws(TransferError) -> [ImportVerdict] {
         do throws(ClubError) {
             let verdicts = try merging.result()
             guard verdicts.count == count else {
@@ -226,11 +223,7 @@ package struct MemberImport {
         private let done = DispatchGroup()
         private let outcome = Mutex<(result: Result<[ImportVerdict], ClubError>?, seconds: Double)>((nil, 0))
 
-        init(
-            _ input: Input,
-            _ offset: Int,
-            _ work: @escaping @Sendable (Input) throws(ClubError) -> [ImportVerdict]
-        ) {
+        init(_ input: Input, _ offset: Int, _ work: @escaping @Sendable (Input) throws(ClubError) -> [ImportVerdict]) {
             self.input = input
             self.offset = offset
             TransferQueue.merging.async(group: done) {

@@ -148,9 +148,8 @@ package struct FieldKey: CodingKey, Hashable {
 
     /// The names of the five base values, in the order of the columns of an export; a custom field cannot have one of
     /// them.
-    package static let baseNames = [userId, username, timeStampAdded, numVisits, timeStampOfLastVisit].map(
-        \.stringValue
-    )
+    package static let baseNames = [userId, username, timeStampAdded, numVisits, timeStampOfLastVisit]
+        .map(\.stringValue)
 
     package let stringValue: String
     package let intValue: Int?

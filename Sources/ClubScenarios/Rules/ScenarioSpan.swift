@@ -141,9 +141,7 @@ package enum ScenarioTime {
             return "\(seconds).\(digits) seconds"
         }
         guard seconds > 0 else { return "less than a millisecond" }
-        let units: [(length: Int64, name: String)] = [
-            (86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"),
-        ]
+        let units: [(length: Int64, name: String)] = [(86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second")]
         let first = units.firstIndex { seconds >= $0.length } ?? 3
         let greatest = count(seconds / units[first].length, units[first].name)
         guard first < 3 else { return greatest }

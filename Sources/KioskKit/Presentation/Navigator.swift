@@ -101,11 +101,7 @@ public final class Navigator<Host: ScreenHost> {
         if let index = entries.lastIndex(where: \.isPresented) { close(to: index) }
     }
 
-    private func open(
-        _ screen: Screen<Host.View>,
-        isPresented: Bool,
-        _ configuration: (Screen<Host.View>) -> Void
-    ) {
+    private func open(_ screen: Screen<Host.View>, isPresented: Bool, _ configuration: (Screen<Host.View>) -> Void) {
         configuration(screen)
         let former = current
         entries.append(Entry(screen: screen, isPresented: isPresented))

@@ -65,12 +65,7 @@ public final class VisitorPresenter: ScreenPresenter {
     /// - Parameters:
     ///   - showsNames: whether names stay in the list of taps.
     ///   - timeZone: the time zone of what is shown.
-    public init(
-        _ model: KioskModel,
-        theme: Theme = Theme(),
-        showsNames: Bool = false,
-        timeZone: TimeZone = .current
-    ) {
+    public init(_ model: KioskModel, theme: Theme = Theme(), showsNames: Bool = false, timeZone: TimeZone = .current) {
         self.model = model
         self.theme = theme
         self.showsNames = showsNames

@@ -92,9 +92,7 @@ extension InfoSection {
     }
 
     private static func keys(_ settings: DESFireKeySettings) -> JSONObject {
-        [
-            "keyCount": settings.keyCount, "keyType": settings.keyType.rawValue, "listsFreely": settings.listsFreely,
-        ]
+        ["keyCount": settings.keyCount, "keyType": settings.keyType.rawValue, "listsFreely": settings.listsFreely]
     }
 
     private static func application(

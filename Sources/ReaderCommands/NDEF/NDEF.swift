@@ -13,9 +13,7 @@ struct NDEFCommands: AsyncParsableCommand {
             With --json an error of those that wait is {"error":{"code":…,"message":…}}, and no tag in time is \
             {"event":"timeout"}.
             """,
-        subcommands: [
-            Read.self, Write.self, Format.self, Lock.self, Repair.self, Dump.self, Decode.self, Encode.self,
-        ]
+        subcommands: [Read.self, Write.self, Format.self, Lock.self, Repair.self, Dump.self, Decode.self, Encode.self]
     )
 
     struct Decode: ToolCommand {

@@ -29,10 +29,7 @@ struct Replay: ToolCommand {
     @OptionGroup var passes: PassOptions
     @Flag(help: "Compare with the expected taps beside each capture.")
     var expect = false
-    @Argument(
-        help: "Capture files, or directories of them.",
-        completion: .file(extensions: ["capture"])
-    )
+    @Argument(help: "Capture files, or directories of them.", completion: .file(extensions: ["capture"]))
     var files: [String]
 
     func perform() async throws {
@@ -68,9 +65,7 @@ struct Replay: ToolCommand {
                         "\(difference)" + (isWithoutPasses ? ". The sidecar expects passes; give --passes." : "")
                     if worst == ToolExit.success { worst = ToolExit.failure }
                     try out.result(
-                        fields: [
-                            "event": "different", "file": file, "line": difference.line, "message": words,
-                        ],
+                        fields: ["event": "different", "file": file, "line": difference.line, "message": words],
                         text: "\(file): \(words)"
                     )
                 } else {

@@ -101,9 +101,7 @@ extension DESFireState {
         }
         guard freeMemory >= 32 else { throw Refusal(0x0E) }
         let keys = [SecretKey](repeating: .factory, count: Int(header[4] & 0x0F))
-        applications.append(
-            SimulatedDESFireApplication(id: id, name: name, keys: keys, options: header[3], files: [])
-        )
+        applications.append(SimulatedDESFireApplication(id: id, name: name, keys: keys, options: header[3], files: []))
         return .data([])
     }
 

@@ -33,9 +33,7 @@ public final class SimulatedIdentityCard: SimulatedCard {
     }
 
     /// A MIFARE DESFire that has no NDEF application: every SELECT is answered `6A82`.
-    public static func desFire(
-        uid: [UInt8] = [0x04, 0x6F, 0x16, 0x9A, 0xFC, 0x2E, 0x80]
-    ) -> SimulatedIdentityCard {
+    public static func desFire(uid: [UInt8] = [0x04, 0x6F, 0x16, 0x9A, 0xFC, 0x2E, 0x80]) -> SimulatedIdentityCard {
         SimulatedIdentityCard(kind: .isoDEP(historicalBytes: [0x80]), uid: uid)
     }
 

@@ -76,9 +76,7 @@ public final class SmartReaderTerminal: Sendable {
         template: UInt8,
         tag: [UInt8] = [0x08, 0x11, 0x22, 0x33]
     ) throws(SmartReaderLineError) {
-        try report(
-            SmartReaderTag(interface: "01", radioProtocol: "01", template: template, id: tag.hex, data: id)
-        )
+        try report(SmartReaderTag(interface: "01", radioProtocol: "01", template: template, id: tag.hex, data: id))
     }
 
     /// Sends a line, or throws ``SmartReaderLineError`` if the format cannot hold it.

@@ -238,9 +238,7 @@ final class ScenarioState {
                 SELECT at FROM scenario_event WHERE \(Self.countedEvent) AND at <= ?6
                 ORDER BY at DESC LIMIT ?7 OFFSET ?8
                 """,
-                [
-                    key.kind.rawValue, key.text, name, key.ended, try resetTime(key, name), through, limit, skipped,
-                ]
+                [key.kind.rawValue, key.text, name, key.ended, try resetTime(key, name), through, limit, skipped]
             )
         }
     }

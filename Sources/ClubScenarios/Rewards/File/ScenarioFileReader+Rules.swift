@@ -22,11 +22,7 @@ extension ScenarioFileReader {
     }
 
     /// One rule, which two of the model may stand for; none if something is wrong with it.
-    private mutating func rule(
-        _ value: ScenarioFileValue,
-        _ depth: Int,
-        _ counted: ScenarioEvents
-    ) -> [ScenarioRule] {
+    private mutating func rule(_ value: ScenarioFileValue, _ depth: Int, _ counted: ScenarioEvents) -> [ScenarioRule] {
         guard let fields = fields(value, Self.ruleKeys, as: "a rule") else { return [] }
         let keys = Self.ruleKeys.filter { fields[$0] != nil }
         guard let key = keys.first, let content = fields[key] else {

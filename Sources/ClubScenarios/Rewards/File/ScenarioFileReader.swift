@@ -53,11 +53,7 @@ struct ScenarioFileReader {
     }
 
     /// The keys of a mapping; `nil` if it is none. Keys that are not known are faults.
-    mutating func fields(
-        _ value: ScenarioFileValue,
-        _ known: [String],
-        as what: String
-    ) -> ScenarioFileFields? {
+    mutating func fields(_ value: ScenarioFileValue, _ known: [String], as what: String) -> ScenarioFileFields? {
         guard case .mapping(let entries) = value.node.content else {
             fault(
                 value,
