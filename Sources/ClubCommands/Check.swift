@@ -79,8 +79,7 @@ struct Check: DatabaseCommand {
             guard error.kind == .cancelled, let offer = offered.withLock(\.self) else { throw error }
             let unreadable = offer.isFileReadable ? "" : "Nothing in the file could be read. "
             throw ToolFailure(
-                unreadable + "Nothing was changed. 'clubctl check --repair --take snapshot' takes the snapshot.",
-                exit: ToolExit.failure
+                unreadable + "Nothing was changed. 'clubctl check --repair --take snapshot' takes the snapshot."
             )
         }
         if take == .snapshot, report.isNewFile, report.restoredFrom == nil {

@@ -7,7 +7,7 @@ package struct ToolFailure: Error, CustomStringConvertible {
     package var message: String
     package var exit: ExitCode
 
-    package init(_ message: String, exit: ExitCode) {
+    package init(_ message: String, exit: ExitCode = ToolExit.failure) {
         self.message = message
         self.exit = exit
     }

@@ -121,10 +121,7 @@ struct InboxReplay: ClubCommand {
         }
         guard !all, !missing.isEmpty else { return }
         let names = missing.map { "'\($0)'" }.joined(separator: ", ")
-        throw ToolFailure(
-            "there is no dead letter \(names); 'clubctl inbox list --state dead' shows all.",
-            exit: ToolExit.failure
-        )
+        throw ToolFailure("there is no dead letter \(names); 'clubctl inbox list --state dead' shows all.")
     }
 }
 

@@ -57,7 +57,7 @@ struct ProgramRun {
     }
 
     private static func failure(_ code: Int32) -> ToolFailure {
-        ToolFailure("could not start the program: \(String(cString: strerror(code)))", exit: ToolExit.failure)
+        ToolFailure("could not start the program: \(String(cString: strerror(code)))")
     }
 
     // MARK: - Waiting

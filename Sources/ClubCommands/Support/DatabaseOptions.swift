@@ -206,7 +206,7 @@ struct ConfirmationOptions: ParsableArguments, Sendable {
             )
         }
         guard try await Terminal.agrees(to: question, out) else {
-            throw ToolFailure("Nothing was changed.", exit: ToolExit.failure)
+            throw ToolFailure("Nothing was changed.")
         }
     }
 }

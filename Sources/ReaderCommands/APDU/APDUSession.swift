@@ -40,8 +40,7 @@ struct APDUSession {
             )
             if let expected = shorthand.expectedStatus, status != expected {
                 throw ToolFailure(
-                    "The status word is \(status), and \(expected) was expected, for the command \(shorthand.bytes.hex).",
-                    exit: ToolExit.failure
+                    "The status word is \(status), and \(expected) was expected, for the command \(shorthand.bytes.hex)."
                 )
             }
         case .frame(let frame):

@@ -64,8 +64,7 @@ struct CaptureRedact: ReportingCommand {
         guard isAlike || !inPlace || force else {
             throw ToolFailure(
                 "could not redact \(file) in its place: the redacted capture does not replay to the same kind of "
-                    + "taps. The original is kept; write to another file with --output, or add --force.",
-                exit: ToolExit.failure
+                    + "taps. The original is kept; write to another file with --output, or add --force."
             )
         }
         try redaction.capture.write(to: path, force: force || inPlace)

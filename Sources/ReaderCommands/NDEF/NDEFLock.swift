@@ -71,10 +71,7 @@ extension NDEFCommands {
 
         private static func ask(_ card: CardOnReader, _ content: TagContent, _ out: Output) throws -> CardUID {
             guard let uid = card.uid else {
-                throw ToolFailure(
-                    "The reader does not tell which card it has; it cannot be locked.",
-                    exit: ToolExit.failure
-                )
+                throw ToolFailure("The reader does not tell which card it has; it cannot be locked.")
             }
             let name = card.channel.facts.atr.flatMap { try? ATR($0) }?.cardName ?? content.type?.name ?? "card"
             out.message(
@@ -90,7 +87,7 @@ extension NDEFCommands {
             let answer = try InputLines(card.cancellation).next() ?? ""
             guard let typed = try? CardUID(text: answer.trimmingCharacters(in: .whitespaces)), typed.bytes == uid.bytes
             else {
-                throw ToolFailure("That is not the UID of this card. Nothing was changed.", exit: ToolExit.failure)
+                throw ToolFailure("That is not the UID of this card. Nothing was changed.")
             }
             return uid
         }

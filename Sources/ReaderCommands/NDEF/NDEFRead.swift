@@ -56,8 +56,7 @@ extension NDEFCommands {
             if raw || file != nil {
                 guard let bytes = content.ndef.bytes else {
                     throw ToolFailure(
-                        "The tag has no place for a message. 'readerctl ndef format' makes one where it can.",
-                        exit: ToolExit.failure
+                        "The tag has no place for a message. 'readerctl ndef format' makes one where it can."
                     )
                 }
                 if let file { try OutputFile.write(bytes, to: file, overwrite: force) }

@@ -78,17 +78,11 @@ struct TagAccess: Sendable {
     /// - Parameter usesCardKey: whether ``cardKey`` is of use for what shall be done with the tag.
     func open(_ card: CardOnReader, usesCardKey: Bool = false) throws -> any NDEFTag {
         guard let tag = try TagReader.open(over: card.channel, limits: .maximum) else {
-            throw ToolFailure(
-                "The card on the reader is no tag for NDEF messages. 'readerctl info' tells what it is.",
-                exit: ToolExit.failure
-            )
+            throw ToolFailure("The card on the reader is no tag for NDEF messages. 'readerctl info' tells what it is.")
         }
         if let key {
             guard tag.type == .mifareClassic else {
-                throw ToolFailure(
-                    "A --key of 12 digits is for MIFARE Classic; this is a \(tag.type.name) tag.",
-                    exit: ToolExit.failure
-                )
+                throw ToolFailure("A --key of 12 digits is for MIFARE Classic; this is a \(tag.type.name) tag.")
             }
             var keys = ClassicKeys.publicKeys
             for sector in 0..<40 { keys[sector, side] = key }
@@ -96,15 +90,12 @@ struct TagAccess: Sendable {
         }
         if cardKey != nil {
             guard tag.type == .type4, usesCardKey else {
-                throw ToolFailure(
-                    "A --key of 32 digits is for 'format' and 'lock' of a DESFire or NTAG 424.",
-                    exit: ToolExit.failure
-                )
+                throw ToolFailure("A --key of 32 digits is for 'format' and 'lock' of a DESFire or NTAG 424.")
             }
         }
         if let password {
             guard tag.type == .type2 else {
-                throw ToolFailure("--password is for NTAG; this is a \(tag.type.name) tag.", exit: ToolExit.failure)
+                throw ToolFailure("--password is for NTAG; this is a \(tag.type.name) tag.")
             }
             // The tag gives the password itself, also where it has to be given again.
             return Type2Tag(card.channel, limits: .maximum, password: password)

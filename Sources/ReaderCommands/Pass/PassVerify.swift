@@ -80,7 +80,7 @@ struct PassVerify: ReportingCommand {
             verdicts.append(verdict)
         }
         guard !verdicts.isEmpty else {
-            throw ToolFailure("could not judge \(input): there is no card in it", exit: ToolExit.failure)
+            throw ToolFailure("could not judge \(input): there is no card in it")
         }
         return verdicts.allSatisfy(\.isAccepted)
     }
