@@ -117,11 +117,7 @@ struct MemberImage: Sendable, Hashable {
 
     /// A member where a list had it, with nothing but what places it there. Throws an error of the database.
     init(of member: Member, in db: Database) throws {
-        let row = try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT id FROM member WHERE user_id = ?"),
-            arguments: [member.userId]
-        )
-        id = row ?? .max
+        id = try db.value("SELECT id FROM member WHERE user_id = ?", [member.userId]) ?? .max
         userID = member.userId
         username = member.username
         addedAt = Timestamp.microseconds(Date(timeIntervalSince1970: member.timeStampAdded)) ?? 0

@@ -107,12 +107,10 @@ public struct ReceiptFeed: AsyncSequence, Sendable {
 extension StoredReceipts {
     /// The taps from that time on, in microseconds since 1970, with their times.
     func taps(since: Int64) throws -> [UUID: Int64] {
-        let rows = try Row.fetchCursor(
-            db.cachedStatement(sql: "SELECT event_id, at FROM receipt WHERE at >= ?"),
-            arguments: [since]
-        )
         var taps: [UUID: Int64] = [:]
-        while let row = try rows.next() { taps[try row.value(0)] = try row.value(1) }
+        for row in try db.rows("SELECT event_id, at FROM receipt WHERE at >= ?", [since]) {
+            taps[try row.value(0)] = try row.value(1)
+        }
         return taps
     }
 }

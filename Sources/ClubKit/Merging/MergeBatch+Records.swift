@@ -317,10 +317,7 @@ extension MergeBatch {
 
     private mutating func apply(_ undo: TransferRecord.Undo) throws -> ImportVerdict {
         try check(undo.stamp.time, at: undo.at)
-        let owner = try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT member_id FROM visit WHERE event_id = ?"),
-            arguments: [undo.eventID]
-        )
+        let owner: Int64? = try db.value("SELECT member_id FROM visit WHERE event_id = ?", [undo.eventID])
         // Without the visit, which was erased or removed, there is nothing to undo.
         guard let owner, let row = try db.members.row(id: owner), !isKept(row) else { return .kept }
         var told = undo
@@ -425,12 +422,9 @@ extension MergeBatch {
             return .skipped(Self.newerReason)
         }
         try check(settlement.stamp.time, at: settlement.at)
-        let owner = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT kind, subject FROM scenario_execution WHERE execution_id = ?"),
-            arguments: [settlement.id]
-        )
+        let sql = "SELECT kind, subject FROM scenario_execution WHERE execution_id = ?"
         // Of what was removed nothing is kept.
-        guard let owner else { return .kept }
+        guard let owner = try db.row(sql, [settlement.id]) else { return .kept }
         if mode == .addOnly, let kind = SubjectKey.Kind(rawValue: try owner.value(0)) {
             let text: String = try owner.value(1)
             if kind == .member {

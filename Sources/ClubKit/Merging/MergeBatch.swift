@@ -56,17 +56,14 @@ struct MergeBatch {
         detail: [String: FieldValue]
     ) throws {
         let db = transaction.db
-        func hasAny(_ rows: String) throws -> Bool {
-            try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(rows))") ?? false
-        }
         self.transaction = transaction
         self.context = context
         self.detail = detail
         self.mode = mode
         self.progress = progress
-        hasCards = try hasAny("card")
-        hasErasures = try hasAny("erased")
-        hasJoined = try hasAny("member WHERE merged_into IS NOT NULL")
+        hasCards = try db.has("card")
+        hasErasures = try db.has("erased")
+        hasJoined = try db.has("member WHERE merged_into IS NOT NULL")
         // What this device's clock has been at already does not move it, such as its own records in a backup.
         let reached = try Int64.fetchOne(db, sql: "SELECT hlc FROM clock") ?? 0
         journal = try Int64.fetchOne(db, sql: "SELECT max(seq) FROM change") ?? 0
@@ -107,14 +104,13 @@ struct MergeBatch {
     /// Those who were a part of somebody before and stand for themselves now, such as after that one was deleted
     /// elsewhere.
     private func shownAgain() throws -> [MemberRow] {
-        let ids = try Int64.fetchAll(
-            db,
-            sql: """
-                SELECT member_id FROM (
-                    SELECT member_id, before, min(seq) FROM change WHERE seq > ? AND member_id <> 0 GROUP BY member_id
-                ) JOIN member ON member.id = member_id WHERE before IS NULL AND status = 0 ORDER BY member_id
-                """,
-            arguments: [journal]
+        let ids: [Int64] = try db.values(
+            """
+            SELECT member_id FROM (
+                SELECT member_id, before, min(seq) FROM change WHERE seq > ? AND member_id <> 0 GROUP BY member_id
+            ) JOIN member ON member.id = member_id WHERE before IS NULL AND status = 0 ORDER BY member_id
+            """,
+            [journal]
         )
         return try ids.filter { before[$0] == nil && !progress.hasCreated($0) }.compactMap(db.members.row(id:))
     }
@@ -197,10 +193,7 @@ struct MergeBatch {
 
     func cardHolder(of userID: String) throws -> String? {
         guard hasCards else { return nil }
-        return try String.fetchOne(
-            db.cachedStatement(sql: "SELECT member_key FROM card WHERE card_id = ?"),
-            arguments: [userID]
-        )
+        return try db.value("SELECT member_key FROM card WHERE card_id = ?", [userID])
     }
 
     /// The number of the change under which this batch creates members.
@@ -226,10 +219,7 @@ struct MergeBatch {
     /// identifier, also one who is gone.
     func target(of userID: String) throws -> MemberRow? {
         if hasCards {
-            let card = try Row.fetchOne(
-                db.cachedStatement(sql: "SELECT member_key, hlc FROM card WHERE card_id = ?"),
-                arguments: [userID]
-            )
+            let card = try db.row("SELECT member_key, hlc FROM card WHERE card_id = ?", [userID])
             if let card, let row = try db.members.row(userID: try card.value(0)), row.exists,
                 row.ended < (try card.value(1) as Int64)
             {

@@ -16,10 +16,7 @@ extension StoredRecord {
     }
 
     static func first(where condition: String, _ arguments: StatementArguments, in db: Database) throws -> Self? {
-        try Row.fetchOne(
-            db.cachedStatement(sql: "\(select) WHERE \(condition)"),
-            arguments: arguments
-        ).map { try Self($0) }
+        try db.row("\(select) WHERE \(condition)", arguments).map { try Self($0) }
     }
 }
 

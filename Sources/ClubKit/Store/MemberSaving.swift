@@ -62,10 +62,7 @@ struct MemberSaving {
 
     /// The same, leaving what is summed up to whoever calls it (see ``refreshJoined(_:willChange:)``).
     func insert(_ userID: String, _ facts: MemberFacts, joined: inout Set<Int64>) throws -> Int64 {
-        let statement = try db.cachedStatement(
-            sql: "INSERT INTO member (user_id, added_at, status, facts) VALUES (?, 0, 1, '{}')"
-        )
-        try statement.execute(arguments: [userID])
+        try db.write("INSERT INTO member (user_id, added_at, status, facts) VALUES (?, 0, 1, '{}')", [userID])
         let id = db.lastInsertedRowID
         try save(facts, of: id, joined: &joined)
         return id

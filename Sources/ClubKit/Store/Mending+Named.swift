@@ -55,10 +55,7 @@ extension Mending {
             if let first = try Row.fetchOne(db, sql: Rescue.firstVisit(of: "?"), arguments: [row.id]) {
                 // Only receipts told of these visits.
                 origin = Stamp(time: try first.value(0), device: try first.value(1))
-                try db.execute(
-                    sql: "UPDATE visit SET born = ? WHERE member_id = ? AND born = 0",
-                    arguments: [origin.time, row.id]
-                )
+                try db.write("UPDATE visit SET born = ? WHERE member_id = ? AND born = 0", [origin.time, row.id])
             } else if let claim {
                 // So many visits and none in the ledger: a file made the member.
                 origin = .legacy(at: claim.at)

@@ -47,10 +47,7 @@ extension Mending {
             let device: UUID = try row.value(0)
             let time = try freeTime(near: try row.value(1), of: device, in: table)
             let value: DatabaseValue = row[2]
-            try db.execute(
-                sql: "UPDATE \(table) SET hlc = ? WHERE device_id = ? AND \(key) = ?",
-                arguments: [time, device, value]
-            )
+            try db.write("UPDATE \(table) SET hlc = ? WHERE device_id = ? AND \(key) = ?", [time, device, value])
             try transaction.observe(time)
         }
         note("records got a possible logical time", rows.count)
@@ -87,10 +84,7 @@ extension Mending {
             var ended = row.ended
             // Visits of a creation before this one ended with it.
             if !(-1..<Stamp.latestTime).contains(ended) { ended = row.exists && isPlain ? -1 : origin.time - 1 }
-            try db.execute(
-                sql: "UPDATE member SET origin_hlc = ?, ended_hlc = ? WHERE id = ?",
-                arguments: [origin.time, ended, id]
-            )
+            try db.write("UPDATE member SET origin_hlc = ?, ended_hlc = ? WHERE id = ?", [origin.time, ended, id])
         }
     }
 
@@ -113,10 +107,7 @@ extension Mending {
             }
         }
         for (key, time) in times {
-            try db.execute(
-                sql: "UPDATE erased SET hlc = ? WHERE salt = ? AND hash = ?",
-                arguments: [time, key[0], key[1]]
-            )
+            try db.write("UPDATE erased SET hlc = ? WHERE salt = ? AND hash = ?", [time, key[0], key[1]])
         }
         note("records got a possible logical time", rows.count)
     }

@@ -203,10 +203,9 @@ struct StoredMembers {
 
     /// All rows to which a row leads, or which lead to it, in whatever way.
     func connected(to row: MemberRow) throws -> [MemberRow] {
-        try MemberRow.fetchAll(
-            db.cachedStatement(
-                sql: "\(Self.connectedIdentifiers) SELECT \(MemberRow.columns) FROM member WHERE user_id IN joined"
-            ),
+        let sql = "\(Self.connectedIdentifiers) SELECT \(MemberRow.columns) FROM member WHERE user_id IN joined"
+        return try MemberRow.fetchAll(
+            db.cachedStatement(sql: sql),
             arguments: [row.member.userId, row.member.userId]
         )
     }

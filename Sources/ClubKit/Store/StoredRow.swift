@@ -52,7 +52,7 @@ extension Row: StoredRow {
     func stamp() throws(ClubError) -> Stamp { Stamp(time: try value("hlc"), device: try value("device_id")) }
 }
 
-/// What queries give, by statements that are kept for the next time.
+/// What queries give and change, by statements that are kept for the next time.
 extension Database {
     /// The first value, `nil` also for NULL.
     func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(
@@ -75,6 +75,11 @@ extension Database {
 
     func rows(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> [Row] {
         try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// Changes something.
+    func write(_ sql: String, _ arguments: StatementArguments) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
     }
 
     /// Whether there are such rows.

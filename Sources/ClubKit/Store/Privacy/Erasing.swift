@@ -48,10 +48,8 @@ struct Erasing {
     /// - Parameter joined: takes the rows for ``MemberSaving/refreshJoined(_:willChange:)``.
     /// - Returns: the ids of the rows of members that are gone.
     func forget(_ identifier: String, as stamp: Stamp, joined: inout Set<Int64>) throws -> [Int64] {
-        try db.execute(
-            sql: "DELETE FROM card WHERE (card_id = ?1 OR member_key = ?1) AND hlc <= ?2",
-            arguments: [identifier, stamp.time]
-        )
+        let ofCards = "(card_id = ?1 OR member_key = ?1) AND hlc <= ?2"
+        try db.write("DELETE FROM card WHERE \(ofCards)", [identifier, stamp.time])
         try db.execute(sql: "DELETE FROM presented WHERE name = ?", arguments: [identifier])
         var last = stamp
         var removed: [Int64] = []
@@ -163,10 +161,7 @@ struct Erasing {
     ///   - arguments: its own, but for the second, which is what the receipts say.
     private func forgetTaps(_ taps: String, _ arguments: StatementArguments) throws {
         try transaction.messages.empty(StoredMessages.ofTaps(taps), where: "?2 <> ''", arguments)
-        try db.execute(
-            sql: "UPDATE receipt SET \(Self.forgottenReceipt) WHERE event_id IN (\(taps))",
-            arguments: arguments
-        )
+        try db.write("UPDATE receipt SET \(Self.forgottenReceipt) WHERE event_id IN (\(taps))", arguments)
     }
 
     /// What a receipt says of a tap whose visit is not kept any more, by an erasure or the retention period: neither of whom

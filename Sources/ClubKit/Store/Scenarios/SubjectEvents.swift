@@ -162,10 +162,7 @@ struct SubjectEvents {
         }
         try db.execute(sql: "DELETE FROM scenario_execution WHERE \(condition)", arguments: arguments)
         try db.execute(sql: "DELETE FROM scenario_event WHERE \(condition)", arguments: arguments)
-        try db.execute(
-            sql: "DELETE FROM scenario_reset WHERE kind = 'member' AND subject = ? AND hlc <= ?",
-            arguments: arguments
-        )
+        try db.write("DELETE FROM scenario_reset WHERE kind = 'member' AND subject = ? AND hlc <= ?", arguments)
     }
 }
 
