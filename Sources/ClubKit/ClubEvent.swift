@@ -89,11 +89,6 @@ extension ClubEvent {
 }
 
 extension ClubEvent: Encodable {
-    private enum CodingKeys: String, CodingKey {
-        case event, at, id, reader, backend, member, reason, reasonCode, notices, duplicate, update, report, error
-        case scenario, subject, number, state, title, message, visit, type, source, outcome, processor
-    }
-
     /// Encodes the line. A scan is the object of ``ReaderKit/ScanEvent``. All others have `event` and `at`. A received
     /// tap has its `id`, `reader` and `backend`, the `member` if there is one, `reason` (words) and `reasonCode` if
     /// ignored or rejected, `notices` (words) if there are any, and `duplicate` (true) if it was seen before; a change
@@ -103,56 +98,36 @@ extension ClubEvent: Encodable {
     /// the tap), `title`, `message` and `reason`; `routed` has `id`, `type`, `source`, `outcome`, `processor` and
     /// `reason`; an error has `error` with `code` and `message`.
     public func encode(to encoder: any Encoder) throws {
-        if case .scan(let event) = self { return try event.encode(to: encoder) }
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(name, forKey: .event)
-        try container.encode(ISO8601.text(at), forKey: .at)
+        let own: JSONObject
         switch self {
-        case .scan:
-            break
+        case .scan(let event): return try event.encode(to: encoder)
         case .received(let receipt):
-            try container.encode(receipt.eventID.uuidString, forKey: .id)
-            try container.encode(receipt.reader, forKey: .reader)
-            try container.encode(receipt.backend, forKey: .backend)
-            try container.encodeIfPresent(receipt.member, forKey: .member)
-            try container.encodeIfPresent(receipt.outcome.reason?.message, forKey: .reason)
-            try container.encodeIfPresent(receipt.outcome.reason?.code.rawValue, forKey: .reasonCode)
-            if !receipt.notices.isEmpty { try container.encode(receipt.notices.map(\.message), forKey: .notices) }
-            if receipt.isDuplicate { try container.encode(true, forKey: .duplicate) }
-        case .added(let member, _), .deleted(let member, _):
-            try container.encode(member, forKey: .member)
-        case .updated(let member, let reason, _):
-            try container.encode(member, forKey: .member)
-            try container.encode(reason, forKey: .update)
-        case .imported(let report, _):
-            try container.encode(report, forKey: .report)
-        case .merged(let report, _):
-            try container.encode(report, forKey: .report)
+            let (reason, notices) = (receipt.outcome.reason, receipt.notices.map(\.message))
+            own = [
+                "id": receipt.eventID.uuidString, "reader": receipt.reader, "backend": receipt.backend,
+                "member": receipt.member, "reason": reason?.message, "reasonCode": reason?.code.rawValue,
+                "notices": notices.isEmpty ? nil : notices, "duplicate": receipt.isDuplicate ? true : nil,
+            ]
+        case .added(let member, _), .deleted(let member, _): own = ["member": member]
+        case .updated(let member, let reason, _): own = ["member": member, "update": reason]
+        case .imported(let report, _): own = ["report": report]
+        case .merged(let report, _): own = ["report": report]
         case .scenario(let result):
-            try encode(result, in: &container)
+            let execution = result.execution
+            own = [
+                "id": execution.id.uuidString, "scenario": execution.scenario, "number": execution.number,
+                "state": execution.state, "subject": result.member == nil ? execution.subject : nil,
+                "member": result.member, "visit": execution.visit?.uuidString, "title": result.title,
+                "message": result.message, "reason": execution.reason,
+            ]
         case .routed(let result):
-            try container.encode(result.messageID, forKey: .id)
-            try container.encodeIfPresent(result.type, forKey: .type)
-            try container.encode(result.source.kind.rawValue, forKey: .source)
-            try container.encode(result.outcome.name, forKey: .outcome)
-            try container.encodeIfPresent(result.processor, forKey: .processor)
-            try container.encodeIfPresent(result.outcome.reason, forKey: .reason)
+            own = [
+                "id": result.messageID, "type": result.type, "source": result.source.kind.rawValue,
+                "outcome": result.outcome.name, "processor": result.processor, "reason": result.outcome.reason,
+            ]
         case .error(let error, _):
-            try container.encode(["code": error.kind.rawValue, "message": error.description], forKey: .error)
+            own = ["error": ["code": error.kind.rawValue, "message": error.description] as JSONObject]
         }
-    }
-
-    private func encode(_ result: ScenarioResult, in container: inout KeyedEncodingContainer<CodingKeys>) throws {
-        let execution = result.execution
-        try container.encode(execution.id.uuidString, forKey: .id)
-        try container.encode(execution.scenario, forKey: .scenario)
-        try container.encode(execution.number, forKey: .number)
-        try container.encode(execution.state, forKey: .state)
-        if result.member == nil { try container.encode(execution.subject, forKey: .subject) }
-        try container.encodeIfPresent(result.member, forKey: .member)
-        try container.encodeIfPresent(execution.visit?.uuidString, forKey: .visit)
-        try container.encodeIfPresent(result.title, forKey: .title)
-        try container.encodeIfPresent(result.message, forKey: .message)
-        try container.encodeIfPresent(execution.reason, forKey: .reason)
+        try encoder.encodeObject(JSONObject(own, ["event": name, "at": ISO8601.text(at)]))
     }
 }

@@ -1,3 +1,5 @@
+import CardCore
+
 /// An NDEF message, record or payload breaks a rule.
 ///
 /// It describes what was attempted, what happened (with the code, the place and the number that was found) and what a
@@ -65,16 +67,9 @@ extension NDEFError: CustomStringConvertible {
 }
 
 extension NDEFError: Encodable {
-    private enum CodingKeys: String, CodingKey {
-        case code, offset, message
-    }
-
     /// The JSON object that the tools print: `code`, `offset` and `message`.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(code.rawValue, forKey: .code)
-        try container.encode(offset, forKey: .offset)
-        try container.encode(message, forKey: .message)
+        try encoder.encodeObject(["code": code.rawValue, "offset": offset, "message": message])
     }
 }
 

@@ -108,23 +108,18 @@ extension NDEFSignature {
 }
 
 extension NDEFSignature: Encodable {
-    private enum CodingKeys: String, CodingKey {
-        case version, algorithm, hash, signature, signatureURI, certificateFormat, certificates, certificateURI
-    }
-
     /// The JSON object that the tools print: `version`, `algorithm` (a name), `hash` (a number), `signature`
     /// (hexadecimal) or `signatureURI`, `certificateFormat` (a number), `certificates` (hexadecimal), `certificateURI`.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode("2.\(minorVersion)", forKey: .version)
-        try container.encode(algorithm.description, forKey: .algorithm)
-        try container.encode(hash, forKey: .hash)
+        var object: JSONObject = [
+            "version": "2.\(minorVersion)", "algorithm": algorithm.description, "hash": hash,
+            "certificateFormat": certificateFormat, "certificates": certificates.map(\.hex),
+            "certificateURI": certificateURI,
+        ]
         switch signature {
-        case .bytes(let bytes): try container.encode(bytes.hex, forKey: .signature)
-        case .uri(let uri): try container.encode(uri, forKey: .signatureURI)
+        case .bytes(let bytes): object["signature"] = bytes.hex
+        case .uri(let uri): object["signatureURI"] = uri
         }
-        try container.encode(certificateFormat, forKey: .certificateFormat)
-        try container.encode(certificates.map(\.hex), forKey: .certificates)
-        try container.encodeIfPresent(certificateURI, forKey: .certificateURI)
+        try object.encode(to: encoder)
     }
 }

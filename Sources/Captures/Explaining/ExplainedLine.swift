@@ -50,23 +50,14 @@ public struct ExplainedLine: Sendable, Hashable {
 }
 
 extension ExplainedLine: Encodable {
-    private enum CodingKeys: CodingKey {
-        case kind, line, presentation, reader, at, bytes, statement, title, fields
-    }
-
     /// The JSON object that the tools print: `kind`, `line`, `presentation`, `reader`, `at` (seconds since the start of the
     /// capture), `statement`, `bytes` (upper-case hexadecimal), `title` and `fields`; what there is not is left out.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(kind, forKey: .kind)
-        try container.encodeIfPresent(line, forKey: .line)
-        try container.encodeIfPresent(presentation, forKey: .presentation)
-        try container.encodeIfPresent(reader, forKey: .reader)
-        try container.encodeIfPresent(at.flatMap { Double(CaptureTime.text($0)) }, forKey: .at)
-        try container.encode(statement, forKey: .statement)
-        try container.encodeIfPresent(bytes?.hex, forKey: .bytes)
-        try container.encode(title, forKey: .title)
-        if !fields.isEmpty { try container.encode(fields, forKey: .fields) }
+        try encoder.encodeObject([
+            "kind": kind, "line": line, "presentation": presentation, "reader": reader,
+            "at": at.flatMap { Double(CaptureTime.text($0)) }, "statement": statement, "bytes": bytes?.hex,
+            "title": title, "fields": fields.isEmpty ? nil : fields,
+        ])
     }
 }
 
@@ -143,22 +134,13 @@ extension ExplainedField {
 }
 
 extension ExplainedField: Encodable {
-    private enum CodingKeys: CodingKey {
-        case offset, length, name, value, text, meaning, joined, fields
-    }
-
     /// The JSON object that the tools print: `name`, `offset`, `length`, `value` (upper-case hexadecimal), `text`,
     /// `meaning`, `joined` (where it is true) and `fields`; what there is not is left out.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(name, forKey: .name)
-        try container.encodeIfPresent(offset, forKey: .offset)
-        try container.encode(length, forKey: .length)
-        try container.encodeIfPresent(bytes?.hex, forKey: .value)
-        try container.encodeIfPresent(text, forKey: .text)
-        try container.encodeIfPresent(meaning, forKey: .meaning)
-        if isJoined { try container.encode(true, forKey: .joined) }
-        if !fields.isEmpty { try container.encode(fields, forKey: .fields) }
+        try encoder.encodeObject([
+            "name": name, "offset": offset, "length": length, "value": bytes?.hex, "text": text, "meaning": meaning,
+            "joined": isJoined ? true : nil, "fields": fields.isEmpty ? nil : fields,
+        ])
     }
 }
 

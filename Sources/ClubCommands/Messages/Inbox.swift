@@ -22,13 +22,12 @@ struct InboxLine: Encodable, Sendable {
 
     func encode(to encoder: any Encoder) throws {
         let message = entry.message
-        let fields: JSONObject = [
+        try encoder.encodeObject([
             "id": message.id, "type": message.type, "source": message.source.kind, "sourceName": message.source.name,
             "receivedAt": ISO8601.text(message.receivedAt), "expiresAt": message.expiresAt.map(ISO8601.text),
             "state": entry.state, "attempts": entry.attempts, "outcome": entry.outcome?.name, "reason": entry.reason,
             "settledAt": entry.settledAt.map(ISO8601.text), "payload": message.payload,
-        ]
-        try fields.encode(to: encoder)
+        ])
     }
 
     /// For people; the payload, which may be personal, only if it is wanted.

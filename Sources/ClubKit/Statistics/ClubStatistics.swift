@@ -84,30 +84,14 @@ public struct ClubStatistics: Sendable, Hashable {
 }
 
 extension ClubStatistics: Encodable {
-    private enum CodingKeys: String, CodingKey {
-        case from, to, timeZone, visits, manualVisits, uniqueVisitors, returningMembers, newMembers, repeats, ignored
-        case rejected, reasons, peakHour, busiestDay, hours, days
-    }
-
     /// Encodes all values, times in ISO 8601; `peakHour` and `busiestDay` are omitted without visits.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(ISO8601.text(from), forKey: .from)
-        try container.encode(ISO8601.text(to), forKey: .to)
-        try container.encode(timeZone, forKey: .timeZone)
-        try container.encode(visits, forKey: .visits)
-        try container.encode(manualVisits, forKey: .manualVisits)
-        try container.encode(uniqueVisitors, forKey: .uniqueVisitors)
-        try container.encode(returningMembers, forKey: .returningMembers)
-        try container.encode(newMembers, forKey: .newMembers)
-        try container.encode(repeats, forKey: .repeats)
-        try container.encode(ignored, forKey: .ignored)
-        try container.encode(rejected, forKey: .rejected)
-        try container.encode(reasons, forKey: .reasons)
-        try container.encodeIfPresent(peakHour, forKey: .peakHour)
-        try container.encodeIfPresent(busiestDay, forKey: .busiestDay)
-        try container.encode(hours, forKey: .hours)
-        try container.encode(days, forKey: .days)
+        try encoder.encodeObject([
+            "from": ISO8601.text(from), "to": ISO8601.text(to), "timeZone": timeZone, "visits": visits,
+            "manualVisits": manualVisits, "uniqueVisitors": uniqueVisitors, "returningMembers": returningMembers,
+            "newMembers": newMembers, "repeats": repeats, "ignored": ignored, "rejected": rejected,
+            "reasons": reasons, "peakHour": peakHour, "busiestDay": busiestDay, "hours": hours, "days": days,
+        ])
     }
 }
 

@@ -68,23 +68,13 @@ public struct ScenarioExecution: Sendable, Hashable, Identifiable {
 }
 
 extension ScenarioExecution: Encodable {
-    private enum Key: String, CodingKey {
-        case id, scenario, subject, at, visit, number, state, settledAt, actor, reason
-    }
-
     /// Encodes an object whose keys are the names of the values.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode(id, forKey: .id)
-        try container.encode(scenario, forKey: .scenario)
-        try container.encode(subject, forKey: .subject)
-        try container.encode(ISO8601.text(at), forKey: .at)
-        try container.encodeIfPresent(visit, forKey: .visit)
-        try container.encode(number, forKey: .number)
-        try container.encode(state, forKey: .state)
-        try container.encodeIfPresent(settledAt.map(ISO8601.text), forKey: .settledAt)
-        try container.encodeIfPresent(actor, forKey: .actor)
-        try container.encodeIfPresent(reason, forKey: .reason)
+        try encoder.encodeObject([
+            "id": id, "scenario": scenario, "subject": subject, "at": ISO8601.text(at), "visit": visit,
+            "number": number, "state": state, "settledAt": settledAt.map(ISO8601.text), "actor": actor,
+            "reason": reason,
+        ])
     }
 }
 
@@ -111,17 +101,12 @@ public enum ScenarioSubject: Sendable, Hashable {
 }
 
 extension ScenarioSubject: Encodable {
-    private enum Key: String, CodingKey {
-        case member, group, kiosk
-    }
-
     /// Encodes an object with one key.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
         switch self {
-        case .member(let id): try container.encode(id, forKey: .member)
-        case .group(let tag): try container.encode(tag, forKey: .group)
-        case .kiosk: try container.encode(true, forKey: .kiosk)
+        case .member(let id): try encoder.encodeObject(["member": id])
+        case .group(let tag): try encoder.encodeObject(["group": tag])
+        case .kiosk: try encoder.encodeObject(["kiosk": true])
         }
     }
 }

@@ -23,18 +23,13 @@ public struct ScenarioCounters: Sendable, Hashable {
 }
 
 extension ScenarioCounters: Encodable {
-    private enum Key: String, CodingKey {
-        case eventsCount, executionsCount, firstEventDate, lastEventDate, lastExecutionDate
-    }
-
     /// Encodes an object whose keys are the names of the values.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode(eventsCount, forKey: .eventsCount)
-        try container.encode(executionsCount, forKey: .executionsCount)
-        try container.encodeIfPresent(firstEventDate.map(ISO8601.text), forKey: .firstEventDate)
-        try container.encodeIfPresent(lastEventDate.map(ISO8601.text), forKey: .lastEventDate)
-        try container.encodeIfPresent(lastExecutionDate.map(ISO8601.text), forKey: .lastExecutionDate)
+        try encoder.encodeObject([
+            "eventsCount": eventsCount, "executionsCount": executionsCount,
+            "firstEventDate": firstEventDate.map(ISO8601.text), "lastEventDate": lastEventDate.map(ISO8601.text),
+            "lastExecutionDate": lastExecutionDate.map(ISO8601.text),
+        ])
     }
 }
 

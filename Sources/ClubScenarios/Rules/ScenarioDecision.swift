@@ -43,34 +43,20 @@ public struct ScenarioDecision: Sendable, Hashable {
 }
 
 extension ScenarioDecision: Encodable {
-    private enum Key: String, CodingKey {
-        case scenario, subject, at, isDue, counters, failures, nextPossible
-    }
-
     /// Encodes an object whose keys are the names of the values, ``isDue`` among them.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode(scenario, forKey: .scenario)
-        try container.encode(subject, forKey: .subject)
-        try container.encode(ISO8601.text(at), forKey: .at)
-        try container.encode(isDue, forKey: .isDue)
-        try container.encode(counters, forKey: .counters)
-        try container.encode(failures, forKey: .failures)
-        try container.encodeIfPresent(nextPossible.map(ScenarioTime.text), forKey: .nextPossible)
+        try encoder.encodeObject([
+            "scenario": scenario, "subject": subject, "at": ISO8601.text(at), "isDue": isDue, "counters": counters,
+            "failures": failures, "nextPossible": nextPossible.map(ScenarioTime.text),
+        ])
     }
 }
 
 extension ScenarioDecision.Failure: Encodable {
-    private enum Key: String, CodingKey {
-        case rule, message, nextPossible
-    }
-
     /// Encodes an object with the rule's name, the message, and when it next holds.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode(rule.name, forKey: .rule)
-        try container.encode(message, forKey: .message)
-        try container.encodeIfPresent(nextPossible.map(ScenarioTime.text), forKey: .nextPossible)
+        let next = nextPossible.map(ScenarioTime.text)
+        try encoder.encodeObject(["rule": rule.name, "message": message, "nextPossible": next])
     }
 }
 
