@@ -127,8 +127,6 @@ struct MembersEdit: MemberChange {
         }
     }
 
-    var key: String { member }
-
     func change(_ club: Club, _ out: Output) async throws -> Member {
         try await club.update(member, by: action.context) { [name, fields, removedFields] member in
             if let name { member.username = name }
@@ -160,8 +158,6 @@ struct MembersNotes: MemberChange {
     var member: String
     @Argument(help: "The notes.")
     var text: String
-
-    var key: String { member }
 
     func change(_ club: Club, _ out: Output) async throws -> Member {
         guard text == "-" else { return try await club.setNotes(text, on: member, by: action.context) }
@@ -207,8 +203,6 @@ struct MembersTags: MemberChange {
             throw ValidationError("Say what to change: --add, --remove or --clear.")
         }
     }
-
-    var key: String { member }
 
     func change(_ club: Club, _ out: Output) async throws -> Member {
         if clear { return try await club.setTags(add, of: member, by: action.context) }

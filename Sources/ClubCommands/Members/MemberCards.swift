@@ -23,8 +23,6 @@ struct MembersCards: AsyncParsableCommand {
         @Argument(help: "What is read from the card.")
         var card: String
 
-        var key: String { member }
-
         func change(_ club: Club, _ out: Output) async throws -> Member {
             try await HeldCard.naming(club, card, for: member) {
                 try await club.addCard(card, to: member, by: action.context)
@@ -49,7 +47,7 @@ struct MembersCards: AsyncParsableCommand {
         @Argument(help: "What is read from the card.")
         var card: String
 
-        var key: String { card }
+        var member: String { card }
 
         func change(_ club: Club, _ out: Output) async throws -> Member {
             try await club.blockCard(card, by: action.context)
@@ -73,7 +71,7 @@ struct MembersCards: AsyncParsableCommand {
         @Argument(help: "What is read from the card.")
         var card: String
 
-        var key: String { card }
+        var member: String { card }
 
         func change(_ club: Club, _ out: Output) async throws -> Member {
             try await club.unblockCard(card, by: action.context)
@@ -99,7 +97,7 @@ struct MembersCards: AsyncParsableCommand {
         @Argument(help: "The card in its place.")
         var new: String
 
-        var key: String { old }
+        var member: String { old }
 
         func change(_ club: Club, _ out: Output) async throws -> Member {
             try await HeldCard.naming(club, new, for: old, lost: old) {

@@ -105,8 +105,8 @@ struct MemberTable: Sendable {
 
 /// A command that shows a member as they are after a change.
 protocol MemberDisplay: ClubCommand {
-    /// What names the member.
-    var key: String { get }
+    /// What names the member: mostly an argument of that name.
+    var member: String { get }
 
     func message(_ details: MemberDetails) -> String
 
@@ -119,14 +119,14 @@ extension MemberDisplay {
 
     /// Does the work, and shows the member as they are then.
     func show(_ club: Club, _ out: Output, after work: () async throws -> Member) async throws {
-        let before = try await club.details(of: key)
-        let member: Member
+        let before = try await club.details(of: member)
+        let changed: Member
         do {
-            member = try await work()
+            changed = try await work()
         } catch let error as ClubError where error.kind == .noSuchMember {
-            throw MissingMember(key: key)
+            throw MissingMember(key: member)
         }
-        guard let details = try await club.details(of: member.userId) else { return }
+        guard let details = try await club.details(of: changed.userId) else { return }
         let words = before == details ? unchanged(details) : nil
         try out.result(MemberLine(details: details), text: words ?? message(details))
     }

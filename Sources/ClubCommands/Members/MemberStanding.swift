@@ -23,8 +23,6 @@ struct MembersBlock: MemberChange {
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
 
-    var key: String { member }
-
     func change(_ club: Club, _ out: Output) async throws -> Member { try await club.block(member, by: action.context) }
 
     func message(_ details: MemberDetails) -> String { "Blocked \(details.caption)." }
@@ -41,8 +39,6 @@ struct MembersUnblock: MemberChange {
     @OptionGroup var action: ActionOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
-
-    var key: String { member }
 
     func change(_ club: Club, _ out: Output) async throws -> Member {
         try await club.unblock(member, by: action.context)
@@ -94,8 +90,6 @@ struct MembersExpiry: MemberChange {
 
     private var words: String { end.map { "ends at \(LocalTime.text($0))" } ?? "has no end" }
 
-    var key: String { member }
-
     func change(_ club: Club, _ out: Output) async throws -> Member {
         try await club.setExpiry(of: member, to: end, by: action.context)
     }
@@ -132,8 +126,6 @@ struct MembersPack: MemberChange {
             throw ValidationError("'\(visits)' is neither 'unlimited' nor a number from 1 to 1000000.")
         }
     }
-
-    var key: String { member }
 
     func change(_ club: Club, _ out: Output) async throws -> Member {
         guard let count = Int(visits) else { return try await club.removeVisitLimit(of: member, by: action.context) }
@@ -181,8 +173,6 @@ struct MembersVisit: MemberDisplay {
         _ = try action.contextWithReason()
     }
 
-    var key: String { member }
-
     func message(_ details: MemberDetails) -> String {
         "Counted a visit of \(details.caption), who has \(Count.text(details.member.numVisits, "visit")) now."
     }
@@ -229,7 +219,7 @@ struct MembersUndo: MemberChange {
         _ = try action.contextWithReason()
     }
 
-    var key: String { visit }
+    var member: String { visit }
 
     func change(_ club: Club, _ out: Output) async throws -> Member {
         let id = UUID(uuidString: visit) ?? UUID()
