@@ -101,16 +101,7 @@ public struct Machine: Sendable {
         let file = open(root + path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
-        var bytes: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 65_536)
-        while bytes.count < limit {
-            let count = read(file, &part, min(part.count, limit - bytes.count))
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return nil }
-            if count == 0 { break }
-            bytes += part[..<count]
-        }
-        return bytes
+        return (try? FileSteps.read(file, until: limit - 1)).map { Array($0.prefix(limit)) }
     }
 
     /// Returns a file's only line without the spaces round it; `nil` if it cannot be read or is empty.

@@ -1,3 +1,4 @@
+import CardCore
 import Foundation
 
 /// Finds and reads capture files.
@@ -50,16 +51,11 @@ public enum CaptureFiles {
         }
         defer { _ = close(file) }
         _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK)
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while bytes.count <= CaptureLimits.fileLength {
-            let count = buffer.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw CaptureFileError(path: path, kind: .notReadable, code: errno) }
-            guard count > 0 else { break }
-            bytes += buffer.prefix(count)
+        do throws(FileSteps.Failure) {
+            return try FileSteps.read(file, until: CaptureLimits.fileLength)
+        } catch {
+            throw CaptureFileError(path: path, kind: .notReadable, code: error.code)
         }
-        return bytes
     }
 }
 

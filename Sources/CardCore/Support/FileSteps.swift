@@ -109,6 +109,20 @@ package enum FileSteps {
         return file
     }
 
+    /// Reads an open file to its end, or until it has given more than so many bytes.
+    package static func read(_ file: Int32, until limit: Int) throws(Failure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count <= limit {
+            let count = Foundation.read(file, &part, part.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .last }
+            if count == 0 { break }
+            bytes += part[..<count]
+        }
+        return bytes
+    }
+
     /// Writes all bytes.
     package static func write(_ bytes: ArraySlice<UInt8>, to file: Int32) throws(Failure) {
         var rest = bytes

@@ -84,18 +84,13 @@ package struct PassKeyFiles {
         }
         // As whom this thread opens files: the user of the process, unless the thread looks in another's place.
         guard status.st_uid == 0 || status.st_uid == setfsuid(.max) else { throw .ownedByAnother(path) }
-        var bytes = [UInt8](repeating: 0, count: longest + 1)
-        var count = 0
-        while count < bytes.count {
-            let result = bytes.withUnsafeMutableBytes {
-                Foundation.read(file, $0.baseAddress.map { $0 + count }, $0.count - count)
-            }
-            if result < 0, errno == EINTR { continue }
-            guard result >= 0 else { throw .keyNotReadable(path, String(cString: strerror(errno))) }
-            if result == 0 { break }
-            count += result
+        let bytes: [UInt8]
+        do throws(FileSteps.Failure) {
+            bytes = try FileSteps.read(file, until: longest)
+        } catch {
+            throw .keyNotReadable(path, String(cString: strerror(error.code)))
         }
-        guard count <= longest else { throw .keyNotReadable(path, "it is longer than any such file") }
-        return (Array(bytes[..<count]), status.st_mode & 0o777)
+        guard bytes.count <= longest else { throw .keyNotReadable(path, "it is longer than any such file") }
+        return (bytes, status.st_mode & 0o777)
     }
 }

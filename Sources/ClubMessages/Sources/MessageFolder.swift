@@ -169,17 +169,11 @@ final class MessageFiles {
         defer { close(file) }
         // Another file may have got the name in between; it is looked at next time.
         guard fstat(file, &status) == 0, FileIdentity(status) == identity, identity.size > 0 else { return .leave }
-        var bytes: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 16 * 1024)
-        // One byte too many is enough to see that it is too long.
-        while bytes.count <= Message.longest {
-            let count = Glibc.read(file, &part, part.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return .fail(ClubError(errno: errno, attempting: Self.attempt)) }
-            if count == 0 { break }
-            bytes += part[..<count]
+        do throws(FileSteps.Failure) {
+            return .file(File(identity: identity, bytes: try FileSteps.read(file, until: Message.longest)))
+        } catch {
+            return .fail(ClubError(errno: error.code, attempting: Self.attempt))
         }
-        return .file(File(identity: identity, bytes: bytes))
     }
 
     /// Removes a file, unless another one has its name by now. Returns `false` if it is still there.

@@ -27,16 +27,12 @@ enum ScenarioFileText {
             errno = ESPIPE
             throw failure()
         }
-        var bytes: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 65_536)
-        while bytes.count <= ScenarioConfiguration.longestFile {
-            let count = part.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw failure() }
-            if count == 0 { break }
-            bytes += part.prefix(count)
+        do throws(FileSteps.Failure) {
+            return try FileSteps.read(file, until: ScenarioConfiguration.longestFile)
+        } catch {
+            errno = error.code
+            throw failure()
         }
-        return bytes
     }
 
     /// The text without a byte order mark, or why it is none.
