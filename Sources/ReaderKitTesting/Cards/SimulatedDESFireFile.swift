@@ -134,26 +134,34 @@ public struct SimulatedDESFireApplication: Sendable {
         let size = min(max(fileSize, 3), 0x7FFF)
         let container: [UInt8] =
             [0x00, 0x0F, 0x20, 0x00, 0x3B, 0x00, 0x34, 0x04, 0x06, 0xE1, 0x04] + [UInt8].bigEndian(size, 2) + [0, 0]
-        let kept = message.prefix(size - 2)
         return SimulatedDESFireApplication(
             id: 1,
             name: ndefName,
             keys: [key],
             options: 0x0B,
-            files: [
-                SimulatedDESFireFile(
-                    1,
-                    .standard(container),
-                    isoFile: 0xE103,
-                    rights: DESFireAccessRights(read: .free, write: .key(0), readWrite: .key(0), change: .key(0))
-                ),
-                SimulatedDESFireFile(
-                    2,
-                    .standard(([UInt8].bigEndian(kept.count, 2) + kept).padded(to: size)),
-                    isoFile: 0xE104,
-                    rights: DESFireAccessRights(read: .free, write: .free, readWrite: .free, change: .key(0))
-                ),
-            ]
+            files: SimulatedDESFireFile.ndef(container, message, size: size)
         )
+    }
+}
+
+extension SimulatedDESFireFile {
+    /// The capability container, which takes the key to change, and the file of the message, which anybody may write.
+    /// What does not fit into it is cut off.
+    static func ndef(_ container: [UInt8], _ message: [UInt8], size: Int) -> [SimulatedDESFireFile] {
+        let kept = message.prefix(size - 2)
+        return [
+            SimulatedDESFireFile(
+                1,
+                .standard(container),
+                isoFile: 0xE103,
+                rights: DESFireAccessRights(read: .free, write: .key(0), readWrite: .key(0), change: .key(0))
+            ),
+            SimulatedDESFireFile(
+                2,
+                .standard(([UInt8].bigEndian(kept.count, 2) + kept).padded(to: size)),
+                isoFile: 0xE104,
+                rights: DESFireAccessRights(read: .free, write: .free, readWrite: .free, change: .key(0))
+            ),
+        ]
     }
 }

@@ -32,33 +32,19 @@ public enum SimulatedNTAG424 {
     public static let applicationID: UInt32 = 0x00_E110
 
     private static func application(message: [UInt8], keys: [SecretKey]) -> SimulatedDESFireApplication {
-        let kept = message.prefix(254)
+        let proprietary = SimulatedDESFireFile(
+            3,
+            .standard([UInt8](repeating: 0, count: 128)),
+            isoFile: 0xE105,
+            communication: .encrypted,
+            rights: DESFireAccessRights(read: .key(2), write: .key(3), readWrite: .key(3), change: .key(0))
+        )
         return SimulatedDESFireApplication(
             id: applicationID,
             name: SimulatedDESFireApplication.ndefName,
             keys: (0..<5).map { keys.indices.contains($0) ? keys[$0] : .factory },
             options: 0x02,
-            files: [
-                SimulatedDESFireFile(
-                    1,
-                    .standard(container),
-                    isoFile: 0xE103,
-                    rights: DESFireAccessRights(read: .free, write: .key(0), readWrite: .key(0), change: .key(0))
-                ),
-                SimulatedDESFireFile(
-                    2,
-                    .standard(([UInt8].bigEndian(kept.count, 2) + kept).padded(to: 256)),
-                    isoFile: 0xE104,
-                    rights: DESFireAccessRights(read: .free, write: .free, readWrite: .free, change: .key(0))
-                ),
-                SimulatedDESFireFile(
-                    3,
-                    .standard([UInt8](repeating: 0, count: 128)),
-                    isoFile: 0xE105,
-                    communication: .encrypted,
-                    rights: DESFireAccessRights(read: .key(2), write: .key(3), readWrite: .key(3), change: .key(0))
-                ),
-            ]
+            files: SimulatedDESFireFile.ndef(container, message, size: 256) + [proprietary]
         )
     }
 }
