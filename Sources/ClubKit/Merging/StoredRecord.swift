@@ -67,12 +67,7 @@ extension TransferRecord.Card: StoredRecord {
     static let select = "SELECT card_id, member_key, blocked, hlc, device_id FROM card"
 
     init(_ row: Row) throws {
-        self.init(
-            cardId: try row.value(0),
-            userId: try row.value(1),
-            blocked: try row.optional(2),
-            stamp: try Stamp(row, 3)
-        )
+        try self.init(cardId: row.value(0), userId: row.value(1), blocked: row.optional(2), stamp: Stamp(row, 3))
     }
 }
 

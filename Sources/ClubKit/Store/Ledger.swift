@@ -220,11 +220,7 @@ struct StoredReceipts {
     private func receipt(_ eventID: UUID, _ row: StatementRow) throws -> Receipt {
         guard
             let backend = BackendKind(rawValue: try row.value(2)),
-            let outcome = Receipt.Outcome(
-                name: try row.value(3),
-                code: try row.optional(4),
-                message: try row.optional(5)
-            )
+            let outcome = try Receipt.Outcome(name: row.value(3), code: row.optional(4), message: row.optional(5))
         else {
             throw ClubError(.corrupt, attempting: "read the receipt of a tap", detail: "a value has no meaning")
         }

@@ -226,10 +226,6 @@ extension Visit {
             device: try row.value("device_id")
         )
         guard let undone = try row.optionalDate("undone_at") else { return }
-        undoing = Undoing(
-            at: undone,
-            reason: try row.optional("undone_reason"),
-            actor: try row.optional("undone_actor")
-        )
+        undoing = try Undoing(at: undone, reason: row.optional("undone_reason"), actor: row.optional("undone_actor"))
     }
 }

@@ -89,15 +89,7 @@ struct SubjectEvents {
         _ attempt: String
     ) throws -> Bool {
         let (_, key, _) = try transaction.scenarios.state(for: subject, attempt)
-        let event = ScenarioEventRow(
-            eventID: id,
-            stamp: try transaction.nextStamp(),
-            key: key,
-            name: name,
-            at: time,
-            visit: nil
-        )
-        return try add(event)
+        return try add(ScenarioEventRow(eventID: id, stamp: transaction.nextStamp(), key: key, name: name, at: time))
     }
 
     /// Lets what a scenario was charged with, and the events that programs recorded under its name of events, count no
