@@ -308,17 +308,13 @@ enum ChangeJournal {
     /// The members that changed after that change, each with the number of its first change.
     static func firstChanges(after sequence: Int64, in db: Database) throws -> [Int64: Int64] {
         var changes: [Int64: Int64] = [:]
-        let rows = try Row.fetchCursor(
-            db.cachedStatement(sql: "SELECT member_id, min(seq) FROM change WHERE seq > ? GROUP BY member_id"),
-            arguments: [sequence]
-        )
-        while let row = try rows.next() { changes[try row.value(0)] = try row.value(1) }
+        let sql = "SELECT member_id, min(seq) FROM change WHERE seq > ? GROUP BY member_id"
+        for row in try db.rows(sql, [sequence]) { changes[try row.value(0)] = try row.value(1) }
         return changes
     }
 
     /// The number of a member's first change after that one; `nil` if absent.
     static func firstChange(of id: Int64, after sequence: Int64, in db: Database) throws -> Int64? {
-        let statement = try db.cachedStatement(sql: "SELECT min(seq) FROM change WHERE seq > ? AND member_id = ?")
-        return try Int64.fetchOne(statement, arguments: [sequence, id])
+        try db.value("SELECT min(seq) FROM change WHERE seq > ? AND member_id = ?", [sequence, id])
     }
 }

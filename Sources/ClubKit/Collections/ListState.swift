@@ -106,20 +106,17 @@ extension MemberListing {
             change == nil
             ? "SELECT \(MemberImage.columns) FROM member WHERE id = ? AND status = 0"
             : "SELECT \(MemberImage.journalColumns) FROM change WHERE seq = ? AND before IS NOT NULL"
-        let row = try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [change ?? id])
-        return try row.map { row in try MemberImage(row) }
+        return try db.row(sql, [change ?? id]).map { row in try MemberImage(row) }
     }
 
     func changed(after sequence: Int64, in db: Database) throws -> Set<Int64> {
-        let statement = try db.cachedStatement(sql: "SELECT id FROM member WHERE change_seq > ? AND status = 0")
-        return try Set(Int64.fetchCursor(statement, arguments: [sequence]))
+        Set(try db.values("SELECT id FROM member WHERE change_seq > ? AND status = 0", [sequence]))
     }
 
     /// The end of a membership, if it is after that time and the filter cares.
     func nextEnd(of id: Int64, after now: Int64, in db: Database) throws -> Int64? {
         guard dependsOnTime else { return nil }
-        let sql = "SELECT expires_at FROM member WHERE id = ? AND status = 0 AND expires_at > ?"
-        return try Int64.fetchOne(db.cachedStatement(sql: sql), arguments: [id, now])
+        return try db.value("SELECT expires_at FROM member WHERE id = ? AND status = 0 AND expires_at > ?", [id, now])
     }
 }
 

@@ -104,8 +104,7 @@ struct Disclosing {
             disclosedAt: ISO8601.text(device.clock()),
             records: records,
             cards: try cards.map { card in
-                let sql = "SELECT counter FROM presented WHERE name = ?"
-                let counter = try Int64.fetchOne(db, sql: sql, arguments: [card.id])
+                let counter: Int64? = try db.value("SELECT counter FROM presented WHERE name = ?", [card.id])
                 return .init(id: card.id, blocked: card.blocked, counter: counter)
             },
             visits: try entries(
@@ -129,10 +128,7 @@ struct Disclosing {
                 subjects
             ),
             events: try entries(
-                """
-                SELECT at, name FROM scenario_event
-                WHERE kind = 'member' AND subject IN (\(marks)) ORDER BY at
-                """,
+                "SELECT at, name FROM scenario_event WHERE kind = 'member' AND subject IN (\(marks)) ORDER BY at",
                 ["name"],
                 subjects
             ),
@@ -148,10 +144,7 @@ struct Disclosing {
                 ["type", "source", "payload", "outcome", "reason"]
             ),
             audit: try entries(
-                """
-                SELECT at, action, actor, detail FROM audit
-                WHERE subject IN (\(marks)) ORDER BY at, hlc
-                """,
+                "SELECT at, action, actor, detail FROM audit WHERE subject IN (\(marks)) ORDER BY at, hlc",
                 ["action", "actor", "detail"],
                 subjects
             )
@@ -164,15 +157,12 @@ struct Disclosing {
     func visits(of row: MemberRow) throws -> [UInt8] {
         let ids = try db.members.held(with: row).map { String($0.id) }.joined(separator: ",")
         var text = "at,reader,source,counted,reason,by\r\n"
-        let rows = try Row.fetchCursor(
-            db,
-            sql: """
-                SELECT visit.at, reader, source, CASE WHEN undo.at IS NULL THEN 'yes' ELSE 'no' END,
-                    coalesce(undo.reason, visit.reason, ''), coalesce(undo.actor, visit.actor, '')
-                FROM visit LEFT JOIN undo USING (event_id) WHERE member_id IN (\(ids)) ORDER BY visit.at
-                """
-        )
-        while let row = try rows.next() {
+        let sql = """
+            SELECT visit.at, reader, source, CASE WHEN undo.at IS NULL THEN 'yes' ELSE 'no' END,
+                coalesce(undo.reason, visit.reason, ''), coalesce(undo.actor, visit.actor, '')
+            FROM visit LEFT JOIN undo USING (event_id) WHERE member_id IN (\(ids)) ORDER BY visit.at
+            """
+        for row in try Row.fetchAll(db, sql: sql) {
             let time = ISO8601.text(Timestamp.date(try row.value(0)))
             let texts: [String] = try (1...5).map { try row.value($0) }
             text += ([time] + texts).map(Self.cell).joined(separator: ",") + "\r\n"

@@ -148,7 +148,7 @@ private struct StatisticsQuery {
                 SELECT visit.member_id, at, at + shift, source
                 FROM stretch CROSS JOIN visit ON at >= start AND at < stop
                     JOIN member ON member.id = visit.member_id
-                WHERE born > ended_hlc AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id))
+                WHERE born > ended_hlc AND \(VisitRow.isCounted))
 
         """
 
@@ -215,12 +215,11 @@ private struct StatisticsQuery {
             sql: """
                 SELECT member.id, min(
                     coalesce((SELECT at FROM visit WHERE visit.member_id = member.id AND born > ended_hlc
-                        AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
-                        ORDER BY at LIMIT 1), \(Timestamp.latest)),
+                        AND \(VisitRow.isCounted) ORDER BY at LIMIT 1), \(Timestamp.latest)),
                     CASE WHEN claim_visits > 0 THEN min(claim_at, added_at) ELSE \(Timestamp.latest) END,
                     CASE WHEN instr(facts, '"removals"') > 0 AND own_visits > (
                         SELECT count(*) FROM visit WHERE visit.member_id = member.id AND born > ended_hlc
-                            AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id))
+                            AND \(VisitRow.isCounted))
                         THEN added_at ELSE \(Timestamp.latest) END)
                 FROM json_each(?) CROSS JOIN member ON member.id = value
                 """,
@@ -267,16 +266,12 @@ extension StoredMembers {
 extension StoredReceipts {
     /// Counts the taps that were not counted as visits.
     fileprivate func count(from start: Int64, to stop: Int64, into statistics: inout ClubStatistics) throws {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT outcome, reason_code, count(*) FROM receipt
-                WHERE at >= ? AND at < ? AND outcome IN ('repeat', 'ignored', 'rejected') AND \(Erasing.keptReceipt)
-                GROUP BY outcome, reason_code
-                """,
-            arguments: [start, stop]
-        )
-        for row in rows {
+        let sql = """
+            SELECT outcome, reason_code, count(*) FROM receipt
+            WHERE at >= ? AND at < ? AND outcome IN ('repeat', 'ignored', 'rejected') AND \(Erasing.keptReceipt)
+            GROUP BY outcome, reason_code
+            """
+        for row in try db.rows(sql, [start, stop]) {
             let outcome: String = try row.value(0)
             let reason: String? = try row.optional(1)
             let count: Int = try row.value(2)

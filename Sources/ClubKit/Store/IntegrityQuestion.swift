@@ -12,8 +12,7 @@ enum IntegrityQuestion {
         SELECT m.id FROM member AS m LEFT JOIN (
             SELECT visit.member_id, count(*) AS visits, max(visit.at) AS latest, total(visit.at > owner.claim_at) AS later
             FROM visit JOIN member AS owner ON owner.id = visit.member_id
-            WHERE visit.born > owner.ended_hlc
-                AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
+            WHERE visit.born > owner.ended_hlc AND \(VisitRow.isCounted)
             GROUP BY visit.member_id
         ) AS ledger ON ledger.member_id = m.id
         WHERE \(isSimple) AND (

@@ -14,6 +14,9 @@ struct VisitRow: Sendable, Hashable {
     var source = Visit.Source.card
     var reason: String?
     var actor: String?
+
+    /// A condition of `visit`, which holds unless somebody undid it.
+    static let isCounted = "NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)"
 }
 
 extension VisitRow {
@@ -163,17 +166,14 @@ struct Ledger {
             let part = rest.prefix(Self.askedAtOnce)
             rest = rest.dropFirst(part.count)
             // Few of another device's taps were given here.
-            let differing = try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT event_id, visit.member_id FROM visit LEFT JOIN receipt USING (event_id)
-                    WHERE event_id IN (\(databaseQuestionMarks(count: part.count))) AND CASE
-                        WHEN receipt.event_id IS NULL THEN device_id = ? AND source = 'card'
-                        ELSE receipt.member_id IS NOT visit.member_id OR outcome NOT IN ('created', 'visit') END
-                    """,
-                arguments: StatementArguments(part) + [transaction.device.id]
-            )
-            for row in differing {
+            let sql = """
+                SELECT event_id, visit.member_id FROM visit LEFT JOIN receipt USING (event_id)
+                WHERE event_id IN (\(databaseQuestionMarks(count: part.count))) AND CASE
+                    WHEN receipt.event_id IS NULL THEN device_id = ? AND source = 'card'
+                    ELSE receipt.member_id IS NOT visit.member_id OR outcome NOT IN ('created', 'visit') END
+                """
+            let arguments = StatementArguments(part) + [transaction.device.id]
+            for row in try Row.fetchAll(db, sql: sql, arguments: arguments) {
                 guard let owner = try db.members.row(id: try row.value("member_id")) else { continue }
                 try mergeReceipt(of: try row.value("event_id"), totals: db.members.shown(for: owner))
             }

@@ -122,8 +122,7 @@ extension MemberStore {
     /// The member whose visit it is, or `nil` if there is no such visit or they were deleted.
     package func member(ofVisit id: UUID) async throws(ClubError) -> Member? {
         try await read("look up a visit") { db in
-            let sql = "SELECT member_id FROM visit WHERE event_id = ?"
-            guard let memberID = try Int64.fetchOne(db, sql: sql, arguments: [id]),
+            guard let memberID: Int64 = try db.value("SELECT member_id FROM visit WHERE event_id = ?", [id]),
                 let row = try db.members.row(id: memberID), row.exists
             else { return nil }
             return try db.members.representative(of: row).member

@@ -95,10 +95,8 @@ extension Mending {
         let now = try transaction.nextStamp().time
         var times: [[Data]: Int64] = [:]
         for row in rows { times[[try row.value(0), try row.value(1)]] = now }
-        let members = try Row.fetchCursor(
-            db,
-            sql: "SELECT user_id, origin_hlc FROM member WHERE status <> 1 AND origin_device IS NOT NULL"
-        )
+        let sql = "SELECT user_id, origin_hlc FROM member WHERE status <> 1 AND origin_device IS NOT NULL"
+        let members = try Row.fetchCursor(db, sql: sql)
         let salts = Set(times.keys.map { $0[0] })
         while let member = try members.next() {
             for salt in salts {

@@ -196,18 +196,14 @@ struct StoredMembers {
     ///
     /// - Parameter isHeld: whether it is also what is left of members who were deleted.
     func rows(of keys: [String], held isHeld: Bool, _ attempt: String) throws -> [MemberRow] {
-        isHeld
-            ? try held(with: heldRow(keys, attempt))
-            : try joined(to: member(keys, attempt))
+        try isHeld ? held(with: heldRow(keys, attempt)) : joined(to: member(keys, attempt))
     }
 
     /// All rows to which a row leads, or which lead to it, in whatever way.
     func connected(to row: MemberRow) throws -> [MemberRow] {
         let sql = "\(Self.connectedIdentifiers) SELECT \(MemberRow.columns) FROM member WHERE user_id IN joined"
-        return try MemberRow.fetchAll(
-            db.cachedStatement(sql: sql),
-            arguments: [row.member.userId, row.member.userId]
-        )
+        let userID = row.member.userId
+        return try MemberRow.fetchAll(db.cachedStatement(sql: sql), arguments: [userID, userID])
     }
 
     /// Who is joined to either of two, in whatever way, and the two; so many at most.
@@ -256,10 +252,8 @@ struct StoredMembers {
     func standIns() throws -> [Int64: Int64] {
         var standIns: [Int64: Int64] = [:]
         var done: Set<Int64> = []
-        let rows = try MemberRow.fetchCursor(
-            db,
-            sql: "SELECT \(MemberRow.columns) FROM member WHERE merged_into IS NOT NULL AND status <> 1"
-        )
+        let sql = "SELECT \(MemberRow.columns) FROM member WHERE merged_into IS NOT NULL AND status <> 1"
+        let rows = try MemberRow.fetchCursor(db, sql: sql)
         while let member = try rows.next() {
             guard !done.contains(member.id) else { continue }
             // Once for all who are connected.
@@ -328,11 +322,7 @@ struct StoredMembers {
 
         init(of row: MemberRow, upTo end: Int64 = .max, in db: Database) throws {
             times = try db.values(
-                """
-                SELECT at FROM visit WHERE member_id = ? AND born > ? AND at <= ?
-                    AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
-                ORDER BY at
-                """,
+                "SELECT at FROM visit WHERE member_id = ? AND born > ? AND at <= ? AND \(VisitRow.isCounted) ORDER BY at",
                 [row.id, row.ended, end]
             )
         }
@@ -347,11 +337,7 @@ struct StoredMembers {
         let facts = try row.facts()
         func count(_ condition: String, _ value: Int64) throws -> Int {
             try db.value(
-                """
-                SELECT count(*) FROM visit
-                WHERE member_id = ? AND born > ? AND \(condition) > ?
-                    AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
-                """,
+                "SELECT count(*) FROM visit WHERE member_id = ? AND born > ? AND \(condition) > ? AND \(VisitRow.isCounted)",
                 [row.id, row.ended, value]
             ) ?? 0
         }
@@ -361,10 +347,7 @@ struct StoredMembers {
             totals.visits = Int.sum(ledger, facts.removedVisits)
         }
         totals.latest = try db.value(
-            """
-            SELECT max(at) FROM visit WHERE member_id = ? AND born > ?
-                AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
-            """,
+            "SELECT max(at) FROM visit WHERE member_id = ? AND born > ? AND \(VisitRow.isCounted)",
             [row.id, row.ended]
         )
         if let removed = facts.latestRemovedVisit { totals.latest = max(totals.latest ?? 0, removed) }

@@ -263,7 +263,7 @@ private struct TapTaking {
             try db.first(
                 """
                 SELECT EXISTS (SELECT 1 FROM visit WHERE member_id = ? AND at > ? AND at < ? AND born > ?
-                    AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id))
+                    AND \(VisitRow.isCounted))
                 """,
                 [.integer(row.id), .integer(time - cooldown), .integer(time + cooldown), .integer(row.ended)]
             ) { try $0.value(0) } ?? false

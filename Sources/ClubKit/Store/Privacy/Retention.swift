@@ -183,8 +183,7 @@ struct Retention {
         let old = try db.rows(
             """
             WITH old AS MATERIALIZED (
-                SELECT event_id, device_id, born, hlc, at,
-                    NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id) AS counts
+                SELECT event_id, device_id, born, hlc, at, \(VisitRow.isCounted) AS counts
                 FROM visit LEFT JOIN (
                     SELECT device_id AS device, min(hlc) AS first FROM visit INDEXED BY visit_by_member
                     WHERE member_id = ?1 AND at >= ?2 AND hlc >= ?3 GROUP BY +device_id
@@ -206,10 +205,7 @@ struct Retention {
         let latest = groups.values.joined().map(\.at).max() ?? 0
         for claim in before.claims where claim.at < latest {
             let more: Int? = try db.value(
-                """
-                SELECT count(*) FROM visit WHERE member_id = ? AND at > ? AND at <= ? AND born > ?
-                    AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
-                """,
+                "SELECT count(*) FROM visit WHERE member_id = ? AND at > ? AND at <= ? AND born > ? AND \(VisitRow.isCounted)",
                 [id, claim.at, latest, row.ended]
             )
             let (visits, overflow) = claim.visits.addingReportingOverflow(more ?? 0)
@@ -251,18 +247,11 @@ struct Retention {
         var ids: [UUID] = []
         // When the visits were that count.
         var counted: [Creation: [Int64]] = [:]
-        let visits = try Row.fetchCursor(
-            db.cachedStatement(
-                sql: """
-                    SELECT event_id, device_id, born, hlc, at,
-                        NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id) AS counts
-                    FROM visit WHERE member_id = ?
-                    """
-            ),
-            arguments: [id]
+        let visits = try db.rows(
+            "SELECT event_id, device_id, born, hlc, at, \(VisitRow.isCounted) AS counts FROM visit WHERE member_id = ?",
+            [id]
         )
-        while let visit = try visits.next() {
-            let visit = try OldVisit(visit)
+        for visit in try visits.map({ try OldVisit($0) }) {
             guard let removal = removed[visit.creation], visit.hlc <= removal.stamp.time else { continue }
             ids.append(visit.id)
             if visit.counts { counted[visit.creation, default: []].append(visit.at) }

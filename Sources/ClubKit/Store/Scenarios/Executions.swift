@@ -317,14 +317,11 @@ struct StoredExecutions {
     /// How many executions each scenario has, by what became of them.
     func counts() throws -> [String: [ScenarioExecution.State: Int]] {
         var counts: [String: [ScenarioExecution.State: Int]] = [:]
-        let rows = try Row.fetchCursor(
-            db,
-            sql: """
-                SELECT scenario, \(Self.standingState) AS now, count(*) FROM scenario_execution AS e
-                WHERE \(IntegrityQuestion.isNotReset) GROUP BY scenario, now
-                """
-        )
-        while let row = try rows.next() {
+        let sql = """
+            SELECT scenario, \(Self.standingState) AS now, count(*) FROM scenario_execution AS e
+            WHERE \(IntegrityQuestion.isNotReset) GROUP BY scenario, now
+            """
+        for row in try db.rows(sql) {
             let state: String? = try row.optional(1)
             let known = state.flatMap(ScenarioExecution.State.init(rawValue:)) ?? .charged
             counts[try row.value(0), default: [:]][known, default: 0] += try row.value(2)

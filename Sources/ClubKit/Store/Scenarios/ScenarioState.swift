@@ -59,25 +59,19 @@ final class ScenarioState {
 
     /// Those of a group or the kiosk, which may be many.
     private func keptExecutions(of scenario: String) -> KeptCount? {
-        rows.isEmpty
-            ? KeptCount(source: KeptCount.executions, key: keys[0], name: scenario, db: db, asked: asked) : nil
+        rows.isEmpty ? KeptCount(source: KeptCount.executions, key: keys[0], name: scenario, db: db, asked: asked) : nil
     }
 
     func executions(of scenario: String) throws -> (count: Int, last: Int64?) {
         if let all = try keptExecutions(of: scenario)?.all() { return (all.count, all.last) }
         if let executions { return executions[scenario] ?? (0, nil) }
         var found: [String: (count: Int, last: Int64?)] = [:]
+        let sql = """
+            SELECT scenario, count(*), max(at) FROM scenario_execution
+            WHERE kind = ? AND subject = ? AND counts = 1 AND born > ? GROUP BY scenario
+            """
         for key in keys {
-            let rows = try Row.fetchCursor(
-                db.cachedStatement(
-                    sql: """
-                        SELECT scenario, count(*), max(at) FROM scenario_execution
-                        WHERE kind = ? AND subject = ? AND counts = 1 AND born > ? GROUP BY scenario
-                        """
-                ),
-                arguments: [key.kind.rawValue, key.text, key.ended]
-            )
-            while let row = try rows.next() {
+            for row in try db.rows(sql, [key.kind.rawValue, key.text, key.ended]) {
                 let (name, count, last): (String, Int, Int64) = (try row.value(0), try row.value(1), try row.value(2))
                 let former = found[name] ?? (0, nil)
                 found[name] = (former.count + count, max(former.last ?? last, last))
@@ -126,10 +120,7 @@ final class ScenarioState {
     // MARK: Visits of a member
 
     /// A visit that counts, of one row: `?1` is the member, `?2` the time of the latest deletion.
-    private static let countedVisit = """
-        member_id = ?1 AND born > ?2
-        AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.event_id = visit.event_id)
-        """
+    private static let countedVisit = "member_id = ?1 AND born > ?2 AND \(VisitRow.isCounted)"
 
     /// All visits of the member. The first is that of the ledger; where visits are known by their number alone, it is no
     /// later than the member's creation.
