@@ -1,3 +1,5 @@
+import KioskKit
+
 extension TerminalCanvas {
     /// Returns what to write to a terminal that shows another canvas, so that it shows this one.
     ///
@@ -118,14 +120,8 @@ extension TerminalCanvas {
             return isolates
         }
 
-        /// The blocks of right-to-left scripts, without their digits.
         static func isRightToLeft(_ grapheme: TextWidth.Grapheme) -> Bool {
-            guard let scalar = grapheme.character.unicodeScalars.first, scalar.value >= 0x590 else { return false }
-            switch scalar.value {
-            case 0x660...0x669, 0x6F0...0x6F9: return false
-            case 0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x10800...0x10FFF, 0x1E800...0x1EFFF: return true
-            default: return false
-            }
+            grapheme.character.unicodeScalars.first?.isRightToLeft ?? false
         }
 
         private static func isLeftToRight(_ grapheme: TextWidth.Grapheme) -> Bool {

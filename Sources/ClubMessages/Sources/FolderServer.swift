@@ -34,7 +34,7 @@ final class FolderServer: ThreadServer {
 
     /// What only the thread knows.
     private struct Memory {
-        var watch: FolderWatch
+        var watch: ArrivalWatch
         /// Files that are done with and could be neither removed nor moved.
         var stuck: [String: FileIdentity] = [:]
         /// What identified the files that were removed last.
@@ -59,7 +59,7 @@ final class FolderServer: ThreadServer {
         } catch {
             return started(.failure(error))
         }
-        var memory = Memory(watch: FolderWatch(), retry: pauses.firstRetry)
+        var memory = Memory(watch: ArrivalWatch(), retry: pauses.firstRetry)
         started(.success(()))
         while !thread.isEnding {
             if let pause = look(&memory) { sleep(pause, memory.watch) }
@@ -206,14 +206,14 @@ final class FolderServer: ThreadServer {
         }
     }
 
-    private func sleep(_ pause: Duration, _ watch: FolderWatch) {
+    private func sleep(_ pause: Duration, _ watch: ArrivalWatch) {
         _ = thread.bell.wait(for: watch.descriptor, Int(POLLIN), until: .now + pause)
         watch.silence()
     }
 }
 
 /// The system's word that a file has come into a directory.
-final class FolderWatch {
+final class ArrivalWatch {
     /// Can be read from when something came; -1 where the system does not tell.
     let descriptor: Int32
 

@@ -333,16 +333,19 @@ extension Words {
     /// The value, between isolates if it has letters of the other direction.
     private func isolated(_ value: String) -> String {
         let isOther = value.unicodeScalars.contains { scalar in
-            scalar.properties.isAlphabetic && Self.isRightToLeft(scalar) != language.isRightToLeft
+            scalar.properties.isAlphabetic && scalar.isRightToLeft != language.isRightToLeft
         }
         return isOther ? "\u{2068}\(value)\u{2069}" : value
     }
+}
 
-    /// Whether the scalar is in a block of scripts that are written from right to left (the defaults of Unicode's
-    /// `DerivedBidiClass`).
-    private static func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x0590...0x08FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
+extension Unicode.Scalar {
+    /// Whether it is in a block of scripts that are written from right to left (the defaults of Unicode's
+    /// `DerivedBidiClass`), and no digit.
+    package var isRightToLeft: Bool {
+        switch value {
+        case 0x0660...0x0669, 0x06F0...0x06F9: false
+        case 0x0590...0x08FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
         default: false
         }
     }
