@@ -103,7 +103,7 @@ struct RedactionMemory {
             var end = start + 1
             while end < places.count, places[end] == places[end - 1] + 1 { end += 1 }
             let run = places[start..<end]
-            let new = message.text.printableRuns(run.compactMap { image[$0] }, atLeast: 4)
+            let new = message.text.printableRuns(run.compactMap { image[$0] })
             for (place, byte) in zip(run, new) { result[place] = byte }
             start = end
         }

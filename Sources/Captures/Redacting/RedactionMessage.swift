@@ -38,7 +38,7 @@ struct RedactionMessage {
             place = max(place + 1, record.end)
         }
         if place < bytes.count {
-            bytes.replaceSubrange(place..., with: text.printableRuns(Array(bytes[place...]), atLeast: 4))
+            bytes.replaceSubrange(place..., with: text.printableRuns(Array(bytes[place...])))
         }
         return bytes
     }

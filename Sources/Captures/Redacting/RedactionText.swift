@@ -301,10 +301,10 @@ struct RedactionText {
         return bytes
     }
 
-    /// Runs of at least that many printable characters in bytes of which nothing is known.
-    func printableRuns(_ original: [UInt8], atLeast least: Int) -> [UInt8] {
+    /// Runs of at least four printable characters in bytes of which nothing is known.
+    func printableRuns(_ original: [UInt8]) -> [UInt8] {
         var bytes = original
-        for run in original.split(whereSeparator: { !(0x20...0x7E).contains($0) }) where run.count >= least {
+        for run in original.split(whereSeparator: { !(0x20...0x7E).contains($0) }) where run.count >= 4 {
             words(in: &bytes, run.indices)
         }
         return bytes

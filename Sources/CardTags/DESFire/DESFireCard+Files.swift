@@ -221,7 +221,6 @@ extension DESFireCard {
     mutating func createStandardFile(
         _ file: UInt8,
         isoFile: UInt16,
-        communication: DESFireCommunication,
         rights: DESFireAccessRights,
         size: Int
     ) throws(DESFireError) {
@@ -231,7 +230,7 @@ extension DESFireCard {
             throw .invalidRequest(attempt: attempt, detail: "a file of \(size) bytes")
         }
         let header =
-            [file] + [UInt8].littleEndian(Int(isoFile), count: 2) + [communication.fileOption]
+            [file] + [UInt8].littleEndian(Int(isoFile), count: 2) + [DESFireCommunication.plain.fileOption]
             + [UInt8].littleEndian(Int(rights.number), count: 2) + [UInt8].littleEndian(size, count: 3)
         _ = try execute(0xCD, header: header, attempt: attempt)
     }

@@ -130,7 +130,6 @@ struct DESFireNDEFMaker {
                 try card.createStandardFile(
                     DESFireNDEF.messageFile,
                     isoFile: DESFireNDEF.messageElementaryFile,
-                    communication: .plain,
                     rights: DESFireAccessRights(read: .free, write: .free, readWrite: .free, change: .key(0)),
                     size: size
                 )
@@ -141,7 +140,6 @@ struct DESFireNDEFMaker {
                 try card.createStandardFile(
                     DESFireNDEF.containerFile,
                     isoFile: Type4Tag.containerFile,
-                    communication: .plain,
                     rights: DESFireAccessRights(read: .free, write: .key(0), readWrite: .key(0), change: .key(0)),
                     size: Type4Tag.containerLength
                 )

@@ -34,8 +34,8 @@ struct MemberSaving {
     }
 
     /// Writes down that members with that `change_seq` are about to be there.
-    func noteCreations(of id: Int64 = 0) throws -> Int64 {
-        try db.cachedStatement(sql: "INSERT INTO change (member_id) VALUES (?)").execute(arguments: [id])
+    func noteCreations() throws -> Int64 {
+        try db.run("INSERT INTO change (member_id) VALUES (0)", [])
         return try numberOfChange()
     }
 
