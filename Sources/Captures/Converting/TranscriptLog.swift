@@ -142,8 +142,7 @@ enum TranscriptLog {
                     throw line.error(.unknownFault, at: start, "'\(word)' is no fault")
                 }
                 try expectCommand(line, start)
-                if let command { note(command, .fault(fault)) }
-                command = nil
+                if let command = command.take() { note(command, .fault(fault)) }
                 return true
             }
             if let place = line.end(of: "ATR: ") ?? line.end(of: "ATR = ") ?? line.end(of: "ATR="),

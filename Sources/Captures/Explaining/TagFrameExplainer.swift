@@ -21,11 +21,8 @@ struct TagFrameExplainer: ExchangeExplainer {
 
     private mutating func typeA(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         let command = exchange.command
-        if let block = wanted {
-            wanted = nil
-            if command.count == 16 {
-                return written(block, 0, exchange, &state, "writes", isPage: state.tagType != .mifareClassic)
-            }
+        if let block = wanted.take(), command.count == 16 {
+            return written(block, 0, exchange, &state, "writes", isPage: state.tagType != .mifareClassic)
         }
         switch (command[0], command.count) {
         case (0x30, 2): return read(Int(command[1]), "READ", 16, exchange, &state)

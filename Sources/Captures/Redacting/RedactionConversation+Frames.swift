@@ -13,10 +13,7 @@ extension RedactionConversation {
                 return
             }
         }
-        if let page = wantedPage {
-            wantedPage = nil
-            if command.count == 16 { return takeCompatible(page) }
-        }
+        if let page = wantedPage.take(), command.count == 16 { return takeCompatible(page) }
         switch technology {
         case .felica: return takeFeliCa()
         case .iso15693: return takeVicinity()

@@ -84,9 +84,8 @@ private struct Fields {
 
     mutating func take(_ character: Character, at column: Int) throws(Failure) {
         if character.isASCII, let digit = character.hexDigitValue.map(UInt8.init) {
-            if let first = high {
+            if let first = high.take() {
                 bytes[field, default: []].append(Byte(value: first.value << 4 | digit, column: first.column))
-                high = nil
             } else {
                 high = Byte(value: digit, column: column)
             }

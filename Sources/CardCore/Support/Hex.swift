@@ -42,9 +42,8 @@ package enum Hex {
         var offset = 0
         for character in text {
             if let value = character.isASCII ? character.hexDigitValue.map(UInt8.init) : nil {
-                if let first = high {
+                if let first = high.take() {
                     bytes.append(first << 4 | value)
-                    high = nil
                 } else {
                     high = value
                 }

@@ -25,10 +25,7 @@ package final class PendingResult<Value: Sendable>: Sendable {
     ///
     /// - Returns: whether it was the first call.
     @discardableResult package func resume(with result: sending Result<Value, any Error>) -> Bool {
-        let continuation = continuation.withLock { stored in
-            defer { stored = nil }
-            return stored
-        }
+        let continuation = continuation.withLock { $0.take() }
         continuation?.resume(with: result)
         return continuation != nil
     }

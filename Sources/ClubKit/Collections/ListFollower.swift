@@ -23,7 +23,7 @@ final class ListFollower: Sendable {
         var isStopped = false
         /// Whether news are on their way that the application has not begun to hear.
         var isTelling = false
-        /// A list whose beginning was reported.
+        /// A list whose beginning was reported, until the rest is there.
         var begun: ShownList?
     }
 
@@ -69,8 +69,7 @@ final class ListFollower: Sendable {
     func stop() {
         let task = state.withLock { state in
             state.isStopped = true
-            defer { state.task = nil }
-            return state.task
+            return state.task.take()
         }
         task?.cancel()
     }
@@ -139,11 +138,13 @@ final class ListFollower: Sendable {
             state.withLock { $0.begun }?.complete(nil)
             throw error
         }
+        // It is all here now.
+        let begun = state.withLock { $0.begun.take() }
         if let former {
             // Its beginning was reported once, and what was behind that could not be read, so nothing can be compared.
             let changes = ListChanges(deletions: Array(0..<former.count), insertions: Array(0..<list.list.count))
             deliver(.update(ShownList(list), changes), then: bell)
-        } else if state.withLock({ $0.begun }) == nil {
+        } else if begun == nil {
             deliver(.initial(ShownList(list)), then: bell)
         }
         return list

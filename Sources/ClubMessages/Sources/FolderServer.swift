@@ -196,11 +196,7 @@ final class FolderServer: ThreadServer {
             thread.bell.ring()
         }
         while true {
-            let answer = shared.withLock { shared in
-                defer { shared.answer = nil }
-                return shared.answer
-            }
-            if let answer { return answer }
+            if let answer = shared.withLock({ $0.answer.take() }) { return answer }
             if thread.isEnding { return nil }
             _ = thread.bell.wait(for: -1, 0, until: nil)
         }

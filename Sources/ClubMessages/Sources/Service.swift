@@ -42,10 +42,7 @@ final class Service<Server: ThreadServer>: Sendable {
     }
 
     func stop() async {
-        let old = server.withLock { server in
-            defer { server = nil }
-            return server
-        }
+        let old = server.withLock { $0.take() }
         await old?.thread.stopped()
     }
 }

@@ -62,8 +62,7 @@ package struct MemberImport {
         while isMore {
             var batch = RowBatch(isUntyped: format == .csv, rows: rows)
             isMore = try reader.read(into: &batch)
-            if let merged = pending {
-                pending = nil
+            if let merged = pending.take() {
                 try take(merged, &report)
                 if merged.seconds < Self.longest / 2 { rows = min(2 * rows, RowBatch.sizes.upperBound) }
                 if merged.seconds > Self.longest { rows = max(rows / 2, RowBatch.sizes.lowerBound) }
@@ -77,10 +76,7 @@ package struct MemberImport {
                 }
             }
         }
-        if let merged = pending {
-            pending = nil
-            try take(merged, &report)
-        }
+        if let merged = pending.take() { try take(merged, &report) }
         report.columns = reader.columns
         report.notes = reader.notes
     }

@@ -283,8 +283,7 @@ final class Cancellation: Sendable {
     func cancel() {
         let tell = state.withLock { state in
             state.isCancelled = true
-            defer { state.tell = nil }
-            return state.tell
+            return state.tell.take()
         }
         signal.signal()
         tell?()

@@ -192,10 +192,7 @@ private actor EventSource {
         iterator = stream.makeAsyncIterator()
     }
 
-    var pending: Pending? {
-        defer { stored = nil }
-        return stored
-    }
+    var pending: Pending? { stored.take() }
 
     func setPending(_ pending: Pending) { stored = pending }
 

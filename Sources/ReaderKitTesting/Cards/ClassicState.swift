@@ -54,10 +54,7 @@ struct ClassicState {
 
     mutating func answer(_ frame: [UInt8]) -> RawFrame? {
         guard phase != .halted, let command = frame.first else { return nil }
-        if let half = pending {
-            pending = nil
-            return finish(half, frame)
-        }
+        if let half = pending.take() { return finish(half, frame) }
         switch (command, frame.count) {
         case (0x60, 12), (0x61, 12): return authenticate(frame)
         case (0x30, 2): return read(Int(frame[1]))

@@ -122,8 +122,7 @@ struct NTAGState {
     mutating func answer(_ frame: [UInt8]) -> RawFrame? {
         guard let command = frame.first else { return nil }
         let answer: RawFrame
-        if let page = pendingPage {
-            pendingPage = nil
+        if let page = pendingPage.take() {
             answer = frame.count == 16 ? write(page, Array(frame[..<4])) : .refusal(0)
         } else if command == 0x50 {
             deactivate()

@@ -142,8 +142,7 @@ public struct PN532Chip: Sendable {
 
     /// The time of a command that waits for a card is over: it is answered that there is none.
     public mutating func giveUp() -> [PN532Frame] {
-        guard let wait else { return [] }
-        self.wait = nil
+        guard let wait = wait.take() else { return [] }
         return answer(wait.command.code, .data([0]))
     }
 

@@ -26,8 +26,7 @@ struct PN532Field: Sendable {
     }
 
     mutating func remove() {
-        guard let card else { return }
-        self.card = nil
+        guard let card = card.take() else { return }
         tear = nil
         activation += 1
         if isOn { card.powerOff() }

@@ -101,8 +101,7 @@ public final class NFCBackend: ReaderBackend {
         let discovery = state.withLock { state -> NFCDiscovery? in
             guard table.remove(id) else { return nil }
             for served in state.readers.values { served.reader.setPolling(false, tellingAll: false) }
-            defer { state.discovery = nil }
-            return state.discovery
+            return state.discovery.take()
         }
         discovery?.stop()
     }

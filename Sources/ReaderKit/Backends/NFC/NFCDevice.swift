@@ -148,8 +148,7 @@ final class NFCDevice {
         target = nil
         framing = nil
         modulations = []
-        if let handle {
-            self.handle = nil
+        if let handle = handle.take() {
             aborter.setDevice(nil)
             if watch.isAbandoned {
                 library.close(handle)

@@ -34,8 +34,7 @@ actor PCSCCardIO: CallThread {
 
     /// Releases the context, and with it every handle that it has.
     func dropContext() {
-        guard let context else { return }
-        self.context = nil
+        guard let context = context.take() else { return }
         if watch.isAbandoned {
             _ = library.releaseContext(context)
         } else {

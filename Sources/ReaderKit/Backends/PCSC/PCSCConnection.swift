@@ -65,8 +65,7 @@ private final class ChannelSlot: @unchecked Sendable {
     }
 
     func close(_ io: isolated PCSCCardIO) {
-        guard let channel = stored else { return }
-        stored = nil
+        guard let channel = stored.take() else { return }
         io.isHeld = false
         channel.close(.leave)
     }
