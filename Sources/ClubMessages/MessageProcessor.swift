@@ -198,8 +198,6 @@ extension ProcessorTable.Entry {
             type: Processor.processorType,
             sources: Processor.acceptedSources,
             name: "\(processor)"
-        ) { (payload: Processor.Payload, context) in
-            try await make().process(payload, context: context)
-        }
+        ) { (payload: Processor.Payload, context) in try await make().process(payload, context: context) }
     }
 }

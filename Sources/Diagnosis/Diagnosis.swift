@@ -35,9 +35,7 @@ public struct Diagnosis: Sendable {
             ids?.contains { check.id == $0 || check.id.hasPrefix($0 + ".") } ?? true
         }
         let findings = await withTaskGroup(of: (Int, Finding).self) { group in
-            for (index, check) in chosen.enumerated() {
-                group.addTask { (index, await look(check, machine)) }
-            }
+            for (index, check) in chosen.enumerated() { group.addTask { (index, await look(check, machine)) } }
             return await group.reduce(into: [Int: Finding]()) { $0[$1.0] = $1.1 }
         }
         return DiagnosticReport(

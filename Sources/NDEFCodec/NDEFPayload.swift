@@ -36,9 +36,7 @@ enum NDEFPayload {
     private static func textFault(in payload: Bytes, isStrict: Bool) -> NDEFError? {
         guard let status = payload.first else { return NDEFError(.textWithoutStatus, at: 0) }
         let languageCount = Int(status & 0x3F)
-        if languageCount > payload.count - 1 {
-            return NDEFError(.textLanguageBeyondEnd, at: 0, value: languageCount)
-        }
+        if languageCount > payload.count - 1 { return NDEFError(.textLanguageBeyondEnd, at: 0, value: languageCount) }
         if languageCount == 0, isStrict { return NDEFError(.textWithoutLanguage, at: 0) }
         let textStart = 1 + languageCount
         for offset in 1..<textStart where !(0x21...0x7E).contains(payload[offset]) {

@@ -127,9 +127,7 @@ package struct NDEFScanner {
         cursor += typeCount
         guard idCount <= count - cursor else { return fail(.idBeyondEnd, at: typeStart - 1, value: idCount) }
         cursor += idCount
-        guard payloadCount <= count - cursor else {
-            return fail(.payloadBeyondEnd, at: start + 2, value: payloadCount)
-        }
+        guard payloadCount <= count - cursor else { return fail(.payloadBeyondEnd, at: start + 2, value: payloadCount) }
         let header = Item(
             start: start,
             flags: flags,
@@ -197,9 +195,7 @@ package struct NDEFScanner {
             guard let header = readHeader() else { return false }
             guard header.flags & Flag.tnf == 6 else { return refuse(.chunkRunBroken, at: header.start) }
             guard isInPlace(header) else { return false }
-            if isEmptyRecord, header.payloadCount != 0 {
-                return refuse(.emptyRecordWithContent, at: header.start + 2)
-            }
+            if isEmptyRecord, header.payloadCount != 0 { return refuse(.emptyRecordWithContent, at: header.start + 2) }
             guard header.payloadCount <= limits.payload - joined.count else {
                 return refuse(.payloadTooLong, at: header.start + 2, value: joined.count + header.payloadCount)
             }

@@ -78,9 +78,7 @@ extension NDEFSignature {
         }
         var certificateURI: String?
         if chain & 0x80 != 0, case .uri(let uri) = try Self.field(&cursor, isURI: true) { certificateURI = uri }
-        guard cursor.isAtEnd else {
-            throw NDEFError(.signatureTrailingBytes, at: cursor.offset, value: cursor.left)
-        }
+        guard cursor.isAtEnd else { throw NDEFError(.signatureTrailingBytes, at: cursor.offset, value: cursor.left) }
         self.init(
             minorVersion: version & 0x0F,
             algorithm: Algorithm(rawValue: kind),
@@ -95,9 +93,7 @@ extension NDEFSignature {
     private static func field(_ cursor: inout NDEFCursor, isURI: Bool) throws(NDEFError) -> Data {
         let start = cursor.offset
         guard let count = cursor.bigEndian16() else { throw NDEFError(.signatureBeyondEnd, at: start) }
-        guard let bytes = cursor.take(count) else {
-            throw NDEFError(.signatureBeyondEnd, at: start, value: count)
-        }
+        guard let bytes = cursor.take(count) else { throw NDEFError(.signatureBeyondEnd, at: start, value: count) }
         guard isURI else { return .bytes(bytes) }
         if var fault = bytes.withUnsafeBufferPointer(NDEFPayload.uriFault) {
             fault.offset += start + 2

@@ -81,9 +81,7 @@ public struct CaptureReview: Sendable, Hashable {
     }
 
     private mutating func reviewHeader() {
-        if capture.source?.isEmpty != false {
-            warn(.noSource, "nobody can tell where it comes from; add 'source: …'")
-        }
+        if capture.source?.isEmpty != false { warn(.noSource, "nobody can tell where it comes from; add 'source: …'") }
         if capture.license?.isEmpty != false {
             warn(.noLicense, "nobody can tell whether it may be passed on; add 'license: …'")
         }

@@ -27,9 +27,7 @@ struct PresentationReview {
             guard bytes.count < 2 || !(0x61...0x6F).contains(high) && !(0x90...0x9F).contains(high) else { continue }
             warn(.noStatusWord, line: exchange.sourceLine, "the answer does not end in a status word")
         }
-        if presentation.removedAt == nil {
-            warn(.notRemoved, "it is not told when the card left; add 'removed at T'")
-        }
+        if presentation.removedAt == nil { warn(.notRemoved, "it is not told when the card left; add 'removed at T'") }
     }
 
     // MARK: Facts

@@ -94,9 +94,7 @@ struct ConversionBuilder {
             capture.readers = [.init(name: title)]
         }
         for index in presentations.indices {
-            if order.count > 1 {
-                presentations[index].reader = order.firstIndex(of: names[index]).map { $0 + 1 }
-            }
+            if order.count > 1 { presentations[index].reader = order.firstIndex(of: names[index]).map { $0 + 1 } }
             let facts = presentations[index].facts
             if facts.atr == nil, facts.technology == nil { presentations[index].facts.atr = atr }
         }

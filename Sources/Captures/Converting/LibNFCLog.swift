@@ -72,9 +72,7 @@ enum LibNFCLog {
             self.command = nil
             received = []
             let data = Array(command.dropFirst())
-            guard let answer, answer.first == code &+ 1 else {
-                return refuse(code, data)
-            }
+            guard let answer, answer.first == code &+ 1 else { return refuse(code, data) }
             let result = Array(answer.dropFirst())
             switch code {
             case 0x4A: list(result, kind: data.count > 1 ? data[1] : 0)

@@ -88,9 +88,7 @@ enum PCSCDLog {
 
         mutating func take(_ line: LogLine) throws(CaptureError) -> Bool {
             // Somebody may have cut off the time.
-            guard let message = Message(line) else {
-                return try take(line, from: line.skippingSpaces(0), thread: "")
-            }
+            guard let message = Message(line) else { return try take(line, from: line.skippingSpaces(0), thread: "") }
             if hasBegun { now += .microseconds(message.delta) }
             hasBegun = true
             return try take(line, from: message.start, thread: message.thread)

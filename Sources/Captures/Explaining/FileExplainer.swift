@@ -115,9 +115,7 @@ struct FileExplainer: ExchangeExplainer {
     ) -> ExplainedExchange {
         let title = "UPDATE BINARY: writes \(ExplanationText.count(content.count))\(self.place(offset))"
         let answer = ExplainedExchange.Message(StatusText.title(apdu, "it is written"), apdu.answerFields())
-        guard apdu.isSuccess else {
-            return ExplainedExchange(.init(title, apdu.dataFields()), answer)
-        }
+        guard apdu.isSuccess else { return ExplainedExchange(.init(title, apdu.dataFields()), answer) }
         let fields = note(content, at: offset, standingAt: place, state)
         return ExplainedExchange(.init(title, fields + apdu.faults), answer)
     }
@@ -165,9 +163,7 @@ struct FileExplainer: ExchangeExplainer {
 
     /// The capability container once all of it is known: in its place if all of it is shown here.
     private mutating func containerFields(shown: Range<Int>, standingAt place: Int) -> [ExplainedField] {
-        guard let file = files[Self.container], !file.isTold, file.prefix >= Type4Tag.containerLength else {
-            return []
-        }
+        guard let file = files[Self.container], !file.isTold, file.prefix >= Type4Tag.containerLength else { return [] }
         let length = max(Type4Tag.containerLength, min(file.part(0..<2).number(at: 0, count: 2), 256))
         guard file.prefix >= length else { return [] }
         files[Self.container]?.isTold = true

@@ -143,9 +143,7 @@ enum SmartTapFields {
             }
             return reader.rest("authentication code") { _ in "proves that it is of this tap, and unchanged" }
         }
-        guard flags & 0x02 != 0 else {
-            return reader.rest { message($0, at: $1, depth: depth + 1) }
-        }
+        guard flags & 0x02 != 0 else { return reader.rest { message($0, at: $1, depth: depth + 1) } }
         reader.rest { bytes, start in
             var field = ExplainedField("compressed data", at: start, bytes)
             do throws(Inflation.Failure) {

@@ -191,9 +191,7 @@ struct TagFrameExplainer: ExchangeExplainer {
         } else if command[0] == 0x06 || command[0] == 0x08, body.count > 10 {
             title = body[9] == 0 ? "done" : "refused, status \([body[9], body[10]].hex)"
         }
-        if fields.isEmpty, !answer.isEmpty {
-            fields = [ExplainedField("data", at: 0, answer)]
-        }
+        if fields.isEmpty, !answer.isEmpty { fields = [ExplainedField("data", at: 0, answer)] }
         return ExplainedExchange(.init("FeliCa: \(name)", reader.fields), .init(title, fields))
     }
 

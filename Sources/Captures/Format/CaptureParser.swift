@@ -361,9 +361,7 @@ extension CaptureParser {
         guard line.skip("/") else { return RawFrame(bytes) }
         let word = line.peekWord(stops: [UInt8(ascii: "@")])
         guard word.count == 1, let bits = word.first.flatMap(CaptureCursor.digit).map(Int.init), (1...8).contains(bits)
-        else {
-            throw line.error(.invalidBits, "'\(CaptureCursor.text(word))' is no number of bits from 1 to 8")
-        }
+        else { throw line.error(.invalidBits, "'\(CaptureCursor.text(word))' is no number of bits from 1 to 8") }
         guard Int(last) < 1 << bits else {
             throw line.error(.invalidBits, "the last byte holds more than \(bits) bits")
         }

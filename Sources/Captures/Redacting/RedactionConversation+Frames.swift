@@ -211,9 +211,7 @@ extension RedactionConversation {
         let frames = sent.filter { $0.tag == 0x93 || $0.tag == 0x95 }
         let answers = received.filter { $0.tag == 0x97 }
         let others = (sent + received).filter { !harmless.contains($0.tag) && !$0.content.isEmpty }
-        if others.count != frames.count + answers.count || frames.count > 1 || answers.count > 1 {
-            unexamine()
-        }
+        if others.count != frames.count + answers.count || frames.count > 1 || answers.count > 1 { unexamine() }
         for (place, frame) in frames.enumerated() {
             let content = place == 0 ? answers.first?.content ?? body.upperBound..<body.upperBound : 0..<0
             takeWithin(frame.content, content)

@@ -14,9 +14,7 @@ struct RedactionLine {
     func redact(_ line: String) -> String {
         let bytes = Array(line.utf8)
         if line.hasPrefix("$SCRDR;") { return String(decoding: fields(bytes), as: UTF8.self) }
-        if bytes.first == UInt8(ascii: "{") {
-            return report(line) ?? String(decoding: text.json(bytes), as: UTF8.self)
-        }
+        if bytes.first == UInt8(ascii: "{") { return report(line) ?? String(decoding: text.json(bytes), as: UTF8.self) }
         // MK1 and plain text: an identifier alone.
         let mark = bytes.first == UInt8(ascii: "+") ? 1 : 0
         return String(decoding: bytes[..<mark] + field(Array(bytes[mark...])), as: UTF8.self)

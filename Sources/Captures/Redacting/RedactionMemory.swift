@@ -53,9 +53,7 @@ struct RedactionMemory {
             last += 1
         }
         // In place, for an image may be large.
-        for (index, byte) in bytes.enumerated() {
-            states[space, default: [[:]]][last][address + index] = byte
-        }
+        for (index, byte) in bytes.enumerated() { states[space, default: [[:]]][last][address + index] = byte }
         var touch = touch
         touch.state = last
         touches.append(touch)

@@ -115,9 +115,7 @@ private struct Fields {
 
     /// The present field ends before that column.
     mutating func end(at column: Int) throws(Failure) {
-        guard high == nil else {
-            throw Failure(column: column, message: "the second digit of a byte is missing")
-        }
+        guard high == nil else { throw Failure(column: column, message: "the second digit of a byte is missing") }
         let count = bytes[field]?.count ?? 0
         ends[field] = column
         switch field {

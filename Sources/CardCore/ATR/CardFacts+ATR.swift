@@ -16,9 +16,7 @@ extension CardFacts {
     private var historicalBytes: [UInt8]? {
         switch technology {
         case .iso14443a:
-            guard let sak = self["sak"]?.first else {
-                return isType1 ? Self.storage(0x03, 0x0030) : nil
-            }
+            guard let sak = self["sak"]?.first else { return isType1 ? Self.storage(0x03, 0x0030) : nil }
             guard sak & 0x20 == 0 else { return ATSBytes.historicalBytes(of: self["ats"] ?? []) }
             return Self.storage(0x03, Self.name(sak: sak))
         case .iso14443b:

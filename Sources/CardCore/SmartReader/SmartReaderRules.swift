@@ -48,9 +48,7 @@ package struct SmartReaderRules: Sendable, Hashable {
     package func lines(in bytes: ArraySlice<UInt8>) -> [Found] {
         guard format != .plain else { return plain(bytes).map { [$0] } ?? [] }
         var marks: [Int] = []
-        if knows(.scrdr) {
-            marks = bytes.indices.filter { bytes[$0...].starts(with: "$SC".utf8) }
-        }
+        if knows(.scrdr) { marks = bytes.indices.filter { bytes[$0...].starts(with: "$SC".utf8) } }
         let ends = marks.dropFirst() + [bytes.endIndex]
         let marked = zip(marks, ends).map { Self.found(scrdr(bytes[$0..<$1])) }
         let before = bytes[..<(marks.first ?? bytes.endIndex)]

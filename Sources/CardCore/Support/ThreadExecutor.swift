@@ -75,9 +75,7 @@ package final class ThreadExecutor: SerialExecutor {
             defer { queue.isStarted = true }
             return !queue.isStarted
         }
-        if mustStart {
-            DetachedThread.start(name: name) { self.run() }
-        }
+        if mustStart { DetachedThread.start(name: name) { self.run() } }
         wake()
     }
 

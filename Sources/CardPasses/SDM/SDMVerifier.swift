@@ -79,9 +79,7 @@ public struct SDMVerifier: Sendable {
         if place.isEmpty, name == layout.mac { return nil }
         let bytes = try query.bytes(.fileData)
         // Whoever has one URL could put anything where nothing is signed.
-        guard bytes.count % AES128.blockLength == 0, place.clamped(to: signed) == place else {
-            throw .malformed(name)
-        }
+        guard bytes.count % AES128.blockLength == 0, place.clamped(to: signed) == place else { throw .malformed(name) }
         return bytes
     }
 }

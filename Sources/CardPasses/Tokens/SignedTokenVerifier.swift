@@ -216,9 +216,7 @@ public struct SignedTokenVerifier: Sendable {
                 throw .wrongCard
             }
         }
-        guard let id = Self.claim(idClaim, in: claims)?.name?.trimmed, MemberID.isUsable(id) else {
-            throw .nobody
-        }
+        guard let id = Self.claim(idClaim, in: claims)?.name?.trimmed, MemberID.isUsable(id) else { throw .nobody }
         let name = Self.claim(nameClaim, in: claims)?.name.map(MemberID.name).flatMap { $0.isEmpty ? nil : $0 }
         return SignedToken(id: id, name: name, expires: expires)
     }

@@ -74,9 +74,7 @@ public struct MIFAREClassicTag: NDEFTag {
         guard let number = sectors.first else { return nil }
         memory.cover(sectors)
         let first = try memory.sector(number)
-        guard first.mappingVersion.major == 1 else {
-            throw .unsupportedVersion(.mifareClassic, first.mappingVersion)
-        }
+        guard first.mappingVersion.major == 1 else { throw .unsupportedVersion(.mifareClassic, first.mappingVersion) }
         return (sectors, TLVArea(type: .mifareClassic, start: 0, end: memory.size), first)
     }
 

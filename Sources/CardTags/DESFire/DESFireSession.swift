@@ -65,9 +65,7 @@ package enum DESFireChecksum {
         var remainder: UInt32 = 0xFFFF_FFFF
         for byte in data {
             remainder ^= UInt32(byte)
-            for _ in 0..<8 {
-                remainder = remainder & 1 == 0 ? remainder >> 1 : remainder >> 1 ^ 0xEDB8_8320
-            }
+            for _ in 0..<8 { remainder = remainder & 1 == 0 ? remainder >> 1 : remainder >> 1 ^ 0xEDB8_8320 }
         }
         return [UInt8].littleEndian(Int(remainder), count: length)
     }

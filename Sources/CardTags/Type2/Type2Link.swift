@@ -48,9 +48,7 @@ struct Type2Link {
     /// The four bits of a refusal. 1 and 5 state that the command arrived damaged, which is the link's fault.
     private func code(of frame: RawFrame, _ attempt: String) throws(TagError) -> UInt8 {
         guard frame.bytes.count == 1, let code = frame.bytes.first.map({ $0 & 0x0F }), [0, 1, 4, 5].contains(code)
-        else {
-            throw StorageLink.broken(attempt, "the tag answers with \(frame.bytes.count) bytes")
-        }
+        else { throw StorageLink.broken(attempt, "the tag answers with \(frame.bytes.count) bytes") }
         guard code & 1 == 0 else {
             throw .link(ReaderError(.communication, attempting: attempt, detail: "the card received it damaged"))
         }

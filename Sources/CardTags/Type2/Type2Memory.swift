@@ -171,9 +171,7 @@ struct Type2Memory: TagMemory {
     /// Reads 1 to 4 pages, as many as the reader gives.
     private mutating func fetch(_ page: Int) throws(TagError) -> ArraySlice<UInt8> {
         let data = usesRawFrames ? try fetchRaw(page) : try fetchThroughReader(page)
-        guard data.count >= 4 else {
-            throw StorageLink.broken(attempt(page), "\(data.count) bytes in place of a page")
-        }
+        guard data.count >= 4 else { throw StorageLink.broken(attempt(page), "\(data.count) bytes in place of a page") }
         return data.prefix(min(16, data.count / 4 * 4))
     }
 
@@ -295,9 +293,7 @@ extension Type2Memory {
     private mutating func put(_ bytes: [UInt8], page: Int) throws(TagError) {
         forget(page)
         let attempt = Type2Memory.attemptToWrite(page)
-        guard bytes.count == 4, let address = UInt8(exactly: page) else {
-            throw .unsupported(.type2, attempt: attempt)
-        }
+        guard bytes.count == 4, let address = UInt8(exactly: page) else { throw .unsupported(.type2, attempt: attempt) }
         if usesRawFrames {
             guard try Type2Link(link.channel).acknowledges([0xA2, address] + bytes, attempt) else {
                 // It waits to be selected again.

@@ -117,9 +117,7 @@ struct Type3Link {
     private mutating func readThroughReader(_ block: Int) throws(TagError) -> [UInt8] {
         let attempt = "read block \(block) of the tag"
         let bytes = try link.read(block, length: 16, attempt: attempt)
-        guard bytes.count == 16 else {
-            throw StorageLink.broken(attempt, "\(bytes.count) bytes in place of a block")
-        }
+        guard bytes.count == 16 else { throw StorageLink.broken(attempt, "\(bytes.count) bytes in place of a block") }
         return bytes
     }
 

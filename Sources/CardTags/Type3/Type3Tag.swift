@@ -42,9 +42,7 @@ public struct Type3Tag: NDEFTag {
     public mutating func readNDEF() throws(TagError) -> TagContent {
         guard let attributes = try readAttributes(ifSeen: true) else { return .absent(.type3) }
         let area = attributes.area
-        if attributes.isInterrupted {
-            return TagContent(type: .type3, ndef: .empty, area: area, isInterrupted: true)
-        }
+        if attributes.isInterrupted { return TagContent(type: .type3, ndef: .empty, area: area, isInterrupted: true) }
         let length = attributes.length
         guard length > 0 else { return TagContent(type: .type3, ndef: .empty, area: area) }
         guard length <= area.capacity else {

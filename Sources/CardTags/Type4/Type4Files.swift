@@ -94,9 +94,7 @@ package struct Type4Files {
                 default: throw .refused(attempt: attempt, status: status)
                 }
             }
-            guard !data.isEmpty else {
-                throw .corrupt(.init(.endsEarly(missing: missing), offset: offset, file: file))
-            }
+            guard !data.isEmpty else { throw .corrupt(.init(.endsEarly(missing: missing), offset: offset, file: file)) }
             if data.count < asked {
                 // A card or reader that gives less than was asked for is not asked for more than that again.
                 chunk = max(data.count, Type4Tag.containerLength)

@@ -270,9 +270,7 @@ struct MembersMerge: ClubCommand {
 
     func perform(_ club: Club, _ out: Output) async throws {
         let (target, joining) = (try await club.known(member), try await club.known(other))
-        if target.userId == joining.userId {
-            throw ToolFailure("Both are the same member, \(target.caption).")
-        }
+        if target.userId == joining.userId { throw ToolFailure("Both are the same member, \(target.caption).") }
         try await confirmation.ask(
             """
             Merge \(joining.caption), \(Count.text(joining.numVisits, "visit")), into \(target.caption), \

@@ -105,9 +105,7 @@ struct Audit: ClubCommand {
 
     func perform(_ club: Club, _ out: Output) async throws {
         let entries = try await club.auditLog(limit: limit)
-        for entry in entries.reversed() {
-            try out.result(HistoryLine.json(entry), text: entry.text(naming: true))
-        }
+        for entry in entries.reversed() { try out.result(HistoryLine.json(entry), text: entry.text(naming: true)) }
         if entries.isEmpty { out.message("Nothing was done yet.") }
     }
 }

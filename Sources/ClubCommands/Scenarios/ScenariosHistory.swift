@@ -27,9 +27,7 @@ struct ScenariosHistory: ClubCommand {
 
     func perform(_ club: Club, _ out: Output) async throws {
         var subject: ScenarioSubject?
-        if let member {
-            subject = .member(try await club.known(member).userId)
-        }
+        if let member { subject = .member(try await club.known(member).userId) }
         let executions = try await club.executions(for: subject, of: scenario, limit: latest.limit)
         for execution in executions { try out.result(execution, text: ExecutionText.line(execution)) }
         if executions.isEmpty { out.message("Nothing of this kind has happened.") }

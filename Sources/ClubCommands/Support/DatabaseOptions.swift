@@ -205,9 +205,7 @@ struct ConfirmationOptions: ParsableArguments, Sendable {
                 exit: ToolExit.usage
             )
         }
-        guard try await Terminal.agrees(to: question, out) else {
-            throw ToolFailure("Nothing was changed.")
-        }
+        guard try await Terminal.agrees(to: question, out) else { throw ToolFailure("Nothing was changed.") }
     }
 }
 

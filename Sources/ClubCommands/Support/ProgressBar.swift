@@ -50,9 +50,7 @@ final class ProgressBar: Sendable {
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 24 - filled)
         var text = "\(title)  \(bar)  \(Int(done * 100)) %  \(count)"
         let seconds = Double(elapsed.components.seconds)
-        if done > 0.02, seconds >= 2 {
-            text += "  \(Self.span(seconds / done * (1 - done))) left"
-        }
+        if done > 0.02, seconds >= 2 { text += "  \(Self.span(seconds / done * (1 - done))) left" }
         return text
     }
 

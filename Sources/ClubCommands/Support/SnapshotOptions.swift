@@ -35,9 +35,7 @@ struct SnapshotOptions: ParsableArguments, Sendable {
     var firstSnapshotAfter = 60.0
 
     func validate() throws {
-        guard (0...1000).contains(count) else {
-            throw ValidationError("--snapshots takes a number from 0 to 1000.")
-        }
+        guard (0...1000).contains(count) else { throw ValidationError("--snapshots takes a number from 0 to 1000.") }
         guard firstSnapshotAfter >= 0, firstSnapshotAfter < 86_400 else {
             throw ValidationError("--first-snapshot-after takes a number of seconds below 86400.")
         }

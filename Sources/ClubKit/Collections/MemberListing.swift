@@ -22,18 +22,12 @@ struct MemberListing: Sendable {
     func condition(at now: Int64) -> SQL? {
         var terms: [SQL] = []
         if let text = filter.text, !text.isEmpty { terms.append(Self.contains(text)) }
-        if let isBlocked = filter.isBlocked {
-            terms.append(isBlocked ? "blocked IS NOT NULL" : "blocked IS NULL")
-        }
-        if let isExpired = filter.isExpired {
-            terms.append("coalesce(expires_at <= \(now), 0) = \(isExpired)")
-        }
+        if let isBlocked = filter.isBlocked { terms.append(isBlocked ? "blocked IS NOT NULL" : "blocked IS NULL") }
+        if let isExpired = filter.isExpired { terms.append("coalesce(expires_at <= \(now), 0) = \(isExpired)") }
         if let hasNoVisitsLeft = filter.hasNoVisitsLeft {
             terms.append("coalesce(visits_left <= 0, 0) = \(hasNoVisitsLeft)")
         }
-        if let since = filter.visitedSince {
-            terms.append("last_visit_at >= \(Self.microseconds(since))")
-        }
+        if let since = filter.visitedSince { terms.append("last_visit_at >= \(Self.microseconds(since))") }
         if let tag = filter.tag {
             terms.append("tags IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(tags) WHERE value = \(tag))")
         }

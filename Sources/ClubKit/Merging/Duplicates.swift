@@ -136,9 +136,7 @@ extension StoredMembers {
         var groups: [(DuplicatePair.Reason, [Int64])] = []
         groups += Self.alike(&identifiers).map { (.identifier, $0) }
         groups += Self.alike(&names).map { (.name, $0) }
-        for name in fields.keys.sorted() {
-            groups += Self.alike(&fields[name, default: []]).map { (.field(name), $0) }
-        }
+        for name in fields.keys.sorted() { groups += Self.alike(&fields[name, default: []]).map { (.field(name), $0) } }
         return groups
     }
 

@@ -279,9 +279,7 @@ enum DatabaseFiles {
 
     /// Puts the repaired file into its place. The log of the damaged one goes first: it does not fit the other.
     static func replace(_ path: String, _ attempt: String) throws(ClubError) {
-        for file in [path + "-wal", path + "-shm"] where unlink(file) != 0 && errno != ENOENT {
-            throw failure(attempt)
-        }
+        for file in [path + "-wal", path + "-shm"] where unlink(file) != 0 && errno != ENOENT { throw failure(attempt) }
         FileSteps.synchroniseFolder(of: path)
         guard rename(repaired(path), path) == 0 else { throw failure(attempt) }
         FileSteps.synchroniseFolder(of: path)

@@ -221,9 +221,7 @@ struct StoredReceipts {
         guard
             let backend = BackendKind(rawValue: try row.value(2)),
             let outcome = try Receipt.Outcome(name: row.value(3), code: row.optional(4), message: row.optional(5))
-        else {
-            throw ClubError(.corrupt, attempting: "read the receipt of a tap", detail: "a value has no meaning")
-        }
+        else { throw ClubError(.corrupt, attempting: "read the receipt of a tap", detail: "a value has no meaning") }
         var receipt = Receipt(
             eventID: eventID,
             at: Timestamp.date(try row.value(0)),

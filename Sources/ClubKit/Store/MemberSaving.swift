@@ -144,9 +144,7 @@ struct MemberSaving {
         )
         for id in released {
             // Who was joined by a person as well stays so: this writes what follows from the facts.
-            guard let row = try db.members.row(id: id), try db.members.holderOfIdentifier(id) == nil else {
-                continue
-            }
+            guard let row = try db.members.row(id: id), try db.members.holderOfIdentifier(id) == nil else { continue }
             let facts = try row.facts()
             if SystemValues(facts).mergedInto == nil { try save(facts, of: id, joined: &joined) }
         }

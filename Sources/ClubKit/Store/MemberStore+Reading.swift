@@ -103,9 +103,7 @@ extension MemberStore {
     package func visits(of key: String, limit: Int, held isHeld: Bool = false) async throws(ClubError) -> [Visit] {
         let attempt = "list a member's visits"
         let key = device.identifiers(key)
-        return try await read(attempt) { db in
-            try db.members.visits(of: key, limit: limit, held: isHeld, attempt)
-        }
+        return try await read(attempt) { db in try db.members.visits(of: key, limit: limit, held: isHeld, attempt) }
     }
 
     /// How many visits of a member, or of what is left of one who was deleted, were removed because they were old.

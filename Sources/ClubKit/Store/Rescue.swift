@@ -124,9 +124,7 @@ struct Rescue {
         // The journal has members as they were, for those whose record is lost.
         if table == "change" { return }
         // A table of a later schema is not missed in an older file.
-        if !isFound, !isListWhole {
-            lost.append("the table '\(table)', which may have been empty, could not be found")
-        }
+        if !isFound, !isListWhole { lost.append("the table '\(table)', which may have been empty, could not be found") }
         // Of members and visits the indexes tell more.
         if ["member", "visit"].contains(table) { return }
         if isPartLost { lost.append("a part of the table '\(table)' could not be read") }

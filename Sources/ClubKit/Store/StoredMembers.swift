@@ -343,9 +343,7 @@ struct StoredMembers {
         }
         let ledger = try count("at", -1)
         var totals = Totals(visits: ledger)
-        if !facts.removals.isEmpty {
-            totals.visits = Int.sum(ledger, facts.removedVisits)
-        }
+        if !facts.removals.isEmpty { totals.visits = Int.sum(ledger, facts.removedVisits) }
         totals.latest = try db.value(
             "SELECT max(at) FROM visit WHERE member_id = ? AND born > ? AND \(VisitRow.isCounted)",
             [row.id, row.ended]

@@ -139,9 +139,7 @@ struct StoredMessages {
             """,
             [device.holder.text, id]
         )
-        guard let attempts else {
-            throw ClubError(.noSuchMessage, attempting: attempt, detail: "none that is pending")
-        }
+        guard let attempts else { throw ClubError(.noSuchMessage, attempting: attempt, detail: "none that is pending") }
         return attempts
     }
 

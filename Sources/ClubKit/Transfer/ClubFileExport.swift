@@ -108,9 +108,7 @@ struct ClubFileExport {
         }
         text.append(contentsOf: #","origin":["#.utf8)
         NumberText.append(row.integer(4), to: &text)
-        if let device = Self.uuid(row.bytes(5)) {
-            text.append(contentsOf: ",\"\(device.uuidString)\"".utf8)
-        }
+        if let device = Self.uuid(row.bytes(5)) { text.append(contentsOf: ",\"\(device.uuidString)\"".utf8) }
         text.append(UInt8(ascii: "]"))
         if !row.isNull(1) {
             text.append(contentsOf: #","username":"#.utf8)

@@ -380,9 +380,7 @@ extension MemberFacts {
             facts.values["username"] = [Version(origin, username.map { .string($0) } ?? .null)]
         }
         for (name, value) in fields { facts.values[name.normalized] = [Version(origin, value)] }
-        if let claim, claim.visits > 0 {
-            facts.claims = [Claim(visits: claim.visits, at: claim.at, stamp: origin)]
-        }
+        if let claim, claim.visits > 0 { facts.claims = [Claim(visits: claim.visits, at: claim.at, stamp: origin)] }
         return facts
     }
 

@@ -293,9 +293,7 @@ struct CSVScan {
                 if at == end, !isLast { return nil }
                 append(start, at - start, isQuoted: false, false, limits, &fields)
             }
-            guard at < end else {
-                return CSVScan(outcome: .row, length: end, lines: innerLines + 1)
-            }
+            guard at < end else { return CSVScan(outcome: .row, length: end, lines: innerLines + 1) }
             if base[at] == delimiter {
                 at += 1
                 // A delimiter at the very end begins one more field, which is empty.

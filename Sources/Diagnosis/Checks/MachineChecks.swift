@@ -42,9 +42,7 @@ extension Diagnosis {
             explanation: "A container sees readers only if its host shares pcscd's socket with it, in the same version."
         ) { machine in
             let kind = machine.line("/run/systemd/container")
-            guard machine.isContainer else {
-                return .fine("This is not a container.")
-            }
+            guard machine.isContainer else { return .fine("This is not a container.") }
             let socket = PCSCHandshake.socket(machine.environment)
             if machine.exists(socket) || machine.path(ofProgram: "pcscd") != nil || !machine.readerLines.isEmpty {
                 return .note(

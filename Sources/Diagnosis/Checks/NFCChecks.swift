@@ -19,9 +19,7 @@ extension Diagnosis {
                     remedy: [.command("sudo nano \(file.shellQuoted)")] + machine.restartKiosk
                 )
             }
-            if names.isEmpty {
-                return .fine("libnfc's configuration names no device; USB readers are found without.")
-            }
+            if names.isEmpty { return .fine("libnfc's configuration names no device; USB readers are found without.") }
             for (place, name) in names {
                 let parts = name.split(separator: ":", omittingEmptySubsequences: false)
                 guard Self.nfcDrivers.contains(String(parts[0])) else {

@@ -262,9 +262,7 @@ struct ThemeReader {
     // MARK: - Texts
 
     private mutating func phrase(_ value: Value, _ key: Words.Key, _ language: Language) -> Words.Phrase? {
-        guard let mapping = value.node.mapping else {
-            return form(value, key).map { Words.Phrase([.other: $0]) }
-        }
+        guard let mapping = value.node.mapping else { return form(value, key).map { Words.Phrase([.other: $0]) } }
         if let name = mapping.first?.key.scalar?.string, Words.Placeholder(rawValue: name) != nil {
             fault(value, "expected a text, found keys with values", "A text that begins with '{' needs quotes.")
             return nil

@@ -94,9 +94,7 @@ struct APDUSession {
     // MARK: For people
 
     private func text(_ data: [UInt8], _ end: String) -> String {
-        guard style.hexdump else {
-            return data.isEmpty ? end : Hex.encode(data, separator: " ") + " " + end
-        }
+        guard style.hexdump else { return data.isEmpty ? end : Hex.encode(data, separator: " ") + " " + end }
         let count = data.isEmpty ? "" : ", \(data.count) byte\(data.count == 1 ? "" : "s")"
         return ([end + count] + HexDump.lines(data)).joined(separator: "\n")
     }

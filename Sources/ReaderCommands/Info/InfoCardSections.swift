@@ -34,9 +34,7 @@ extension InfoSection {
             "version": version.bytes.hex + (version.product.map { " (\($0))" } ?? ""),
             "counter": counter.map { "\($0)" }, "signature": signature,
         ]
-        if signature != nil {
-            lines.add("", "not verified: shown as the chip gives it, and a copy can give the same")
-        }
+        if signature != nil { lines.add("", "not verified: shown as the chip gives it, and a copy can give the same") }
         if counter == nil { lines.add("counter", card.isRecorded ? "not recorded" : "off or protected") }
         if signature == nil { lines.add("signature", card.isRecorded ? "not recorded" : "not readable") }
         return InfoSection(

@@ -86,9 +86,7 @@ extension NDEFCommands {
             )
             let answer = try InputLines(card.cancellation).next() ?? ""
             guard let typed = try? CardUID(text: answer.trimmingCharacters(in: .whitespaces)), typed.bytes == uid.bytes
-            else {
-                throw ToolFailure("That is not the UID of this card. Nothing was changed.")
-            }
+            else { throw ToolFailure("That is not the UID of this card. Nothing was changed.") }
             return uid
         }
     }

@@ -79,9 +79,7 @@ struct PassVerify: ReportingCommand {
             try out.result(verdict, text: "\(ISO8601.text(moment))\n\(verdict.text)")
             verdicts.append(verdict)
         }
-        guard !verdicts.isEmpty else {
-            throw ToolFailure("could not judge \(input): there is no card in it")
-        }
+        guard !verdicts.isEmpty else { throw ToolFailure("could not judge \(input): there is no card in it") }
         return verdicts.allSatisfy(\.isAccepted)
     }
 

@@ -39,9 +39,7 @@ struct Replay: ToolCommand {
             if expect { return try await compare(out, site) }
             let backend = try replay.backend(CaptureFiles.load(files)) { $0.started ?? Date() }
             let scanner = CardScanner(backend, configuration: ScannerConfiguration(site: site, makeID: replay.makeID()))
-            for await case .scan(let tap) in scanner.events() {
-                try out.result(tap, text: TapText.describe(tap))
-            }
+            for await case .scan(let tap) in scanner.events() { try out.result(tap, text: TapText.describe(tap)) }
             try Task.checkCancellation()
             for difference in backend.differences { out.message("\(difference)") }
             if !backend.differences.isEmpty { throw ToolExit.failure }

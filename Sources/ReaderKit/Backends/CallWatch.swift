@@ -99,9 +99,7 @@ package final class CallWatch: Sendable {
             return (state.nextWaiter, nil, !state.isWatching)
         }
         if let verdict { fail(verdict) }
-        if mustWatch {
-            Task { await watch() }
-        }
+        if mustWatch { Task { await watch() } }
         return id
     }
 

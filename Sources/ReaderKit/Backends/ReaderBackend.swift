@@ -77,9 +77,7 @@ extension ReaderBackend {
         within limit: Duration?,
         perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
     ) async throws -> Result {
-        try await withCard(presence) { channel in
-            try conversation(limit.map { TimedChannel(channel, $0) } ?? channel)
-        }
+        try await withCard(presence) { channel in try conversation(limit.map { TimedChannel(channel, $0) } ?? channel) }
     }
 
     /// Does nothing, for a backend without exclusive readers.

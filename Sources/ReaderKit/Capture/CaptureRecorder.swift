@@ -184,9 +184,7 @@ public final class CaptureRecorder: Sendable {
     /// A conversation begins: gives the presentation as the recorded backend knows it, and its index here.
     func begin(_ presence: CardPresence) -> (original: CardPresence, index: Int?) {
         state.withLock { state in
-            guard let index = state.indexes[Key(presence)] else {
-                return (presence, nil)
-            }
+            guard let index = state.indexes[Key(presence)] else { return (presence, nil) }
             state.notes[index].conversations += 1
             return (state.notes[index].original, index)
         }

@@ -102,9 +102,7 @@ package struct CardReading: Sendable {
         case .message(let bytes):
             let (message, fault) = NDEFMessage.decodeLeniently(bytes, limits: limits)
             ndef = message.records
-            if let fault {
-                return note(.ndefMalformed, "\(fault)")
-            }
+            if let fault { return note(.ndefMalformed, "\(fault)") }
             readRecords(message.records, site, at: now)
         }
     }
@@ -280,9 +278,7 @@ extension CardReading {
     mutating func readSigned(_ records: [NDEFRecord], _ site: PassSite) -> [NDEFRecord] {
         records.filter { record in
             guard let url = Self.address(of: record), let tags = site.signingTags.first(where: { $0.matches(url) })
-            else {
-                return true
-            }
+            else { return true }
             do throws(SDMError) {
                 take(try tags.verifier.verify(url), tags, site)
             } catch {

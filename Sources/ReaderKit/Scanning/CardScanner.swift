@@ -142,9 +142,7 @@ public struct CardScanner: Sendable {
                 for await event in backend.events() {
                     continuation.yield(.reader(event))
                     let before = restingCards.note(event)
-                    if case .readerRemoved(let reader) = event {
-                        readers.removeValue(forKey: reader)?.finish()
-                    }
+                    if case .readerRemoved(let reader) = event { readers.removeValue(forKey: reader)?.finish() }
                     if case .cardReported(let report) = event, configuration.serves(report.reader),
                         let tap = scan(report)
                     {

@@ -54,9 +54,7 @@ extension DESFireState {
 
     private func keySettings() throws(Refusal) -> Reply {
         try require(0x02)
-        guard let selected else {
-            return .data([configuration.options, configuration.masterKey == nil ? 0x01 : 0x81])
-        }
+        guard let selected else { return .data([configuration.options, configuration.masterKey == nil ? 0x01 : 0x81]) }
         let application = applications[selected]
         return .data([application.options, 0x80 | UInt8(application.keys.count & 0x0F)])
     }

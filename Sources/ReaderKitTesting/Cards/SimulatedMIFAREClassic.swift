@@ -60,9 +60,7 @@ public final class SimulatedMIFAREClassic: SimulatedCard {
         guard let area = [UInt8].dataArea(message, size: blocks.count * 16) else { return nil }
         let content = area.padded(to: blocks.count * 16)
         card.state.withLock { state in
-            for (index, block) in blocks.enumerated() {
-                state[block] = Array(content[index * 16..<index * 16 + 16])
-            }
+            for (index, block) in blocks.enumerated() { state[block] = Array(content[index * 16..<index * 16 + 16]) }
             let first = directory.firstBytes
             for index in 0..<2 { state[1 + index] = Array(first[index * 16..<index * 16 + 16]) }
             if let second = directory.secondBytes {

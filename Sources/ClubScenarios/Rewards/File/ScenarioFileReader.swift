@@ -241,9 +241,7 @@ extension ScenarioFileReader {
             guard let times else { continue }
             draft.maxExecutionsPermitted = min(times, draft.maxExecutionsPermitted ?? times)
         }
-        if let value = fields["afterFirst"] {
-            draft.minSecondsSinceFirstEvent = duration(value, allowsZero: true)
-        }
+        if let value = fields["afterFirst"] { draft.minSecondsSinceFirstEvent = duration(value, allowsZero: true) }
     }
 
     mutating func executions(_ value: ScenarioFileValue, _ hint: String? = nil) -> Int? {

@@ -155,9 +155,7 @@ public final class NFCBackend: ReaderBackend {
         let (readers, discovery) = end()
         discovery?.stop()
         await withDiscardingTaskGroup { group in
-            for reader in readers {
-                group.addTask { await waiting { done in reader.stop(then: done) } }
-            }
+            for reader in readers { group.addTask { await waiting { done in reader.stop(then: done) } } }
         }
         table.finish()
     }

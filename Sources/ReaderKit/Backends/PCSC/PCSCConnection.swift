@@ -24,9 +24,7 @@ public final class PCSCConnection: Sendable {
 
     func open(_ presence: CardPresence) async throws {
         let slot = slot
-        try await io.run { io, cancellation in
-            slot.open(try io.open(presence, cancellation: cancellation), io)
-        }
+        try await io.run { io, cancellation in slot.open(try io.open(presence, cancellation: cancellation), io) }
     }
 
     /// Sends a command APDU and returns the response APDU (`SCardTransmit`), or throws ``ReaderError``.

@@ -35,9 +35,7 @@ struct PCSCReaderTable {
 
     mutating func update(names: [String]) -> [ReaderEvent] {
         var events: [ReaderEvent] = []
-        for entry in entries where !names.contains(entry.reader.name) {
-            events += leaving(entry)
-        }
+        for entry in entries where !names.contains(entry.reader.name) { events += leaving(entry) }
         entries.removeAll { !names.contains($0.reader.name) }
         for name in names where !entries.contains(where: { $0.reader.name == name }) {
             let reader = ReaderInfo(pcscName: name)

@@ -156,9 +156,7 @@ public final class SmartReaderBackend: ReaderBackend {
             return state.lines.map(\.thread)
         }
         lookout.want(nil)
-        for thread in threads {
-            await waiting { done in thread.stop(then: done) }
-        }
+        for thread in threads { await waiting { done in thread.stop(then: done) } }
         table.finish()
     }
 

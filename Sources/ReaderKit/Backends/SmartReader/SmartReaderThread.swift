@@ -224,9 +224,7 @@ final class SmartReaderThread: Sendable {
     private func serve(_ device: inout Device, _ memory: inout Memory, _ bell: WakePipe) -> Bool {
         let end = device.framer.isWithinLine ? device.heardAt + configuration.silence : nil
         let found = bell.wait(for: device.descriptor, Int(POLLIN), until: end)
-        if found & Int(POLLIN) != 0 {
-            return read(&device, &memory)
-        }
+        if found & Int(POLLIN) != 0 { return read(&device, &memory) }
         if found != 0 {
             lose(&device, &memory)
             return false
