@@ -220,12 +220,11 @@ extension MergeBatch {
         entry.actor = entry.actor.map(PlainText.line)
         let key: StatementArguments = [entry.stamp.device, entry.stamp.time, entry.at, entry.action]
         let values: StatementArguments = [entry.subject, try entry.detail.map(MemberRow.json), entry.actor]
-        try db.cachedStatement(
-            sql: """
-                INSERT OR IGNORE INTO audit (device_id, hlc, at, action, subject, detail, actor)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(arguments: key + values)
+        let sql = """
+            INSERT OR IGNORE INTO audit (device_id, hlc, at, action, subject, detail, actor)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """
+        try db.write(sql, key + values)
         if db.changesCount > 0 { return true }
         let condition = "device_id = ?1 AND hlc = ?2 AND at = ?3 AND action = ?4"
         guard var stored = try TransferRecord.Audit.first(where: condition, key, in: db), stored.join(entry) else {
@@ -403,12 +402,11 @@ extension MergeBatch {
         (told.subject.text, told.born) = (key.text, key.born)
         var former = try TransferRecord.Execution.first(where: "execution_id = ?", [execution.id], in: db)
         if former?.join(told) == false { return .kept }
-        try db.cachedStatement(
-            sql: """
-                REPLACE INTO scenario_execution (execution_id, device_id, hlc, kind, subject, scenario, at, born, visit, number)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(arguments: [
+        let sql = """
+            REPLACE INTO scenario_execution (execution_id, device_id, hlc, kind, subject, scenario, at, born, visit, number)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """
+        try db.cachedStatement(sql: sql).execute(arguments: [
             execution.id, execution.stamp.device, execution.stamp.time, key.kind.rawValue, key.text,
             execution.scenario, execution.at, key.born, execution.visit, execution.number,
         ])

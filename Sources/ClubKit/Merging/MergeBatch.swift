@@ -104,14 +104,12 @@ struct MergeBatch {
     /// Those who were a part of somebody before and stand for themselves now, such as after that one was deleted
     /// elsewhere.
     private func shownAgain() throws -> [MemberRow] {
-        let ids: [Int64] = try db.values(
-            """
+        let sql = """
             SELECT member_id FROM (
                 SELECT member_id, before, min(seq) FROM change WHERE seq > ? AND member_id <> 0 GROUP BY member_id
             ) JOIN member ON member.id = member_id WHERE before IS NULL AND status = 0 ORDER BY member_id
-            """,
-            [journal]
-        )
+            """
+        let ids: [Int64] = try db.values(sql, [journal])
         return try ids.filter { before[$0] == nil && !progress.hasCreated($0) }.compactMap(db.members.row(id:))
     }
 

@@ -163,12 +163,11 @@ private struct StatisticsQuery {
     }
 
     func visits(into statistics: inout ClubStatistics) throws {
-        let rows = try rows(
-            """
+        let sql = """
             SELECT \(day("local")), local / \(LocalDays.hour) % 24, count(*), sum(source = 'manual')
             FROM live GROUP BY 1, 2
             """
-        )
+        let rows = try rows(sql)
         while let row = try rows.next() {
             let day: Int = try row.value(0)
             let hour: Int = try row.value(1)
@@ -235,13 +234,12 @@ private struct StatisticsQuery {
     }
 
     func newMembers(into statistics: inout ClubStatistics) throws {
-        let rows = try rows(
-            """
+        let sql = """
             SELECT \(day("added_at + shift")), count(*)
             FROM member JOIN stretch ON added_at >= start AND added_at < stop
             WHERE status = 0 GROUP BY 1
             """
-        )
+        let rows = try rows(sql)
         while let row = try rows.next() {
             let day: Int = try row.value(0)
             let count: Int = try row.value(1)

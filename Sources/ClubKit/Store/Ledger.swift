@@ -51,13 +51,12 @@ struct Ledger {
     /// Puts another record of a visit into the place of the one in the ledger. Nothing is counted yet.
     func replaceVisit(_ visit: VisitRow, of memberID: Int64) throws {
         try transaction.permittingChanges {
-            try db.cachedStatement(
-                sql: """
-                    UPDATE visit SET device_id = ?2, hlc = ?3, member_id = ?4, at = ?5, reader = ?6, backend = ?7,
-                        born = ?8, source = ?9, reason = ?10, actor = ?11
-                    WHERE event_id = ?1
-                    """
-            ).execute(arguments: [
+            let sql = """
+                UPDATE visit SET device_id = ?2, hlc = ?3, member_id = ?4, at = ?5, reader = ?6, backend = ?7,
+                    born = ?8, source = ?9, reason = ?10, actor = ?11
+                WHERE event_id = ?1
+                """
+            try db.cachedStatement(sql: sql).execute(arguments: [
                 visit.eventID, visit.stamp.device, visit.stamp.time, memberID, visit.at, visit.reader, visit.backend,
                 visit.born, visit.source.rawValue, visit.reason, visit.actor,
             ])
@@ -102,14 +101,11 @@ struct Ledger {
 
     func undo(_ id: UUID, _ context: ActionContext, _ attempt: String) throws -> MemberStore.Changed {
         // A visit that ended with a deletion counts nowhere already.
-        let found: Int64? = try db.value(
-            """
+        let sql = """
             SELECT member_id FROM visit JOIN member ON member.id = member_id
-            WHERE event_id = ?1 AND born > ended_hlc
-                AND NOT EXISTS (SELECT 1 FROM undo WHERE event_id = ?1)
-            """,
-            [id]
-        )
+            WHERE event_id = ? AND born > ended_hlc AND \(VisitRow.isCounted)
+            """
+        let found: Int64? = try db.value(sql, [id])
         guard let memberID = found, let row = try db.members.row(id: memberID), row.exists else {
             throw ClubError(.noSuchVisit, attempting: attempt)
         }

@@ -14,16 +14,14 @@ struct MemberSaving {
     ///
     /// - Returns: the change's number, for `change_seq`.
     func noteChange(of id: Int64) throws -> Int64 {
-        try db.run(
-            """
+        let sql = """
             INSERT INTO change (member_id, before) SELECT id, CASE WHEN status = 0 THEN json_array(
                 user_id, username, added_at, num_visits, last_visit_at,
                 json(CASE WHEN json_valid(fields) THEN fields ELSE '{}' END), blocked, expires_at, visits_left,
                 json(CASE WHEN json_valid(tags) THEN tags END)) END
             FROM member WHERE id = ?
-            """,
-            [.integer(id)]
-        )
+            """
+        try db.run(sql, [.integer(id)])
         return try numberOfChange()
     }
 
@@ -72,13 +70,12 @@ struct MemberSaving {
     func insertPlain(_ userID: String, _ facts: MemberFacts, _ sequence: Int64) throws -> Int64 {
         let claim = facts.claims.first
         let origin = facts.born
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO member (user_id, username, added_at, num_visits, own_visits, last_visit_at, fields, origin_hlc,
-                    origin_device, claim_visits, claim_at, change_seq)
-                VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?5, ?10)
-                """
-        ).execute(arguments: [
+        let sql = """
+            INSERT INTO member (user_id, username, added_at, num_visits, own_visits, last_visit_at, fields, origin_hlc,
+                origin_device, claim_visits, claim_at, change_seq)
+            VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?5, ?10)
+            """
+        try db.cachedStatement(sql: sql).execute(arguments: [
             userID, facts.username, facts.addedAt ?? 0, claim?.visits ?? 0, claim?.at,
             try facts.fields.isEmpty ? "{}" : MemberRow.json(facts.fields),
             origin?.time ?? 0, origin.flatMap { $0.isLegacy ? nil : $0.device }, claim?.visits, sequence,
@@ -105,17 +102,15 @@ struct MemberSaving {
             try transaction.erasing.forgetVisits(of: id, facts)
             try transaction.events.forget(of: try stored.value("user_id"), as: erasure)
         }
-        let statement = try db.cachedStatement(
-            sql: """
-                UPDATE member SET username = ?, added_at = ?, fields = ?, status = ?, merged_into = ?, blocked = ?,
-                    expires_at = ?, tags = ?, origin_hlc = ?, origin_device = ?, ended_hlc = ?, claim_visits = ?,
-                    claim_at = ?, facts = ?, change_seq = ?
-                WHERE id = ?
-                """
-        )
+        let sql = """
+            UPDATE member SET username = ?, added_at = ?, fields = ?, status = ?, merged_into = ?, blocked = ?,
+                expires_at = ?, tags = ?, origin_hlc = ?, origin_device = ?, ended_hlc = ?, claim_visits = ?,
+                claim_at = ?, facts = ?, change_seq = ?
+            WHERE id = ?
+            """
         let status: MemberRow.Status =
             if !shown.exists { .gone } else if shown.mergedInto != nil { .merged } else { .present }
-        try statement.execute(arguments: [
+        try db.cachedStatement(sql: sql).execute(arguments: [
             shown.username, shown.addedAt, try MemberRow.json(shown.fields), status.rawValue, shown.mergedInto,
             shown.blocked, shown.expiresAt, try shown.tags.isEmpty ? nil : MemberRow.json(shown.tags),
             shown.origin.time, shown.origin.isLegacy ? nil : shown.origin.device, shown.ended, shown.claimVisits,
@@ -134,14 +129,12 @@ struct MemberSaving {
 
     /// Lets go of members who were joined to one by a card that was the one's before the deletion.
     private func releaseCards(of id: Int64, joined: inout Set<Int64>) throws {
-        let released: [Int64] = try db.values(
-            """
+        let sql = """
             SELECT member.id FROM member AS holder JOIN card ON card.member_key = holder.user_id
             JOIN member ON member.user_id = card.card_id AND member.merged_into = holder.user_id
             WHERE holder.id = ? AND holder.ended_hlc >= card.hlc AND member.id <> holder.id
-            """,
-            [id]
-        )
+            """
+        let released: [Int64] = try db.values(sql, [id])
         for id in released {
             // Who was joined by a person as well stays so: this writes what follows from the facts.
             guard let row = try db.members.row(id: id), try db.members.holderOfIdentifier(id) == nil else { continue }

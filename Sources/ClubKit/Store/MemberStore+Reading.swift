@@ -146,13 +146,11 @@ extension MemberStore {
                 subjects = rows?.map(\.member.userId) ?? key
             }
             let list = databaseQuestionMarks(count: subjects.count)
-            return try db.rows(
-                """
+            let sql = """
                 SELECT * FROM audit \(key == nil ? "" : "WHERE subject IN (\(list))")
                 ORDER BY at DESC, hlc DESC LIMIT ?
-                """,
-                StatementArguments(subjects) + [limit]
-            ).map { row in try AuditEntry(row) }
+                """
+            return try db.rows(sql, StatementArguments(subjects) + [limit]).map { row in try AuditEntry(row) }
         }
     }
 

@@ -78,13 +78,12 @@ extension Mending {
                     AND NOT EXISTS (SELECT 1 FROM member WHERE id = member_id)
                 """
         )
-        let missing: [Int64] = try db.values(
-            """
+        let sql = """
             SELECT member_id FROM visit WHERE NOT EXISTS (SELECT 1 FROM member WHERE id = member_id)
             UNION SELECT member_id FROM receipt
             WHERE member_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM member WHERE id = member_id)
             """
-        )
+        let missing: [Int64] = try db.values(sql)
         for id in missing { try mendMissingMember(id) }
     }
 
@@ -101,13 +100,11 @@ extension Mending {
             )
         }
         if shown.member.timeStampAdded == 0 {
-            let at: Int64? = try db.value(
-                """
+            let sql = """
                 SELECT coalesce((SELECT min(at) FROM visit WHERE member_id = ?1),
                     (SELECT min(at) FROM receipt WHERE member_id = ?1))
-                """,
-                [id]
-            )
+                """
+            let at: Int64? = try db.value(sql, [id])
             shown.member.timeStampAdded = Timestamp.seconds(at ?? 0)
         }
         shown.origin = try origin(id) ?? transaction.nextStamp()

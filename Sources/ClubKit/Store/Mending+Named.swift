@@ -99,13 +99,11 @@ extension Mending {
             case .int(let total) = values[3], case .int(let at) = values[4], (0...Timestamp.latest).contains(Int64(at))
         else { return nil }
         // Of a member to whom others are joined their visits are in the total.
-        let ledger: Int? = try db.value(
-            """
+        let sql = """
             SELECT count(*) FROM visit WHERE at <= ?2 AND member_id IN (
                 SELECT ?1 UNION SELECT id FROM member WHERE merged_into = ?3)
-            """,
-            [row.id, at, row.member.userId]
-        )
+            """
+        let ledger: Int? = try db.value(sql, [row.id, at, row.member.userId])
         return total > ledger ?? 0 ? (total, Int64(at)) : nil
     }
 }

@@ -55,12 +55,11 @@ extension Mending {
 
     /// A creation was when the visits state that were made under it, else when the member was added.
     private mutating func mendOrigins() throws {
-        let rows = try db.rows(
-            """
+        let sql = """
             SELECT id, facts IS NULL FROM member
             WHERE NOT origin_hlc \(LogicalTimes.isPossible) OR ended_hlc NOT BETWEEN -1 AND \(Stamp.latestTime - 1)
             """
-        )
+        let rows = try db.rows(sql)
         for stored in rows {
             let (id, isPlain): (Int64, Bool) = (try stored.value(0), try stored.value(1))
             touched.insert(id)

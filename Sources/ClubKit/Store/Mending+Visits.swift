@@ -5,13 +5,12 @@ import ReaderKit
 /// Visits and the receipts of taps, put right from one another.
 extension Mending {
     mutating func mendVisitsAndReceipts() throws {
-        let missing = try db.rows(
-            """
+        let sql = """
             SELECT event_id, at, reader, backend, member_id FROM receipt
             WHERE outcome IN ('created', 'visit') AND member_id IS NOT NULL
                 AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
             """
-        )
+        let missing = try db.rows(sql)
         for receipt in missing {
             let at: Int64 = try receipt.value(1)
             let id: Int64 = try receipt.value(4)

@@ -9,12 +9,11 @@ extension Rescue {
     /// why. Receipts have that of taps.
     mutating func copyVisitsFromIndexes() throws {
         guard torn.contains("visit") else { return }
-        try target.execute(
-            sql: """
-                CREATE TEMP TABLE found (
-                    id INTEGER PRIMARY KEY, event_id BLOB, device_id BLOB, hlc INTEGER, member_id INTEGER, at INTEGER)
-                """
-        )
+        let sql = """
+            CREATE TEMP TABLE found (
+                id INTEGER PRIMARY KEY, event_id BLOB, device_id BLOB, hlc INTEGER, member_id INTEGER, at INTEGER)
+            """
+        try target.execute(sql: sql)
         // Every index has an entry for each visit, so one that is whole describes how many there are.
         var isOneWhole = false
         for index in RescueTrees.indexes["visit"] ?? [] where try copyEntries(of: index) { isOneWhole = true }
@@ -58,12 +57,11 @@ extension Rescue {
         let marks = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         let changes = columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
         let id = "?\(tree.columns.count)"
-        let insert = try target.makeStatement(
-            sql: """
-                INSERT INTO temp.found (id, \(names)) SELECT \(id), \(marks)
-                WHERE NOT EXISTS (SELECT 1 FROM visit WHERE id = \(id)) ON CONFLICT (id) DO UPDATE SET \(changes)
-                """
-        )
+        let sql = """
+            INSERT INTO temp.found (id, \(names)) SELECT \(id), \(marks)
+            WHERE NOT EXISTS (SELECT 1 FROM visit WHERE id = \(id)) ON CONFLICT (id) DO UPDATE SET \(changes)
+            """
+        let insert = try target.makeStatement(sql: sql)
         let refused = source.rows(of: index) { try? insert.execute(arguments: StatementArguments($0.values)) }
         return refused == 0 && source.whole.contains(index)
     }
@@ -75,12 +73,11 @@ extension Rescue {
     /// Takes the identifiers and names of members whose rows could not be read from the indexes, and whether they were
     /// deleted or joined to another.
     mutating func copyNamesOfMembers() throws {
-        let insert = try target.makeStatement(
-            sql: """
-                INSERT OR IGNORE INTO member (id, user_id, username, added_at, status, merged_into)
-                VALUES (?, ?, ?, 0, ?, ?)
-                """
-        )
+        let sql = """
+            INSERT OR IGNORE INTO member (id, user_id, username, added_at, status, merged_into)
+            VALUES (?, ?, ?, 0, ?, ?)
+            """
+        let insert = try target.makeStatement(sql: sql)
         let identifiers = entries("sqlite_autoindex_member_1")
         let names = entries("member_by_name")
         let others = entries("member_by_status")

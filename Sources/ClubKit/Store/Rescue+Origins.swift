@@ -39,14 +39,13 @@ extension Rescue {
     func settleOrigins() throws {
         if try isFirstSchema || lacksCreations() {
             // Its members were made by their first visits; all of those that can be had are there by now.
-            try target.execute(
-                sql: """
-                    INSERT INTO ledger_permit (purpose) VALUES ('migration');
-                    \(DatabaseSchema.originsOfMembers);
-                    UPDATE visit SET born = \(Self.unknownBirth);
-                    DELETE FROM ledger_permit
-                    """
-            )
+            let sql = """
+                INSERT INTO ledger_permit (purpose) VALUES ('migration');
+                \(DatabaseSchema.originsOfMembers);
+                UPDATE visit SET born = \(Self.unknownBirth);
+                DELETE FROM ledger_permit
+                """
+            try target.execute(sql: sql)
         }
         try target.execute(sql: "CREATE TEMP TABLE named (id INTEGER PRIMARY KEY)")
         for id in named { try target.execute(sql: "INSERT OR IGNORE INTO named (id) VALUES (?)", arguments: [id]) }
@@ -87,11 +86,10 @@ extension Rescue {
 
     /// Where the list of tables is gone, the rows themselves say that they are of the first schema.
     private func lacksCreations() throws -> Bool {
-        try target.value(
-            """
+        let sql = """
             SELECT EXISTS (SELECT 1 FROM visit WHERE born = 0) AND NOT EXISTS (SELECT 1 FROM visit WHERE born > 0)
                 AND NOT EXISTS (SELECT 1 FROM member WHERE origin_hlc > 0)
             """
-        ) ?? false
+        return try target.value(sql) ?? false
     }
 }

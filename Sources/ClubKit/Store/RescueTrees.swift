@@ -135,13 +135,11 @@ struct RescueTrees {
         var columns: [String] = []
         var kinds: [String: Character] = [:]
         // Without row numbers, the columns of the key come first.
-        let list = try model.rows(
-            """
+        let sql = """
             SELECT name, type, "notnull" OR pk AS isNeeded, pk FROM pragma_table_info(?)
             ORDER BY \(isTable ? "cid" : "pk = 0, pk, cid")
-            """,
-            [table]
-        )
+            """
+        let list = try model.rows(sql, [table])
         for column in list {
             let (name, type): (String, String) = (column["name"], column["type"])
             columns.append(name)

@@ -73,15 +73,13 @@ struct StoredMembers {
     /// Whose card the identifier of that member is, if it is that of somebody else. What was said of the card before
     /// its holder was deleted does not hold for one who is there again (see ``StoredMembers/holder(of:)``).
     func holderOfIdentifier(_ id: Int64) throws -> String? {
-        try db.value(
-            """
+        let sql = """
             SELECT member_key FROM card JOIN member ON card_id = user_id
             WHERE member.id = ? AND member_key <> user_id AND NOT EXISTS (
                 SELECT 1 FROM member AS holder WHERE holder.user_id = member_key
                     AND holder.ended_hlc >= card.hlc)
-            """,
-            [id]
-        )
+            """
+        return try db.value(sql, [id])
     }
 
     /// Why a card of a member who is there is blocked, if it is.

@@ -37,13 +37,11 @@ struct StoredMessages {
         guard db.changesCount == 1 else { return false }
         // The oldest, some at a time: so no message has to wait until many are removed.
         let end = device.clock().addingTimeInterval(-Self.keptFor)
-        try db.execute(
-            sql: """
-                DELETE FROM message WHERE settled_at < ?1 AND seq IN (
-                    SELECT seq FROM message WHERE state = 'done' ORDER BY seq LIMIT ?2)
-                """,
-            arguments: [Timestamp.microseconds(end) ?? 0, Self.forgottenAtOnce]
-        )
+        let sql = """
+            DELETE FROM message WHERE settled_at < ?1 AND seq IN (
+                SELECT seq FROM message WHERE state = 'done' ORDER BY seq LIMIT ?2)
+            """
+        try db.execute(sql: sql, arguments: [Timestamp.microseconds(end) ?? 0, Self.forgottenAtOnce])
         return true
     }
 
@@ -77,17 +75,15 @@ struct StoredMessages {
         where condition: String = "TRUE",
         _ arguments: StatementArguments = StatementArguments()
     ) throws {
-        try db.execute(
-            sql: """
-                UPDATE message SET state = 'done', outcome = '\(RoutingResult.Outcome.noData.name)', reason = NULL,
-                    received_at = 0, settled_at = \(device.now),
-                    content = json_object('id', id, 'payload', json('{}'),
-                        'source', json_object('kind', \(Self.soundContent) ->> '$.source.kind'),
-                        'receivedAt', '1970-01-01T00:00:00.000Z')
-                WHERE \(condition) AND seq IN (\(chosen))
-                """,
-            arguments: arguments
-        )
+        let sql = """
+            UPDATE message SET state = 'done', outcome = '\(RoutingResult.Outcome.noData.name)', reason = NULL,
+                received_at = 0, settled_at = \(device.now),
+                content = json_object('id', id, 'payload', json('{}'),
+                    'source', json_object('kind', \(Self.soundContent) ->> '$.source.kind'),
+                    'receivedAt', '1970-01-01T00:00:00.000Z')
+            WHERE \(condition) AND seq IN (\(chosen))
+            """
+        try db.execute(sql: sql, arguments: arguments)
     }
 
     /// Empties the messages that came on a card with a tap, of which there are most often none.
@@ -132,13 +128,11 @@ struct StoredMessages {
     /// Notes that this opening begins to process a message; returns how often it was begun.
     func begin(_ id: String, _ attempt: String) throws -> Int {
         try refuseIfHeld(id, attempt)
-        let attempts: Int? = try db.value(
-            """
+        let sql = """
             UPDATE message SET attempts = attempts + 1, holder = ? WHERE id = ? AND state = 'pending'
             RETURNING attempts
-            """,
-            [device.holder.text, id]
-        )
+            """
+        let attempts: Int? = try db.value(sql, [device.holder.text, id])
         guard let attempts else { throw ClubError(.noSuchMessage, attempting: attempt, detail: "none that is pending") }
         return attempts
     }
@@ -165,14 +159,12 @@ struct StoredMessages {
 
     /// Makes a dead letter pending again, behind all others; returns `nil` if absent with that identifier.
     func reopen(_ id: String) throws -> Message? {
-        try db.execute(
-            sql: """
-                UPDATE message SET seq = (SELECT max(seq) + 1 FROM message), state = 'pending', attempts = 0,
-                    outcome = NULL, reason = NULL, settled_at = NULL, holder = NULL
-                WHERE id = ? AND state = 'dead'
-                """,
-            arguments: [id]
-        )
+        let sql = """
+            UPDATE message SET seq = (SELECT max(seq) + 1 FROM message), state = 'pending', attempts = 0,
+                outcome = NULL, reason = NULL, settled_at = NULL, holder = NULL
+            WHERE id = ? AND state = 'dead'
+            """
+        try db.execute(sql: sql, arguments: [id])
         return try db.changesCount == 1 ? entries(where: "id = ?", [id]).first?.message : nil
     }
 

@@ -94,23 +94,21 @@ struct Erasing {
         try transaction.permittingChanges {
             // In the particulars an identifier stands as a JSON string. The order of the joins is said, since SQLite
             // does not know how many entries there are.
-            try db.execute(
-                sql: """
-                    WITH gone (identifier, time) AS MATERIALIZED (
-                            SELECT value ->> 'identifier', value ->> 'time' FROM json_each(?)),
-                        named (device, moment, done, what) AS (
-                            SELECT device_id, hlc, at, audit.action FROM gone
-                                CROSS JOIN audit ON subject = identifier AND (hlc <= time OR audit.action = 'merged')
-                            UNION SELECT device_id, hlc, at, audit.action FROM audit
-                                CROSS JOIN json_each(detail) AS part
-                                CROSS JOIN gone
-                                    ON identifier = part.atom AND (hlc <= time OR audit.action = 'merged')
-                            WHERE part.type = 'text' AND part.key IS NOT 'file')
-                    UPDATE audit SET subject = NULL, detail = NULL FROM named
-                    WHERE device_id = device AND hlc = moment AND at = done AND action = what
-                    """,
-                arguments: [list]
-            )
+            let sql = """
+                WITH gone (identifier, time) AS MATERIALIZED (
+                        SELECT value ->> 'identifier', value ->> 'time' FROM json_each(?)),
+                    named (device, moment, done, what) AS (
+                        SELECT device_id, hlc, at, audit.action FROM gone
+                            CROSS JOIN audit ON subject = identifier AND (hlc <= time OR audit.action = 'merged')
+                        UNION SELECT device_id, hlc, at, audit.action FROM audit
+                            CROSS JOIN json_each(detail) AS part
+                            CROSS JOIN gone
+                                ON identifier = part.atom AND (hlc <= time OR audit.action = 'merged')
+                        WHERE part.type = 'text' AND part.key IS NOT 'file')
+                UPDATE audit SET subject = NULL, detail = NULL FROM named
+                WHERE device_id = device AND hlc = moment AND at = done AND action = what
+                """
+            try db.execute(sql: sql, arguments: [list])
         }
         try transaction.messages.empty(naming: erased)
     }
@@ -144,14 +142,12 @@ struct Erasing {
             try db.execute(sql: "DELETE FROM visit WHERE ?2 <> '' AND event_id IN (\(visits))", arguments: arguments)
         }
         // Taps that were not counted have no visit; those of now belong to the member who is here again.
-        try forgetTaps(
-            """
+        let sql = """
             SELECT event_id FROM receipt
             WHERE member_id = ?1 AND at <= ?3
                 AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.event_id = receipt.event_id)
-            """,
-            [id, Rejection.erased.message, ((facts.end?.time ?? 0) >> 16) * 1000 + 999]
-        )
+            """
+        try forgetTaps(sql, [id, Rejection.erased.message, ((facts.end?.time ?? 0) >> 16) * 1000 + 999])
     }
 
     /// Empties the receipts of somebody who was erased, and the messages that came with those taps.
@@ -194,15 +190,14 @@ struct StoredErasures {
     /// The salts of all devices that have erased somebody, each looked for behind the one before: there are many more who
     /// were erased.
     func salts() throws -> [Data] {
-        try db.values(
-            """
+        let sql = """
             WITH RECURSIVE known (salt) AS (
                 SELECT min(salt) FROM erased
                 UNION ALL SELECT (SELECT min(salt) FROM erased WHERE erased.salt > known.salt) FROM known
                     WHERE known.salt IS NOT NULL)
             SELECT salt FROM known WHERE salt IS NOT NULL
             """
-        )
+        return try db.values(sql)
     }
 
     func latest(of userID: String) throws -> Stamp? {

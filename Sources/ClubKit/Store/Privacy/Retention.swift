@@ -180,8 +180,7 @@ struct Retention {
     private func pruneVisits(of id: Int64, _ retention: Limits, atMost most: Int) throws -> Int {
         guard let row = try db.members.row(id: id) else { return 0 }
         // What is kept is looked at once for each device, not for each old visit.
-        let old = try db.rows(
-            """
+        let sql = """
             WITH old AS MATERIALIZED (
                 SELECT event_id, device_id, born, hlc, at, \(VisitRow.isCounted) AS counts
                 FROM visit LEFT JOIN (
@@ -192,9 +191,8 @@ struct Retention {
             )
             SELECT * FROM old
             WHERE hlc <= coalesce((SELECT hlc FROM old ORDER BY hlc LIMIT 1 OFFSET ?4), \(Int64.max))
-            """,
-            [id, retention.limit, retention.limitOfClock, most - 1]
-        )
+            """
+        let old = try db.rows(sql, [id, retention.limit, retention.limitOfClock, most - 1])
         guard !old.isEmpty else { return 0 }
         let groups = Dictionary(grouping: try old.map { try OldVisit($0) }, by: \.creation)
         let before = try row.facts()
@@ -306,8 +304,7 @@ struct Retention {
 extension StoredMembers {
     /// Who has visits that are old, found by indexes.
     fileprivate func withVisits(before retention: Retention.Limits) throws -> [Int64] {
-        try db.values(
-            """
+        let sql = """
             WITH RECURSIVE device (id) AS (
                 SELECT min(device_id) FROM visit
                 UNION ALL SELECT (SELECT min(device_id) FROM visit WHERE device_id > device.id)
@@ -316,9 +313,8 @@ extension StoredMembers {
             SELECT member_id FROM visit INDEXED BY visit_by_time WHERE at < ?1
             UNION SELECT member_id FROM device CROSS JOIN visit INDEXED BY visit_by_device
                 ON visit.device_id = device.id AND hlc < ?2
-            """,
-            [retention.limit, retention.limitOfClock]
-        )
+            """
+        return try db.values(sql, [retention.limit, retention.limitOfClock])
     }
 }
 
@@ -432,14 +428,13 @@ extension MemberStore {
                     // What is rounded up is no later than this device's clock.
                     _ = try transaction.nextStamp()
                     for id in ids {
-                        try transaction.db.cachedStatement(
-                            sql: """
-                                UPDATE \(table) AS e SET
-                                    hlc = iif(\(oldClock), \(Self.rounded("hlc", up: rounding.stands)), hlc),
-                                    at = iif(\(oldTime), \(Self.roundedTime), at)\(rounding.changes)
-                                WHERE \(key) = ?1 AND \(isOld)
-                                """
-                        ).execute(arguments: [id, moments])
+                        let sql = """
+                            UPDATE \(table) AS e SET
+                                hlc = iif(\(oldClock), \(Self.rounded("hlc", up: rounding.stands)), hlc),
+                                at = iif(\(oldTime), \(Self.roundedTime), at)\(rounding.changes)
+                            WHERE \(key) = ?1 AND \(isOld)
+                            """
+                        try transaction.db.write(sql, [id, moments])
                     }
                 }
                 last = next

@@ -343,16 +343,14 @@ struct StoredExecutions {
         let order =
             limit.map { "e.hlc DESC, e.number DESC, e.execution_id DESC LIMIT \($0)" }
             ?? "e.hlc, e.number, e.execution_id"
-        let executions = try db.rows(
-            """
+        let sql = """
             SELECT e.*, s.state, s.at AS settled_at, s.actor, s.reason
             FROM scenario_execution AS e LEFT JOIN scenario_settlement AS s
                 ON s.execution_id = e.execution_id AND s.state = \(Self.standingState)
             WHERE (\(condition)) AND \(IntegrityQuestion.isNotReset)
             ORDER BY \(order)
-            """,
-            arguments
-        ).map { row in try ScenarioExecution(row) }
+            """
+        let executions = try db.rows(sql, arguments).map { row in try ScenarioExecution(row) }
         return limit == nil ? executions : executions.reversed()
     }
 }

@@ -142,13 +142,11 @@ struct KeptCount {
 
     private func keep(_ number: Int, after: Int64, _ first: Int64? = nil, _ last: Int64? = nil) throws {
         guard mayWrite else { return }
-        try db.run(
-            """
+        let sql = """
             INSERT OR REPLACE INTO scenario_count (kind, subject, name, after, number, first_at, last_at)
             VALUES (?1, ?2, \(source.prefix) || ?3, ?4, ?5, ?6, ?7)
-            """,
-            names + [.integer(after), .integer(Int64(number)), .optional(first), .optional(last)]
-        )
+            """
+        try db.run(sql, names + [.integer(after), .integer(Int64(number)), .optional(first), .optional(last)])
         let others: [Int64] = try db.values(
             "SELECT after FROM scenario_count WHERE \(isOfThis) AND after > \(Self.beginning)",
             [key.kind.rawValue, key.text, name]

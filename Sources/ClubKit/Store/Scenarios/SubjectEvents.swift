@@ -115,14 +115,12 @@ struct SubjectEvents {
     /// this in whatever order come to the same; returns whether that is news.
     @discardableResult
     func reset(_ key: SubjectKey, _ scenario: String, _ stamp: Stamp) throws -> Bool {
-        try db.run(
-            """
+        let sql = """
             INSERT INTO scenario_reset (kind, subject, scenario, hlc, device_id) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT (kind, subject, scenario) DO UPDATE SET hlc = excluded.hlc, device_id = excluded.device_id
             WHERE (hlc, device_id) < (excluded.hlc, excluded.device_id)
-            """,
-            key.values + [.text(scenario), .integer(stamp.time), .uuid(stamp.device)]
-        )
+            """
+        try db.run(sql, key.values + [.text(scenario), .integer(stamp.time), .uuid(stamp.device)])
         guard db.changesCount == 1 else { return false }
         // What is left is counted anew when it is needed.
         if scenario.hasPrefix(Self.resetMark) {
