@@ -221,11 +221,8 @@ extension NDEFRecord: Codable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let name = try container.decode(String.self, forKey: .tnf)
         guard let tnf = TNF.allCases.first(where: { $0.name == name }) else {
-            throw DecodingError.dataCorruptedError(
-                forKey: .tnf,
-                in: container,
-                debugDescription: "\"\(name)\" is no type name format"
-            )
+            let reason = "\"\(name)\" is no type name format"
+            throw DecodingError.dataCorruptedError(forKey: .tnf, in: container, debugDescription: reason)
         }
         let typeName = try container.decodeIfPresent(String.self, forKey: .type) ?? ""
         guard let type = Self.type(named: typeName) else {

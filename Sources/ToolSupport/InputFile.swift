@@ -21,10 +21,8 @@ package enum InputFile {
         var files = ([file] + others).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         while poll(&files, nfds_t(files.count), -1) < 0 {
             guard errno == EINTR else {
-                throw ToolFailure(
-                    "could not wait for input: \(String(cString: strerror(errno)))",
-                    exit: ToolExit.inputOutput
-                )
+                let message = "could not wait for input: \(String(cString: strerror(errno)))"
+                throw ToolFailure(message, exit: ToolExit.inputOutput)
             }
         }
     }
@@ -34,10 +32,8 @@ package enum InputFile {
         try parts(of: path, cancellation) { part in
             bytes += part
             guard bytes.count <= longest else {
-                throw ToolFailure(
-                    "could not read \(path): it is longer than \(longest) bytes.",
-                    exit: ToolExit.malformed
-                )
+                let message = "could not read \(path): it is longer than \(longest) bytes."
+                throw ToolFailure(message, exit: ToolExit.malformed)
             }
         }
         return bytes
@@ -75,10 +71,8 @@ package enum InputFile {
 
     private static func failure(_ path: String, _ code: Int32) -> ToolFailure {
         let name = path == "-" ? "standard input" : path
-        return ToolFailure(
-            "could not read \(name): \(String(cString: strerror(code))).",
-            exit: code == ENOENT ? ToolExit.noInput : ToolExit.inputOutput
-        )
+        let message = "could not read \(name): \(String(cString: strerror(code)))."
+        return ToolFailure(message, exit: code == ENOENT ? ToolExit.noInput : ToolExit.inputOutput)
     }
 }
 
@@ -134,10 +128,8 @@ package final class InputLines {
             let count = read(STDIN_FILENO, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
-                throw ToolFailure(
-                    "could not read standard input: \(String(cString: strerror(errno)))",
-                    exit: ToolExit.inputOutput
-                )
+                let message = "could not read standard input: \(String(cString: strerror(errno)))"
+                throw ToolFailure(message, exit: ToolExit.inputOutput)
             }
             hasEnded = count == 0
             pending += buffer.prefix(count)

@@ -30,10 +30,8 @@ extension PassConfiguration {
                 }
             }
             if let age = appleVAS.longestAgeSeconds, age > 900 {
-                add(
-                    "appleVAS.longestAgeSeconds",
-                    "a pass that somebody else recorded counts for \(age) s; 300 are enough"
-                )
+                let message = "a pass that somebody else recorded counts for \(age) s; 300 are enough"
+                add("appleVAS.longestAgeSeconds", message)
             }
         }
         if let smartTap { smartTap.advise(add) }
@@ -100,10 +98,8 @@ extension PassConfiguration {
             add("lowestAssurance", "it is the same as 'identifier': who cannot be named is let in nowhere")
         }
         if lowest == .identifier, !configured.isDisjoint(with: Self.proving), order.contains(.uid) {
-            add(
-                "lowestAssurance",
-                "numbers of cards count too, and can be copied; set 'cryptographic' where that is not enough"
-            )
+            let message = "numbers of cards count too, and can be copied; set 'cryptographic' where that is not enough"
+            add("lowestAssurance", message)
         }
     }
 

@@ -247,10 +247,8 @@ extension PassConfiguration {
             for (name, value) in object.sorted(by: { $0.key < $1.key }) {
                 let inner = place.isEmpty ? name : "\(place).\(name)"
                 guard let next = known[name] else {
-                    throw PassConfigurationError.Fault(
-                        place: inner,
-                        what: "nothing has this name; there are: \(known.keys.sorted().joined(separator: ", "))"
-                    )
+                    let what = "nothing has this name; there are: \(known.keys.sorted().joined(separator: ", "))"
+                    throw PassConfigurationError.Fault(place: inner, what: what)
                 }
                 try checkNames(value, next, inner)
             }

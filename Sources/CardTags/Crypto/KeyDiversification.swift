@@ -92,11 +92,8 @@ extension KeyDiversification: Codable {
             return try? Hex.decode(text.dropFirst(Self.hexMark.count))
         }
         guard let made = Self(method, applicationID: application, systemIdentifier: system) else {
-            throw DecodingError.dataCorruptedError(
-                forKey: .systemIdentifier,
-                in: container,
-                debugDescription: "more than \(Self.longest) bytes"
-            )
+            let reason = "more than \(Self.longest) bytes"
+            throw DecodingError.dataCorruptedError(forKey: .systemIdentifier, in: container, debugDescription: reason)
         }
         self = made
     }

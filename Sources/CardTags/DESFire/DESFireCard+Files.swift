@@ -130,10 +130,8 @@ extension DESFireCard {
         default: throw .invalidRequest(attempt: attempt, detail: "it is a \(settings.content.name)")
         }
         guard shape.size > 0, shape.count <= shape.capacity else {
-            throw .invalidAnswer(
-                attempt: attempt,
-                detail: "the file has \(shape.count) of \(shape.capacity) records of \(shape.size) bytes"
-            )
+            let detail = "the file has \(shape.count) of \(shape.capacity) records of \(shape.size) bytes"
+            throw .invalidAnswer(attempt: attempt, detail: detail)
         }
         try check(size: shape.size, count: shape.count, attempt)
         let communication = settings.readingCommunication(keyNumber: session?.keyNumber)

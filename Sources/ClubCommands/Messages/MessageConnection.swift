@@ -17,10 +17,8 @@ final class MessageConnection {
         self.path = path
         let made = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard made >= 0 else {
-            throw ToolFailure(
-                "could not connect to \(path): \(String(cString: strerror(errno)))",
-                exit: ToolExit.inputOutput
-            )
+            let message = "could not connect to \(path): \(String(cString: strerror(errno)))"
+            throw ToolFailure(message, exit: ToolExit.inputOutput)
         }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -90,10 +88,8 @@ final class MessageConnection {
             let count = recv(file, &part, part.count, 0)
             if count < 0, errno == EINTR { continue }
             guard count > 0, pending.count < Self.longestAnswer else {
-                throw ToolFailure(
-                    "the kiosk at \(path) hung up. What it had taken is in its inbox.",
-                    exit: ToolExit.inputOutput
-                )
+                let message = "the kiosk at \(path) hung up. What it had taken is in its inbox."
+                throw ToolFailure(message, exit: ToolExit.inputOutput)
             }
             pending += part.prefix(count)
         }

@@ -116,9 +116,7 @@ struct MessageProgram: ExpressibleByArgument, Sendable, Hashable {
             program.path = whole
             return program
         }
-        throw ToolFailure(
-            "there is no program \(path) that can be run. Check --on \(type)=\(path).",
-            exit: ToolExit.noInput
-        )
+        let message = "there is no program \(path) that can be run. Check --on \(type)=\(path)."
+        throw ToolFailure(message, exit: ToolExit.noInput)
     }
 }

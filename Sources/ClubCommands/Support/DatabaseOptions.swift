@@ -200,10 +200,8 @@ struct ConfirmationOptions: ParsableArguments, Sendable {
     func ask(_ question: String, _ out: Output) async throws {
         guard !yes else { return }
         guard Terminal.canAsk else {
-            throw ToolFailure(
-                "\(question) There is no terminal to ask on: add --yes. Nothing was changed.",
-                exit: ToolExit.usage
-            )
+            let message = "\(question) There is no terminal to ask on: add --yes. Nothing was changed."
+            throw ToolFailure(message, exit: ToolExit.usage)
         }
         guard try await Terminal.agrees(to: question, out) else { throw ToolFailure("Nothing was changed.") }
     }

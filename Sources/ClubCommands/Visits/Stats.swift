@@ -32,10 +32,8 @@ struct Stats: ClubCommand {
         }
         let days = MemberStore.mostDays
         if from.timeIntervalSince1970 < 0 || end.timeIntervalSince(from) > Double(days) * 86_400 {
-            throw ToolFailure(
-                "--from is too long ago: statistics begin in 1970 and are of \(days) days at most.",
-                exit: ToolExit.usage
-            )
+            let message = "--from is too long ago: statistics begin in 1970 and are of \(days) days at most."
+            throw ToolFailure(message, exit: ToolExit.usage)
         }
     }
 

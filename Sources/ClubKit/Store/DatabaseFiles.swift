@@ -199,11 +199,8 @@ enum DatabaseFiles {
         guard let name = ["", "-wal", "-shm", "-journal"].map({ repaired(path) + $0 }).first(where: exists) else {
             return
         }
-        throw ClubError(
-            .fileExists,
-            attempting: attempt,
-            detail: "'\(name)' is in the way and not from a repair of this file; move it elsewhere"
-        )
+        let detail = "'\(name)' is in the way and not from a repair of this file; move it elsewhere"
+        throw ClubError(.fileExists, attempting: attempt, detail: detail)
     }
 
     /// Copies a database and what is in its log.

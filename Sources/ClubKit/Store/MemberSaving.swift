@@ -181,10 +181,8 @@ struct MemberSaving {
 
     func setCard(_ card: String, of userID: String, blocked: String?) throws {
         let stamp = try transaction.nextStamp()
-        try db.execute(
-            sql: "REPLACE INTO card (card_id, member_key, blocked, hlc, device_id) VALUES (?, ?, ?, ?, ?)",
-            arguments: [card, userID, blocked.map(PlainText.line), stamp.time, stamp.device]
-        )
+        let sql = "REPLACE INTO card (card_id, member_key, blocked, hlc, device_id) VALUES (?, ?, ?, ?, ?)"
+        try db.execute(sql: sql, arguments: [card, userID, blocked.map(PlainText.line), stamp.time, stamp.device])
         // Somebody who had that identifier is one with the holder of the card now.
         if card != userID, let row = try db.members.row(userID: card) { try save(row.facts(), of: row.id) }
     }

@@ -86,11 +86,8 @@ package final class MemberStore: Sendable {
                 return try Int.fetchOne(db, sql: "PRAGMA synchronous")
             }
             guard synchronous == 2 else {
-                throw ClubError(
-                    .other,
-                    attempting: "make commits durable",
-                    detail: "synchronous stays \(synchronous ?? -1)"
-                )
+                let detail = "synchronous stays \(synchronous ?? -1)"
+                throw ClubError(.other, attempting: "make commits durable", detail: detail)
             }
             device = LocalDevice(try Self.identify(database, makeUUID), clock, identifierKey)
             identity = path.flatMap { DatabaseFiles.Identity($0) }
@@ -203,11 +200,8 @@ package final class MemberStore: Sendable {
     /// takes everything, and is lost when it is closed.
     func confirmPlace(_ attempt: String) throws(ClubError) {
         guard let place, DatabaseFiles.Identity(place) != identity else { return }
-        throw ClubError(
-            .cannotOpen,
-            attempting: attempt,
-            detail: "the file was deleted or moved while it was open; put it back, or open the club again"
-        )
+        let detail = "the file was deleted or moved while it was open; put it back, or open the club again"
+        throw ClubError(.cannotOpen, attempting: attempt, detail: detail)
     }
 
     /// Reads on the calling thread.

@@ -93,11 +93,8 @@ extension Mending {
             shown = image
             note("members who were missing are there again, as they were when they changed last", 1)
         } else {
-            note(
-                "members whose record was lost are there as 'recovered-' and a number, with their visits",
-                1,
-                isLoss: true
-            )
+            let text = "members whose record was lost are there as 'recovered-' and a number, with their visits"
+            note(text, 1, isLoss: true)
         }
         if shown.member.timeStampAdded == 0 {
             let sql = """

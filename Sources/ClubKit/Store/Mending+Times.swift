@@ -32,11 +32,8 @@ extension Mending {
         )
         if try db.has("card WHERE NOT hlc \(LogicalTimes.isPossible)") {
             let now = try transaction.nextStamp()
-            try note(
-                "cards are their members' from now on",
-                changing: "UPDATE card SET hlc = ?, device_id = ? WHERE NOT hlc \(LogicalTimes.isPossible)",
-                [now.time, now.device]
-            )
+            let sql = "UPDATE card SET hlc = ?, device_id = ? WHERE NOT hlc \(LogicalTimes.isPossible)"
+            try note("cards are their members' from now on", changing: sql, [now.time, now.device])
         }
         try mendErasures()
     }

@@ -170,10 +170,8 @@ struct StoredMessages {
 
     /// Forgets the messages that were settled before a moment; returns how many.
     func prune(before date: Date) throws -> Int {
-        try db.execute(
-            sql: "DELETE FROM message WHERE state <> 'pending' AND settled_at < ?",
-            arguments: [Timestamp.microseconds(date) ?? 0]
-        )
+        let sql = "DELETE FROM message WHERE state <> 'pending' AND settled_at < ?"
+        try db.execute(sql: sql, arguments: [Timestamp.microseconds(date) ?? 0])
         return db.changesCount
     }
 

@@ -295,10 +295,8 @@ extension MemberStore {
     func takeOnce(_ digest: [UInt8], until end: Date, now: Date) throws -> Bool {
         try remember { db in
             try db.execute(sql: "DELETE FROM presented WHERE until < ?", arguments: [Timestamp.microseconds(now)])
-            try db.execute(
-                sql: "INSERT OR IGNORE INTO presented (name, until) VALUES (?, ?)",
-                arguments: [Hex.encode(digest), Timestamp.microseconds(end)]
-            )
+            let sql = "INSERT OR IGNORE INTO presented (name, until) VALUES (?, ?)"
+            try db.execute(sql: sql, arguments: [Hex.encode(digest), Timestamp.microseconds(end)])
             return db.changesCount == 1
         }
     }

@@ -11,10 +11,8 @@ extension Diagnosis {
             let drivers = machine.drivers
             guard !drivers.isEmpty else {
                 if machine.path(ofProgram: "pcscd") == nil { return .cannotTell("pcscd is not installed.") }
-                return .broken(
-                    "pcscd has no driver for smart card readers.",
-                    remedy: [.command("sudo apt-get install libccid")] + machine.restartDaemon
-                )
+                let sentence = "pcscd has no driver for smart card readers."
+                return .broken(sentence, remedy: [.command("sudo apt-get install libccid")] + machine.restartDaemon)
             }
             return .fine(
                 "\(drivers.count == 1 ? "A driver is" : "\(drivers.count) drivers are") installed.",

@@ -49,10 +49,8 @@ extension Diagnosis {
                     "This is a container\(kind.map { " (\($0))" } ?? ""): its host has to share pcscd or the readers with it."
                 )
             }
-            return .broken(
-                "This is a container without pcscd's socket: share the host's.",
-                remedy: [.instruction("Start it with: docker run -v /run/pcscd:/run/pcscd …")]
-            )
+            let sentence = "This is a container without pcscd's socket: share the host's."
+            return .broken(sentence, remedy: [.instruction("Start it with: docker run -v /run/pcscd:/run/pcscd …")])
         },
         Check(
             id: "machine.suspend",

@@ -88,11 +88,8 @@ extension Diagnosis {
             let plug = Remedy.instruction("Unplug libnfc's reader, wait some seconds, and plug it in again.")
             if report.isOverTime {
                 let name = report.hangs?.name
-                return .broken(
-                    "libnfc does not answer: \(name ?? "a device") hangs.",
-                    evidence: report.log.suffix(3),
-                    remedy: [plug]
-                )
+                let sentence = "libnfc does not answer: \(name ?? "a device") hangs."
+                return .broken(sentence, evidence: report.log.suffix(3), remedy: [plug])
             }
             guard let devices = report.result(.devices)?.names else {
                 return .cannotTell("This program was built without libnfc.")

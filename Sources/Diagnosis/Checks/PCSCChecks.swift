@@ -27,10 +27,8 @@ extension Diagnosis {
             let packages = ["pcscd", "libpcsclite1", "libccid"].compactMap { name in
                 machine.version(ofPackage: name).map { "package \(name) \($0)" }
             }
-            return .fine(
-                "pcscd \(version.map { "\($0) " } ?? "")is installed.",
-                evidence: packages + [machine.daemonFeatures].compactMap(\.self)
-            )
+            let sentence = "pcscd \(version.map { "\($0) " } ?? "")is installed."
+            return .fine(sentence, evidence: packages + [machine.daemonFeatures].compactMap(\.self))
         },
         Check(
             id: "pcsc.service",

@@ -15,10 +15,8 @@ extension Diagnosis {
         ) { machine in
             let readers = machine.usbReaders
             if !readers.isEmpty {
-                return .fine(
-                    "\(readers.map(\.text).joined(separator: ", ")) is on the USB bus.",
-                    evidence: readers.map(describe)
-                )
+                let sentence = "\(readers.map(\.text).joined(separator: ", ")) is on the USB bus."
+                return .fine(sentence, evidence: readers.map(describe))
             }
             let lines = machine.nfcConnections.map(\.1).filter { name in
                 name.split(separator: ":").dropFirst().first.map {

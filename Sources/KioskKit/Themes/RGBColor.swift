@@ -32,11 +32,8 @@ public struct RGBColor: Sendable, Hashable {
         for (index, digit) in digits.enumerated() {
             guard let scalar = Unicode.Scalar(digit), scalar.isASCII, let value = Character(scalar).hexDigitValue else {
                 let offset = start + index
-                throw RGBColorError(
-                    .digit,
-                    offset: offset,
-                    message: "a character of the colour is no hexadecimal digit"
-                )
+                let message = "a character of the colour is no hexadecimal digit"
+                throw RGBColorError(.digit, offset: offset, message: message)
             }
             values.append(UInt8(value))
         }

@@ -180,11 +180,8 @@ struct ThemeReader {
     private mutating func word<Word: RawRepresentable<String> & CaseIterable>(_ value: Value) -> Word? {
         if let word = value.text.flatMap(Word.init(rawValue:)) { return word }
         let known = Word.allCases.map(\.rawValue)
-        fault(
-            value,
-            "expected a word of a list, found \(value.found)",
-            "It is one of: \(known.joined(separator: ", "))."
-        )
+        let hint = "It is one of: \(known.joined(separator: ", "))."
+        fault(value, "expected a word of a list, found \(value.found)", hint)
         return nil
     }
 
@@ -216,21 +213,15 @@ struct ThemeReader {
 
     private mutating func whole(_ value: Value, _ range: ClosedRange<Int>) -> Int? {
         if let number = value.text.flatMap({ Int($0) }), range.contains(number) { return number }
-        fault(
-            value,
-            "expected a whole number, found \(value.found)",
-            "It is \(range.lowerBound) to \(range.upperBound), in pixels."
-        )
+        let hint = "It is \(range.lowerBound) to \(range.upperBound), in pixels."
+        fault(value, "expected a whole number, found \(value.found)", hint)
         return nil
     }
 
     private mutating func seconds(_ value: Value, _ range: ClosedRange<Double>) -> Double? {
         if let number = value.text.flatMap({ Double($0) }), range.contains(number) { return number }
-        fault(
-            value,
-            "expected a number of seconds, found \(value.found)",
-            "It is \(Int(range.lowerBound)) to \(Int(range.upperBound)), without a unit."
-        )
+        let hint = "It is \(Int(range.lowerBound)) to \(Int(range.upperBound)), without a unit."
+        fault(value, "expected a number of seconds, found \(value.found)", hint)
         return nil
     }
 

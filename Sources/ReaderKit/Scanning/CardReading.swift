@@ -138,10 +138,8 @@ package struct CardReading: Sendable {
             case .cardUnresponsive, .cardUnpowered, .invalidAnswer, .other: .communication
             default: error.kind
             }
-        return ScanEvent.Problem(
-            kind == .cardRemoved ? .cardRemoved : .readFailed,
-            "could not read all of the card: \(kind.meaning). \(kind.advice)"
-        )
+        let message = "could not read all of the card: \(kind.meaning). \(kind.advice)"
+        return ScanEvent.Problem(kind == .cardRemoved ? .cardRemoved : .readFailed, message)
     }
 }
 

@@ -108,10 +108,8 @@ package struct ReportReading {
     /// One word that names somebody. Several words, as in a greeting on a tag, name nobody.
     private mutating func take(_ text: String, as kind: Pass.Kind) {
         guard MemberID.isUsable(text) else {
-            return reading.note(
-                .invalidPass,
-                "the reader reports a pass that is too long or not printable; check its template"
-            )
+            let message = "the reader reports a pass that is too long or not printable; check its template"
+            return reading.note(.invalidPass, message)
         }
         let isPass = kind == .appleVAS || kind == .smartTap
         guard isPass || !text.contains(where: \.isWhitespace) else { return }

@@ -210,11 +210,8 @@ struct LengthCorrection: APDUProcessor {
         var round = 0
         while case .wrongLength(let correct) = answer.statusWord.classification {
             guard round < rounds, let repeated = try? command.expecting(correct) else {
-                throw ReaderError(
-                    .limitExceeded,
-                    attempting: "send a command to the card",
-                    detail: "it names another length each time (\(answer.statusWord))"
-                )
+                let detail = "it names another length each time (\(answer.statusWord))"
+                throw ReaderError(.limitExceeded, attempting: "send a command to the card", detail: detail)
             }
             round += 1
             answer = try next.process(repeated)

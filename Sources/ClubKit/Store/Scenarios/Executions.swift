@@ -127,10 +127,8 @@ struct Executions {
         if isDelivered {
             try settle(id, .delivered, ActionContext(), at: time)
         } else {
-            try db.run(
-                "INSERT INTO scenario_undelivered (execution_id, holder) VALUES (?, ?)",
-                [.uuid(id), .text(transaction.device.holder.text)]
-            )
+            let sql = "INSERT INTO scenario_undelivered (execution_id, holder) VALUES (?, ?)"
+            try db.run(sql, [.uuid(id), .text(transaction.device.holder.text)])
         }
         var execution = ScenarioExecution(
             id: id,
@@ -269,10 +267,8 @@ struct Executions {
     func takeUndelivered(withOwn: Bool, at time: Int64) throws -> [ScenarioExecution] {
         let found = try leftBehind(withOwn: withOwn).filter { $0.visit != nil }
         for execution in found {
-            try db.run(
-                "UPDATE scenario_undelivered SET holder = ? WHERE execution_id = ?",
-                [.text(transaction.device.holder.text), .uuid(execution.id)]
-            )
+            let sql = "UPDATE scenario_undelivered SET holder = ? WHERE execution_id = ?"
+            try db.run(sql, [.text(transaction.device.holder.text), .uuid(execution.id)])
         }
         try giveBackLeft(at: time)
         return found.sorted { $0.at < $1.at }

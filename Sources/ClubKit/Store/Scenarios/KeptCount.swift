@@ -163,9 +163,7 @@ struct KeptCount {
 
     private func move(_ former: Int64, to moment: Int64, _ number: Int) throws {
         guard mayWrite else { return }
-        try db.run(
-            "UPDATE scenario_count SET after = ?5, number = ?6 WHERE \(isOfThis) AND after = ?4",
-            names + [.integer(former), .integer(moment), .integer(Int64(number))]
-        )
+        let sql = "UPDATE scenario_count SET after = ?5, number = ?6 WHERE \(isOfThis) AND after = ?4"
+        try db.run(sql, names + [.integer(former), .integer(moment), .integer(Int64(number))])
     }
 }

@@ -186,11 +186,8 @@ struct ScenarioReading {
         calendars: ScenarioCalendars = ScenarioCalendars()
     ) throws -> (decision: ScenarioDecision, state: ScenarioState, key: SubjectKey) {
         guard scenario.audience.includes(subject) else {
-            throw ClubError(
-                .invalidValue,
-                attempting: attempt,
-                detail: "the scenario '\(scenario.id)' is not for \(subject.kindName)"
-            )
+            let detail = "the scenario '\(scenario.id)' is not for \(subject.kindName)"
+            throw ClubError(.invalidValue, attempting: attempt, detail: detail)
         }
         let (state, key, row) = try self.state(for: subject, attempt)
         let look = ScenarioAttempt(

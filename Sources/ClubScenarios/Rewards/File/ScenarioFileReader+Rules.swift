@@ -10,11 +10,8 @@ extension ScenarioFileReader {
     /// Rules in a list, each a mapping with one key.
     mutating func rules(_ value: ScenarioFileValue, depth: Int, of events: ScenarioEvents) -> [ScenarioRule]? {
         guard depth <= ScenarioRule.maximumDepth else {
-            fault(
-                value,
-                "rules are nested more than \(ScenarioRule.maximumDepth) deep",
-                "Write them with fewer levels of 'any' and 'all'."
-            )
+            let message = "rules are nested more than \(ScenarioRule.maximumDepth) deep"
+            fault(value, message, "Write them with fewer levels of 'any' and 'all'.")
             return nil
         }
         guard let elements = list(value, "rules") else { return nil }
@@ -32,11 +29,8 @@ extension ScenarioFileReader {
             return []
         }
         if keys.count > 1 {
-            fault(
-                value,
-                "a rule has one key, here are \(keys.count): \(keys.joined(separator: ", "))",
-                "Begin each with a '-' of its own; under 'all', all of them have to hold."
-            )
+            let message = "a rule has one key, here are \(keys.count): \(keys.joined(separator: ", "))"
+            fault(value, message, "Begin each with a '-' of its own; under 'all', all of them have to hold.")
         }
         func one(_ rule: ScenarioRule?) -> [ScenarioRule] { rule.map { [$0] } ?? [] }
         switch key {
@@ -168,22 +162,16 @@ extension ScenarioFileReader {
             let parts = value.text?.split { "-–".contains($0) }.map { $0.filter { $0 != " " } } ?? []
             let times = parts.compactMap(Self.timeOfDay)
             guard parts.count == 2, times.count == 2 else {
-                fault(
-                    value,
-                    "expected hours as 16:00-18:00, found \(value.found)",
-                    "Write hours and minutes, from 00:00 to 24:00."
-                )
+                let message = "expected hours as 16:00-18:00, found \(value.found)"
+                fault(value, message, "Write hours and minutes, from 00:00 to 24:00.")
                 return nil
             }
             (from, until) = (times[0], times[1])
         }
         guard let from, let until else { return nil }
         guard from != until, from.minutes < 24 * 60 else {
-            fault(
-                value,
-                from == until ? "these hours end when they begin" : "no hours begin at 24:00",
-                "Write 00:00-24:00 for the whole day."
-            )
+            let hint = "Write 00:00-24:00 for the whole day."
+            fault(value, from == until ? "these hours end when they begin" : "no hours begin at 24:00", hint)
             return nil
         }
         return OpeningHours(weekdays: days, from: from, until: until)
@@ -213,11 +201,8 @@ extension ScenarioFileReader {
         withLines: Bool = false
     ) -> String? {
         guard let raw = value.text else {
-            fault(
-                value,
-                "expected \(what), found \(value.found)",
-                "Write a text, in quotes if it looks like something else."
-            )
+            let hint = "Write a text, in quotes if it looks like something else."
+            fault(value, "expected \(what), found \(value.found)", hint)
             return nil
         }
         // A text in several lines ends with a line feed.
@@ -245,11 +230,8 @@ extension ScenarioFileReader {
     /// A whole number, in decimal whatever its zeros in front.
     mutating func number(_ value: ScenarioFileValue, _ range: ClosedRange<Int>, _ hint: String? = nil) -> Int? {
         if let text = value.text, let number = Int(text), range.contains(number) { return number }
-        fault(
-            value,
-            "expected a whole number from \(range.lowerBound) to \(range.upperBound), found \(value.found)",
-            hint ?? "Write the number alone, as \(range.contains(10) ? 10 : range.lowerBound)."
-        )
+        let message = "expected a whole number from \(range.lowerBound) to \(range.upperBound), found \(value.found)"
+        fault(value, message, hint ?? "Write the number alone, as \(range.contains(10) ? 10 : range.lowerBound).")
         return nil
     }
 
@@ -271,11 +253,8 @@ extension ScenarioFileReader {
 
     mutating func moment(_ value: ScenarioFileValue) -> MomentText? {
         if let text = value.text, let moment = MomentText(text, calendar) { return moment }
-        fault(
-            value,
-            "expected a day from 1970 to 2999 or a time, found \(value.found)",
-            "Write it as 2026-12-01 or 2026-12-01 16:00."
-        )
+        let message = "expected a day from 1970 to 2999 or a time, found \(value.found)"
+        fault(value, message, "Write it as 2026-12-01 or 2026-12-01 16:00.")
         return nil
     }
 
@@ -300,11 +279,8 @@ extension ScenarioFileReader {
         }
         let example =
             "Write 7 days for the last 168 hours, week for the calendar's, { days: 7 } for seven calendar days."
-        fault(
-            value,
-            "expected a length of time, or day, week, month or year, found \(value.found)",
-            NearestName.hint(value.text, among: periods.keys.sorted(), else: example)
-        )
+        let message = "expected a length of time, or day, week, month or year, found \(value.found)"
+        fault(value, message, NearestName.hint(value.text, among: periods.keys.sorted(), else: example))
         return nil
     }
 

@@ -31,11 +31,8 @@ struct ScenarioFileReader {
         for value in list.elements {
             scenarios += scenario(value)
             if scenarios.count > ScenarioConfiguration.mostScenarios {
-                fault(
-                    value,
-                    "there are more than \(ScenarioConfiguration.mostScenarios) scenarios",
-                    "Remove those that are over, or keep them in other files."
-                )
+                let message = "there are more than \(ScenarioConfiguration.mostScenarios) scenarios"
+                fault(value, message, "Remove those that are over, or keep them in other files.")
                 break
             }
         }
@@ -55,11 +52,8 @@ struct ScenarioFileReader {
     /// The keys of a mapping; `nil` if it is none. Keys that are not known are faults.
     mutating func fields(_ value: ScenarioFileValue, _ known: [String], as what: String) -> ScenarioFileFields? {
         guard case .mapping(let entries) = value.node.content else {
-            fault(
-                value,
-                "expected \(what), found \(value.found)",
-                "The keys there are: \(known.joined(separator: ", "))."
-            )
+            let hint = "The keys there are: \(known.joined(separator: ", "))."
+            fault(value, "expected \(what), found \(value.found)", hint)
             return nil
         }
         let unknown = entries.filter { !known.contains($0.key) }
@@ -102,11 +96,8 @@ struct ScenarioFileReader {
     mutating func word<Word>(_ value: ScenarioFileValue, _ words: [(String, Word)]) -> Word? {
         if let text = value.text, let found = words.first(where: { $0.0 == text }) { return found.1 }
         let names = words.map(\.0)
-        fault(
-            value,
-            "expected one of \(names.joined(separator: ", ")), found \(value.found)",
-            NearestName.hint(value.text, among: names, else: "Write one of these words.")
-        )
+        let message = "expected one of \(names.joined(separator: ", ")), found \(value.found)"
+        fault(value, message, NearestName.hint(value.text, among: names, else: "Write one of these words."))
         return nil
     }
 
@@ -146,11 +137,8 @@ extension ScenarioFileReader {
         if let value = fields["events"], let name = text(value, "the name of events") {
             draft.events = name == "visits" ? .visits : .named(name)
             if name != "visits", ["visit", "visits", "tap", "taps"].contains(name.lowercased()) {
-                warn(
-                    value,
-                    "visits are counted by 'events: visits'; this counts what programs record as '\(name)'",
-                    "Leave 'events' out to count visits."
-                )
+                let message = "visits are counted by 'events: visits'; this counts what programs record as '\(name)'"
+                warn(value, message, "Leave 'events' out to count visits.")
             }
         }
         let reward = reward(fields)
@@ -162,11 +150,8 @@ extension ScenarioFileReader {
         if let value = fields["priority"] { draft.priority = number(value, -1_000_000...1_000_000) ?? 0 }
         draft.exclusiveGroup = fields["exclusive"].flatMap { text($0, "the name of a group of scenarios") }
         if let key = fields.key("priority"), fields["exclusive"] == nil {
-            warn(
-                key,
-                "a priority alone changes only the order in which they are told",
-                "Scenarios of which only the first is to happen also need 'exclusive: NAME'."
-            )
+            let hint = "Scenarios of which only the first is to happen also need 'exclusive: NAME'."
+            warn(key, "a priority alone changes only the order in which they are told", hint)
         }
         if let value = fields["when"], let rules = rules(value, depth: 0, of: draft.events) { draft.rules += rules }
         let scenarios = reward.scenarios(id: id ?? "") { scenario in
@@ -208,11 +193,8 @@ extension ScenarioFileReader {
         guard value.isMapping else {
             guard let text = value.text, text == "members" || text == "kiosk" else {
                 let group = "A group is written as { group: students }."
-                fault(
-                    value,
-                    "expected members, kiosk or { group: TAG }, found \(value.found)",
-                    NearestName.hint(value.text, among: ["members", "kiosk"], else: group)
-                )
+                let message = "expected members, kiosk or { group: TAG }, found \(value.found)"
+                fault(value, message, NearestName.hint(value.text, among: ["members", "kiosk"], else: group))
                 return nil
             }
             return text == "members" ? .members : .kiosk
@@ -301,11 +283,8 @@ extension ScenarioFileReader {
             let every = required("every", fields, as: "a stamp card", "every: 10").flatMap { number($0, 1...10_000) }
             let since = fields["since"].flatMap { moment($0)?.start }
             if let value = fields["reward"], fields.lacks("since") {
-                warn(
-                    value,
-                    "without 'since', members are owed for all visits that they have already",
-                    "Add the day of the beginning, as 'since: 2026-12-01'."
-                )
+                let message = "without 'since', members are owed for all visits that they have already"
+                warn(value, message, "Add the day of the beginning, as 'since: 2026-12-01'.")
             }
             return .stampCard(every: every ?? 1, since: since)
         case .comeback:

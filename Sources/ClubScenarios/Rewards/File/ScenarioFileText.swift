@@ -61,12 +61,8 @@ enum ScenarioFileText {
         var codec = UTF8()
         var iterator = bytes.makeIterator()
         while case .scalarValue(let scalar) = codec.decode(&iterator) { position.pass(scalar) }
-        return .init(
-            position.line,
-            position.column,
-            "the file is not written in UTF-8",
-            "Save it as UTF-8, or write this character anew."
-        )
+        let hint = "Save it as UTF-8, or write this character anew."
+        return .init(position.line, position.column, "the file is not written in UTF-8", hint)
     }
 
     /// Control characters that YAML does not allow. (Of tabs the parser knows where they may stand.)

@@ -63,11 +63,8 @@ final class NFCChannel: CardChannel {
             throw ReaderError(.unsupported, attempting: attempt, detail: "the card takes no APDUs")
         }
         guard command.count <= NFCLibrary.longestFrame else {
-            throw ReaderError(
-                .unsupported,
-                attempting: attempt,
-                detail: "libnfc carries \(NFCLibrary.longestFrame) bytes at most, not \(command.count)"
-            )
+            let detail = "libnfc carries \(NFCLibrary.longestFrame) bytes at most, not \(command.count)"
+            throw ReaderError(.unsupported, attempting: attempt, detail: detail)
         }
         try usingDevice(attempt) { () throws(ReaderError) in try device.set(.easy) }
         let (code, answer) = try usingDevice(attempt) { () throws(ReaderError) in
@@ -104,11 +101,8 @@ final class NFCChannel: CardChannel {
         try checkUsable(attempt)
         // The checksum comes behind it.
         guard !frame.bytes.isEmpty, frame.bytes.count <= NFCLibrary.longestFrame - 2 else {
-            throw ReaderError(
-                .unsupported,
-                attempting: attempt,
-                detail: "libnfc carries frames of 1 to \(NFCLibrary.longestFrame - 2) bytes, not \(frame.bytes.count)"
-            )
+            let detail = "libnfc carries frames of 1 to \(NFCLibrary.longestFrame - 2) bytes, not \(frame.bytes.count)"
+            throw ReaderError(.unsupported, attempting: attempt, detail: detail)
         }
         if frame.bitsInLastByte < 8 { return try exchangeBits(frame, attempt) }
         switch target.modulation {

@@ -50,11 +50,8 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
                 ([0xFF, 0xC2, 0x00, 0x01], (try? BERTLV(0x95, frame.bytes).encoded()) ?? [], [0x00])
             }
         guard !frame.bytes.isEmpty, let length = UInt8(exactly: content.count) else {
-            throw ReaderError(
-                .unsupported,
-                attempting: Self.attempt,
-                detail: "a frame of \(frame.bytes.count) bytes does not fit into this reader's commands"
-            )
+            let detail = "a frame of \(frame.bytes.count) bytes does not fit into this reader's commands"
+            throw ReaderError(.unsupported, attempting: Self.attempt, detail: detail)
         }
         return header + [length] + content + end
     }
