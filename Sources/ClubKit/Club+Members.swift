@@ -21,9 +21,7 @@ extension Club {
         try openStore("look up a member").memberNow(withUserID: userID)
     }
 
-    func user(from member: Member) throws(ClubError) -> MembershipUser {
-        try userClass.object(of: member)
-    }
+    func user(from member: Member) throws(ClubError) -> MembershipUser { try userClass.object(of: member) }
 
     /// Returns a member by ``Member/userId`` or any of their cards; `nil` if absent.
     public func member(withUserID userID: String) async throws(ClubError) -> Member? {
@@ -36,9 +34,7 @@ extension Club {
     }
 
     /// The number of members.
-    public func memberCount() async throws(ClubError) -> Int {
-        try await openStore("count the members").memberCount()
-    }
+    public func memberCount() async throws(ClubError) -> Int { try await openStore("count the members").memberCount() }
 
     /// Returns the number of counted visits since a moment, those without undone ones and those of deleted members.
     public func visitCount(since date: Date) async throws(ClubError) -> Int {

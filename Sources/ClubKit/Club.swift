@@ -121,9 +121,7 @@ public final class Club: Sendable {
     }
 
     /// The delegate; `nil` if none is set or it is gone.
-    public var delegate: (any ClubMiddlewareDelegate)? {
-        state.withLock { $0.delegate }.delegate
-    }
+    public var delegate: (any ClubMiddlewareDelegate)? { state.withLock { $0.delegate }.delegate }
 
     /// Sets the queue of all callbacks, ``Dispatch/DispatchQueue/main`` by default. Callbacks run one at a time and in
     /// order on a concurrent queue too.
@@ -205,9 +203,7 @@ public final class Club: Sendable {
         }
     }
 
-    func makeStore() throws(ClubError) -> MemberStore {
-        try MemberStore(configuration)
-    }
+    func makeStore() throws(ClubError) -> MemberStore { try MemberStore(configuration) }
 
     /// Closes the member database, when all work under way has been committed, and ends the sequences of ``events``.
     /// The readers of ``open(withAppKey:appId:developerId:completion:)`` are released; a tap under way may not be

@@ -46,9 +46,7 @@ public struct Message: Sendable, Hashable, Identifiable {
     }
 
     /// Returns whether it is too late to process it.
-    public func isExpired(at date: Date) -> Bool {
-        expiresAt.map { date >= $0 } ?? false
-    }
+    public func isExpired(at date: Date) -> Bool { expiresAt.map { date >= $0 } ?? false }
 }
 
 extension Message: Redacted {

@@ -141,9 +141,7 @@ public actor MemoryInbox: MessageInbox {
     }
 
     /// Returns the messages to process.
-    public func pending() -> [InboxEntry] {
-        entries(.pending, limit: .max)
-    }
+    public func pending() -> [InboxEntry] { entries(.pending, limit: .max) }
 
     /// Returns at most the `limit` newest messages.
     public func entries(_ state: InboxEntry.State?, limit: Int) -> [InboxEntry] {

@@ -40,7 +40,5 @@ extension MessageSource.Kind {
 
 extension MessageSource: CustomStringConvertible {
     /// The kind, and the name if there is one: `card (ACS ACR1252U)`.
-    public var description: String {
-        kind.rawValue + (name.map { " (\(PlainText.line($0)))" } ?? "")
-    }
+    public var description: String { kind.rawValue + (name.map { " (\(PlainText.line($0)))" } ?? "") }
 }

@@ -191,9 +191,7 @@ public struct Machine: Sendable {
     static let kiosks: Set<String> = ["clubctl", "readerctl"]
 
     /// The pcscd that runs, which is not the one that another check asks for its version.
-    var daemon: RunningPrograms.Program? {
-        programs.all().first { $0.name == "pcscd" && !programs.isOwn($0.pid) }
-    }
+    var daemon: RunningPrograms.Program? { programs.all().first { $0.name == "pcscd" && !programs.isOwn($0.pid) } }
 
     /// Returns where a program is, in the folders of programs.
     func path(ofProgram name: String) -> String? {

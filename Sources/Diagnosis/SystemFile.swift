@@ -20,9 +20,7 @@ struct SystemFile: Sendable {
 
     /// Whether all lines but comments are in a text, which may have others besides: some rules are there to be switched on.
     func isPart(of text: String) -> Bool {
-        func lines(_ text: String) -> Set<Substring> {
-            Set(text.split(separator: "\n").filter { !$0.hasPrefix("#") })
-        }
+        func lines(_ text: String) -> Set<Substring> { Set(text.split(separator: "\n").filter { !$0.hasPrefix("#") }) }
         return lines(contents).isSubset(of: lines(text))
     }
 

@@ -104,9 +104,7 @@ extension Machine {
     func isIgnored(_ reader: USBDevice) -> Bool { udevProperties(reader.node)["PCSCLITE_IGNORE"] == "1" }
 
     /// The readers that pcscd alone can serve. An ACR122U that is left to libnfc is none of them.
-    var pcscReaders: [USBDevice] {
-        usbReaders.filter { $0.isSmartCardReader && !($0.isNFCDevice && isIgnored($0)) }
-    }
+    var pcscReaders: [USBDevice] { usbReaders.filter { $0.isSmartCardReader && !($0.isNFCDevice && isIgnored($0)) } }
 
     /// Whether a reader needs pcscd, as far as can be seen: lines in Smart Reader mode and libnfc's readers do without.
     var needsDaemon: Bool {

@@ -105,13 +105,9 @@ extension NDEFRecord {
     }
 
     /// Whether the record is of that well-known type, such as `T` or `Hs`, compared byte by byte as the standard says.
-    public func isWellKnown(_ type: String) -> Bool {
-        isWellKnown(Array(type.utf8))
-    }
+    public func isWellKnown(_ type: String) -> Bool { isWellKnown(Array(type.utf8)) }
 
-    func isWellKnown(_ type: [UInt8]) -> Bool {
-        tnf == .wellKnown && self.type == type
-    }
+    func isWellKnown(_ type: [UInt8]) -> Bool { tnf == .wellKnown && self.type == type }
 
     /// The rule that the payload breaks, or the type of an absolute URI.
     func payloadFault(isStrict: Bool, limits: NDEFLimits) -> NDEFError? {

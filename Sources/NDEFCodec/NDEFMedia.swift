@@ -14,9 +14,7 @@ extension NDEFRecord {
     /// What the record holds, if it is of one of the media types that ``NDEFMediaContent`` lists, read in
     /// ``NDEFMode/lenient`` with the highest limits. `nil` for other records, and for a payload that breaks the rules of
     /// its type; ``decodedMedia(mode:limits:)`` reports which.
-    public var media: NDEFMediaContent? {
-        try? decodedMedia(mode: .lenient, limits: .maximum)
-    }
+    public var media: NDEFMediaContent? { try? decodedMedia(mode: .lenient, limits: .maximum) }
 
     /// What the record holds, if it is of one of the media types that ``NDEFMediaContent`` lists.
     ///

@@ -39,9 +39,7 @@ package enum NDEFURIPrefix {
     static let lastCode: UInt8 = 0x23
 
     /// The prefix of a code; none for a reserved code.
-    package static func prefix(_ code: UInt8) -> [UInt8] {
-        Int(code) < all.count ? all[Int(code)] : []
-    }
+    package static func prefix(_ code: UInt8) -> [UInt8] { Int(code) < all.count ? all[Int(code)] : [] }
 
     /// The code of the longest prefix that a URI starts with, and its length.
     static func longest(of uri: UnsafeBufferPointer<UInt8>) -> (code: UInt8, length: Int) {

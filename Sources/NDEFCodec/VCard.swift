@@ -43,9 +43,7 @@ public struct VCard: Sendable, Hashable {
         public var text: String { VCardText.unescape(rawValue) }
 
         /// The components of a value such as that of `N`, each as a text.
-        public var components: [String] {
-            VCardText.split(rawValue) { $0 == "\\" && !$1 }.map(VCardText.unescape)
-        }
+        public var components: [String] { VCardText.split(rawValue) { $0 == "\\" && !$1 }.map(VCardText.unescape) }
     }
 
     /// A parameter of a property.
@@ -73,9 +71,7 @@ public struct VCard: Sendable, Hashable {
     }
 
     /// The first property of a name whose text is not empty, without white space round it.
-    public func first(_ name: String) -> String? {
-        all(name).lazy.map(\.text.trimmed).first { !$0.isEmpty }
-    }
+    public func first(_ name: String) -> String? { all(name).lazy.map(\.text.trimmed).first { !$0.isEmpty } }
 
     /// The parts of the name (`N`): family name, given name, further names, titles before and after.
     public var nameComponents: [String] { all("N").first?.components ?? [] }
@@ -95,9 +91,7 @@ public struct VCard: Sendable, Hashable {
     ]
 
     /// The member's number, from the first of ``memberNumberNames`` that the card has.
-    public var memberNumber: String? {
-        Self.memberNumberNames.lazy.compactMap(first).first
-    }
+    public var memberNumber: String? { Self.memberNumberNames.lazy.compactMap(first).first }
 }
 
 extension VCard: Redacted {

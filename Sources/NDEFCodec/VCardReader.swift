@@ -105,9 +105,7 @@ struct VCardLine {
     }
 
     /// What stands before the colon, cut at the semicolons that are not in quotes; never empty.
-    static func fields(_ text: String) -> [String] {
-        VCardText.split(text) { $0 == "\"" ? !$1 : $1 }
-    }
+    static func fields(_ text: String) -> [String] { VCardText.split(text) { $0 == "\"" ? !$1 : $1 } }
 }
 
 /// The lines of a vCard: they end with CR LF, LF or CR; one that begins with white space continues the line before it.

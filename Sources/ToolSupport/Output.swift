@@ -43,9 +43,7 @@ package struct Output: Sendable {
     }
 
     /// Prints a result whose JSON is an object of these fields.
-    package func result(fields: JSONObject, text: @autoclosure () -> String) throws {
-        try result(fields, text: text())
-    }
+    package func result(fields: JSONObject, text: @autoclosure () -> String) throws { try result(fields, text: text()) }
 
     /// Prints a line of JSON; nothing for people.
     package func json(_ value: some Encodable) throws {

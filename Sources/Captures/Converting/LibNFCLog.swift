@@ -205,8 +205,6 @@ enum LibNFCLog {
         }
 
         /// The chip's error codes: 01 is a time-out, 0A no field, the others a failed exchange.
-        private static func fault(_ status: UInt8) -> Capture.Fault {
-            status & 0x3F == 0x01 ? .timeout : .commError
-        }
+        private static func fault(_ status: UInt8) -> Capture.Fault { status & 0x3F == 0x01 ? .timeout : .commError }
     }
 }

@@ -273,9 +273,7 @@ struct StandardExplainer: ExchangeExplainer {
             } else {
                 "frame \(exchange.command.prefix(1).hex)"
             }
-        func field(_ bytes: [UInt8]) -> [ExplainedField] {
-            bytes.isEmpty ? [] : [ExplainedField("data", at: 0, bytes)]
-        }
+        func field(_ bytes: [UInt8]) -> [ExplainedField] { bytes.isEmpty ? [] : [ExplainedField("data", at: 0, bytes)] }
         let answer = exchange.answer ?? []
         return ExplainedExchange(
             .init("\(what): not known here", field(exchange.command)),

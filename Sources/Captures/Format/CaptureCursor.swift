@@ -45,9 +45,7 @@ struct CaptureCursor {
     }
 
     /// The characters up to the next white space or one of `stops`, without going past them.
-    func peekWord(stops: [UInt8] = []) -> ArraySlice<UInt8> {
-        rest.prefix { !Self.isSpace($0) && !stops.contains($0) }
-    }
+    func peekWord(stops: [UInt8] = []) -> ArraySlice<UInt8> { rest.prefix { !Self.isSpace($0) && !stops.contains($0) } }
 
     /// Goes past a word that stands here as a whole, and past the white space after it.
     mutating func skipWord(_ word: StaticString) -> Bool {

@@ -69,9 +69,7 @@ package enum CaptureText {
     }
 
     /// Says that what follows belongs to the card on another reader.
-    package static func change(to reader: Int) -> String {
-        "reader \(reader)\n"
-    }
+    package static func change(to reader: Int) -> String { "reader \(reader)\n" }
 
     /// What was sent, without a line end.
     package static func request(_ request: Capture.Exchange.Request) -> String {
@@ -87,13 +85,9 @@ package enum CaptureText {
 
     // MARK: Parts
 
-    private static func number(_ reader: Int?) -> String {
-        reader.map { " \($0)" } ?? ""
-    }
+    private static func number(_ reader: Int?) -> String { reader.map { " \($0)" } ?? "" }
 
-    private static func spaced(_ bytes: [UInt8]) -> String {
-        Hex.encode(bytes, separator: " ")
-    }
+    private static func spaced(_ bytes: [UInt8]) -> String { Hex.encode(bytes, separator: " ") }
 
     private static func raw(_ frame: RawFrame) -> String {
         spaced(frame.bytes) + (frame.bitsInLastByte == 8 ? "" : "/\(frame.bitsInLastByte)")
@@ -124,7 +118,5 @@ extension Capture {
     /// Comments and blank lines of the file from which it was read are not kept, nor are bytes that the format has no
     /// way to write: control characters in a header and line ends in a Smart Reader line become spaces, facts with
     /// names that the format does not know are left out.
-    public func text() -> String {
-        CaptureText.text(self)
-    }
+    public func text() -> String { CaptureText.text(self) }
 }

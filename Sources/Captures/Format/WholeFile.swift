@@ -47,9 +47,7 @@ package enum WholeFile {
         }
 
         /// Whether it is this file and not another of its name.
-        func isFile(_ other: stat) -> Bool {
-            status.st_dev == other.st_dev && status.st_ino == other.st_ino
-        }
+        func isFile(_ other: stat) -> Bool { status.st_dev == other.st_dev && status.st_ino == other.st_ino }
     }
 
     enum Place {

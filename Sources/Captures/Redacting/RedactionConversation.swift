@@ -389,9 +389,7 @@ extension RedactionConversation {
         let size = isExtended ? 2 : 1
         let length = isMultiple ? 2 * size : size
         guard parameters.count >= length else { return nil }
-        func number(_ place: Int) -> Int {
-            Int(parameters[place]) | (isExtended ? Int(parameters[place + 1]) << 8 : 0)
-        }
+        func number(_ place: Int) -> Int { Int(parameters[place]) | (isExtended ? Int(parameters[place + 1]) << 8 : 0) }
         return (number(0), isMultiple ? number(size) + 1 : 1, length)
     }
 

@@ -90,14 +90,10 @@ public struct CommandAPDU: Sendable, Hashable {
     }
 
     /// The shortest form that carries the command: short up to 255 bytes of data and an expected length of 256.
-    public var form: Form {
-        data.count <= 255 && (expectedLength ?? 1) <= 256 ? .short : .extended
-    }
+    public var form: Form { data.count <= 255 && (expectedLength ?? 1) <= 256 ? .short : .extended }
 
     /// The bytes to send, in the shortest form that carries the command.
-    public func encoded() -> [UInt8] {
-        encoded(trusted: form)
-    }
+    public func encoded() -> [UInt8] { encoded(trusted: form) }
 
     /// The bytes to send, in the form that is asked for. A command without data and expected length is the same in both.
     ///

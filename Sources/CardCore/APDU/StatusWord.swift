@@ -66,23 +66,17 @@ public struct StatusWord: RawRepresentable, Sendable, Hashable {
     }
 
     /// The tries left, 0...15, that `63Cx` tells after a failed verification; otherwise `nil`.
-    public var triesLeft: Int? {
-        rawValue & 0xFFF0 == 0x63C0 ? Int(rawValue & 0x000F) : nil
-    }
+    public var triesLeft: Int? { rawValue & 0xFFF0 == 0x63C0 ? Int(rawValue & 0x000F) : nil }
 
     /// The vendor's own status (STA) in a SpringCore reader's `6Fxx` and `90xx`, or `nil` for `6F00`, `9000` and others.
     ///
     /// A card may send `6Fxx` too; only an answer to a pseudo-APDU of class FF is certainly the reader's.
-    public var readerStatus: UInt8? {
-        (sw1 == 0x6F || sw1 == 0x90) && sw2 != 0 ? sw2 : nil
-    }
+    public var readerStatus: UInt8? { (sw1 == 0x6F || sw1 == 0x90) && sw2 != 0 ? sw2 : nil }
 }
 
 extension StatusWord: CustomStringConvertible {
     /// The four digits and the name, as `9000 success`.
-    public var description: String {
-        "\([sw1, sw2].hex) \(name)"
-    }
+    public var description: String { "\([sw1, sw2].hex) \(name)" }
 }
 
 extension StatusWord {
@@ -188,9 +182,7 @@ extension StatusWord {
     }
 
     /// What it means in a reader's answer to a pseudo-APDU of class FF, or `nil` where that is nothing special.
-    public var readerMeaning: String? {
-        Self.readerMeanings[rawValue]
-    }
+    public var readerMeaning: String? { Self.readerMeanings[rawValue] }
 
     /// The name of a SpringCore reader's status (STA), 00 being "OK".
     public static func readerStatusName(_ status: UInt8) -> String {

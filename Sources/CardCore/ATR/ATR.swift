@@ -129,9 +129,7 @@ public struct ATR: Sendable, Hashable {
 
 extension ATR: CustomStringConvertible {
     /// Its bytes, without what was trimmed: `3B 80 80 01 01`.
-    public var description: String {
-        Hex.encode(bytes, separator: " ")
-    }
+    public var description: String { Hex.encode(bytes, separator: " ") }
 }
 
 extension ATR.Warning: CustomStringConvertible {
@@ -154,9 +152,7 @@ extension ATR {
     }
 
     /// The details of a storage card, or `nil` if the ATR is not a storage card's.
-    public var storageCard: StorageCard? {
-        isContactless ? StorageCard(historicalBytes: historicalBytes) : nil
-    }
+    public var storageCard: StorageCard? { isContactless ? StorageCard(historicalBytes: historicalBytes) : nil }
 
     /// The radio technology, or `nil` for a contact card and where the ATR does not tell.
     ///

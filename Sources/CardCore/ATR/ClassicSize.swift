@@ -28,9 +28,7 @@ public enum ClassicSize: Int, Sendable, Hashable, CaseIterable {
     public static func trailer(ofSector sector: Int) -> Int { blocks(ofSector: sector).upperBound - 1 }
 
     /// The sector in which a block lies.
-    public static func sector(ofBlock block: Int) -> Int {
-        block < 128 ? block / 4 : 32 + (block - 128) / 16
-    }
+    public static func sector(ofBlock block: Int) -> Int { block < 128 ? block / 4 : 32 + (block - 128) / 16 }
 
     /// Whether the block is its sector's trailer, which holds the keys and the access bits.
     public static func isTrailer(_ block: Int) -> Bool { trailer(ofSector: sector(ofBlock: block)) == block }

@@ -41,9 +41,7 @@ package final class ThreadExecutor: SerialExecutor {
     }
 
     /// Runs a call on the thread. Cheaper than a task, for code that assumes the isolation of the thread's actor.
-    package func submit(_ call: @escaping @Sendable () -> Void) {
-        add(.call(call))
-    }
+    package func submit(_ call: @escaping @Sendable () -> Void) { add(.call(call)) }
 
     /// Ends the thread after the work that was accepted so far. Work that comes later starts it again.
     package func stop() {
@@ -52,9 +50,7 @@ package final class ThreadExecutor: SerialExecutor {
     }
 
     /// Whether the caller is on the thread, and no other work waits for it.
-    package var isHereAlone: Bool {
-        queue.withLock { $0.work.isEmpty && $0.left == 0 && Self.isHere($0) }
-    }
+    package var isHereAlone: Bool { queue.withLock { $0.work.isEmpty && $0.left == 0 && Self.isHere($0) } }
 
     private static func isHere(_ queue: borrowing Queue) -> Bool {
         queue.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false

@@ -33,7 +33,5 @@ package final class PendingResult<Value: Sendable>: Sendable {
 
 extension Duration {
     /// The duration in seconds.
-    package var seconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) * 1e-18
-    }
+    package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }

@@ -71,30 +71,22 @@ public struct BERTLV: Sendable, Hashable {
     /// The first object at the end of a path: each tag is looked for among the objects of the one before.
     ///
     /// - Parameter path: tags from the outside in, beginning with this object's children; empty gives this object.
-    public func find(_ path: BERTag...) -> BERTLV? {
-        find(path[...])
-    }
+    public func find(_ path: BERTag...) -> BERTLV? { find(path[...]) }
 
-    fileprivate func find(_ path: ArraySlice<BERTag>) -> BERTLV? {
-        path.isEmpty ? self : objects.find(path)
-    }
+    fileprivate func find(_ path: ArraySlice<BERTag>) -> BERTLV? { path.isEmpty ? self : objects.find(path) }
 
     /// The bytes of the object, with the shortest length field.
     ///
     /// - Throws: ``BERTLVError`` with `invalidTag`, `primitiveWithChildren`, `constructedWithValue`, `valueTooLong` or
     ///   `tooDeep`.
-    public func encoded() throws(BERTLVError) -> [UInt8] {
-        try [self].encoded()
-    }
+    public func encoded() throws(BERTLVError) -> [UInt8] { try [self].encoded() }
 }
 
 extension Sequence<BERTLV> {
     /// The first object at the end of a path that begins among these objects.
     ///
     /// - Parameter path: tags from the outside in, such as `0x6F, 0xA5, 0xBF0C`.
-    public func find(_ path: BERTag...) -> BERTLV? {
-        find(path[...])
-    }
+    public func find(_ path: BERTag...) -> BERTLV? { find(path[...]) }
 
     /// Of several objects with the next tag, the first that leads to the end is taken.
     fileprivate func find(_ path: ArraySlice<BERTag>) -> BERTLV? {
@@ -132,9 +124,7 @@ public struct BERTag: RawRepresentable, Sendable, Hashable, ExpressibleByInteger
     }
 
     /// Whether the object's value is made of objects (bit 6 of the first byte).
-    public var isConstructed: Bool {
-        bytes[0] & 0x20 != 0
-    }
+    public var isConstructed: Bool { bytes[0] & 0x20 != 0 }
 
     /// Whether the bytes are one whole tag: not the padding byte 00, and going on exactly as long as they say.
     public var isValid: Bool {

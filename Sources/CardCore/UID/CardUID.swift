@@ -64,9 +64,7 @@ public struct CardUID: Sendable, Hashable {
 
 extension CardUID: Redacted {
     /// Its length and kind, without the identifier itself, so that logs and error texts do not show it.
-    public var description: String {
-        "\(kind.rawValue) UID of \(bytes.count) \(bytes.count == 1 ? "byte" : "bytes")"
-    }
+    public var description: String { "\(kind.rawValue) UID of \(bytes.count) \(bytes.count == 1 ? "byte" : "bytes")" }
 }
 
 // MARK: - The card at hand
@@ -127,9 +125,7 @@ extension CardUID {
     public static let cascadeTag: UInt8 = 0x88
 
     /// The check byte BCC of a cascade level: the exclusive or of its four bytes, the cascade tag included.
-    public static func checkByte(of bytes: some Sequence<UInt8>) -> UInt8 {
-        bytes.reduce(0, ^)
-    }
+    public static func checkByte(of bytes: some Sequence<UInt8>) -> UInt8 { bytes.reduce(0, ^) }
 
     /// The cascade levels of a type A identifier of 4, 7 or 10 bytes: five bytes each, the last being the check byte.
     /// `nil` for other lengths.
@@ -228,9 +224,7 @@ extension CardUID {
 /// The register of integrated-circuit manufacturers (ISO/IEC 7816-6; kept by ISO/IEC JTC 1/SC 17 as standing document 5).
 public enum ICManufacturer {
     /// The manufacturer of that code, or `nil` if the code is not assigned here. Names drift as companies are bought.
-    public static func name(of code: UInt8) -> String? {
-        names[code]
-    }
+    public static func name(of code: UInt8) -> String? { names[code] }
 
     private static let names: [UInt8: String] = [
         0x01: "Motorola", 0x02: "STMicroelectronics", 0x03: "Hitachi", 0x04: "NXP", 0x05: "Infineon",

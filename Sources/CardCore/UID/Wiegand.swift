@@ -64,14 +64,10 @@ public struct Wiegand: Sendable, Hashable {
     }
 
     /// The facility code, 0 if the format has none.
-    public var facilityCode: Int {
-        Int(truncatingIfNeeded: number >> format.cardBits)
-    }
+    public var facilityCode: Int { Int(truncatingIfNeeded: number >> format.cardBits) }
 
     /// The card number.
-    public var cardNumber: Int {
-        Int(truncatingIfNeeded: number & (1 << format.cardBits - 1))
-    }
+    public var cardNumber: Int { Int(truncatingIfNeeded: number & (1 << format.cardBits - 1)) }
 
     /// What the line carries, first bit highest, parity included.
     public var frame: UInt64 {

@@ -87,9 +87,7 @@ struct SDMMeta: Hashable {
         if tag & 0x40 != 0 { counterBytes = Array(rest.prefix(3)) }
     }
 
-    var counter: UInt32? {
-        counterBytes.isEmpty ? nil : counterBytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
-    }
+    var counter: UInt32? { counterBytes.isEmpty ? nil : counterBytes.reversed().reduce(0) { $0 << 8 | UInt32($1) } }
 
     var encoded: [UInt8] { uid + counterBytes }
 

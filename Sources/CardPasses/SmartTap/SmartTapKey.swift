@@ -50,9 +50,7 @@ public struct SmartTapKey: Sendable {
     package var pem: String { key.pemRepresentation }
 
     /// Signs with ECDSA and SHA-256, in DER: 70 to 72 bytes, now and then fewer.
-    func sign(_ bytes: [UInt8]) throws -> [UInt8] {
-        Array(try key.signature(for: bytes).derRepresentation)
-    }
+    func sign(_ bytes: [UInt8]) throws -> [UInt8] { Array(try key.signature(for: bytes).derRepresentation) }
 }
 
 extension SmartTapKey: Secret {

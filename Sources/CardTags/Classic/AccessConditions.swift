@@ -28,9 +28,7 @@ public struct AccessConditions: Sendable, Hashable {
         guard bytes[0] & 0x0F == ~c1 & 0x0F, bytes[0] >> 4 == ~c2 & 0x0F, bytes[1] & 0x0F == ~c3 & 0x0F else {
             throw .contradictoryAccessBits
         }
-        func bits(_ group: UInt8) -> UInt8 {
-            (c1 >> group & 1) << 2 | (c2 >> group & 1) << 1 | c3 >> group & 1
-        }
+        func bits(_ group: UInt8) -> UInt8 { (c1 >> group & 1) << 2 | (c2 >> group & 1) << 1 | c3 >> group & 1 }
         data = (0..<3).map { DataAccess(bits: bits($0)) }
         trailer = TrailerAccess(bits: bits(3))
     }
@@ -43,9 +41,7 @@ public struct AccessConditions: Sendable, Hashable {
     /// The three access bytes.
     public var bytes: [UInt8] {
         let groups = data.map(\.bits) + [trailer.bits]
-        func nibble(_ shift: UInt8) -> UInt8 {
-            groups.reversed().reduce(0) { $0 << 1 | ($1 >> shift & 1) }
-        }
+        func nibble(_ shift: UInt8) -> UInt8 { groups.reversed().reduce(0) { $0 << 1 | ($1 >> shift & 1) } }
         let (c1, c2, c3) = (nibble(2), nibble(1), nibble(0))
         return [(~c2 & 0x0F) << 4 | ~c1 & 0x0F, c1 << 4 | ~c3 & 0x0F, c3 << 4 | c2]
     }

@@ -58,7 +58,5 @@ struct ClassicSector: Hashable {
     }
 
     /// The keys that may write every data block.
-    var dataWrite: AccessConditions.Keys {
-        access.data.reduce(.either) { $0.intersection($1.write) }
-    }
+    var dataWrite: AccessConditions.Keys { access.data.reduce(.either) { $0.intersection($1.write) } }
 }

@@ -34,9 +34,7 @@ public struct SecretKey: Sendable {
 
 extension SecretKey: Equatable {
     /// Whether both are the same key, in a time that does not depend on where they differ.
-    public static func == (left: SecretKey, right: SecretKey) -> Bool {
-        left.symmetric == right.symmetric
-    }
+    public static func == (left: SecretKey, right: SecretKey) -> Bool { left.symmetric == right.symmetric }
 }
 
 extension SecretKey: Secret {

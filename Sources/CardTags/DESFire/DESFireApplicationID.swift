@@ -48,9 +48,7 @@ extension [UInt8] {
 
 extension Collection<UInt8> {
     /// A number, least significant byte first. At most seven bytes count, which no `Int` is too small for.
-    package var littleEndianNumber: Int {
-        prefix(7).reversed().reduce(0) { $0 << 8 | Int($1) }
-    }
+    package var littleEndianNumber: Int { prefix(7).reversed().reduce(0) { $0 << 8 | Int($1) } }
 }
 
 /// What may be done with a card or an application, and what kind of keys it has.

@@ -242,9 +242,7 @@ extension DESFireCard {
     }
 
     /// The bytes, the first of them moved to the end.
-    private static func rotated(_ bytes: [UInt8]) -> [UInt8] {
-        Array(bytes.dropFirst()) + Array(bytes.prefix(1))
-    }
+    private static func rotated(_ bytes: [UInt8]) -> [UInt8] { Array(bytes.dropFirst()) + Array(bytes.prefix(1)) }
 }
 
 extension DESFireCard {

@@ -242,9 +242,7 @@ extension DESFireAccessRights.Access: CustomStringConvertible {
 
 extension DESFireAccessRights: CustomStringConvertible {
     /// As "read free, write key 0, read and write key 0, change key 0".
-    public var description: String {
-        "read \(read), write \(write), read and write \(readWrite), change \(change)"
-    }
+    public var description: String { "read \(read), write \(write), read and write \(readWrite), change \(change)" }
 }
 
 /// How the content of a file travels between card and reader once a key was shown.
@@ -353,12 +351,8 @@ struct ByteReader {
     }
 
     /// A number of 1 to 4 bytes, least significant first, or `nil` if there are fewer.
-    mutating func number(_ count: Int) -> Int? {
-        take(count).map(\.littleEndianNumber)
-    }
+    mutating func number(_ count: Int) -> Int? { take(count).map(\.littleEndianNumber) }
 
     /// A signed number of 4 bytes, least significant first.
-    mutating func signed() -> Int32? {
-        take(4).map { Int32(truncatingIfNeeded: $0.littleEndianNumber) }
-    }
+    mutating func signed() -> Int32? { take(4).map { Int32(truncatingIfNeeded: $0.littleEndianNumber) } }
 }

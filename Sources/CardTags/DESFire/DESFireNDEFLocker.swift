@@ -52,9 +52,7 @@ struct DESFireNDEFLocker {
         card.endSession()
     }
 
-    private func guarded(_ reason: String) -> TagError {
-        .guarded(attempt: Self.attempt, reason: reason)
-    }
+    private func guarded(_ reason: String) -> TagError { .guarded(attempt: Self.attempt, reason: reason) }
 
     // MARK: Which card
 

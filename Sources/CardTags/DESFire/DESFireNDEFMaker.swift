@@ -25,9 +25,7 @@ struct DESFireNDEFMaker {
         try makeFiles(besides: files)
     }
 
-    private func refuse(_ reason: String) -> TagError {
-        .cannotFormat(.type4, reason: reason)
-    }
+    private func refuse(_ reason: String) -> TagError { .cannotFormat(.type4, reason: reason) }
 
     private mutating func checkProduct() throws(TagError) {
         let version: DESFireVersion

@@ -88,9 +88,7 @@ public struct DESFireVersion: Sendable, Hashable {
 
     /// Whether the card has the smaller set of commands of DESFire Light and NTAG 4xx: `AD` and `8D` for reading and
     /// writing, no applications but its own.
-    public var hasLightCommands: Bool {
-        product == .light || product == .ntag424 || product == .ntag413
-    }
+    public var hasLightCommands: Bool { product == .light || product == .ntag424 || product == .ntag413 }
 
     /// Reads the three parts, one after the other.
     ///

@@ -38,9 +38,7 @@ struct EV2Messaging: SecureMessaging {
     }
 
     /// The bytes of a code that are sent: every second, beginning with the second.
-    static func truncated(_ code: [UInt8]) -> [UInt8] {
-        code.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
-    }
+    static func truncated(_ code: [UInt8]) -> [UInt8] { code.enumerated().filter { $0.offset % 2 == 1 }.map(\.element) }
 
     func wrap(
         _ instruction: UInt8,

@@ -33,9 +33,7 @@ public struct Card: Sendable, Hashable, Encodable {
         case certain
 
         /// The less sure before the surer.
-        public static func < (a: Certainty, b: Certainty) -> Bool {
-            a != b && (a == .possible || b == .certain)
-        }
+        public static func < (a: Certainty, b: Certainty) -> Bool { a != b && (a == .possible || b == .certain) }
     }
 
     /// What a card is for.

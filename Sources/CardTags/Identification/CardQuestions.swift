@@ -218,9 +218,7 @@ package struct CardQuestions {
         return true
     }
 
-    private mutating func answers(_ name: [UInt8]) throws(ReaderError) -> Bool {
-        try select(name)?.isSuccess == true
-    }
+    private mutating func answers(_ name: [UInt8]) throws(ReaderError) -> Bool { try select(name)?.isSuccess == true }
 
     private mutating func select(_ name: [UInt8]) throws(ReaderError) -> ResponseAPDU? {
         guard let command = try? CommandAPDU.select(name: name) else { return nil }

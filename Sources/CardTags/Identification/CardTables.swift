@@ -76,9 +76,7 @@ package enum CardTables {
     }
 
     /// The size in bytes that the storage byte tells: a power of two, or `nil` where it lies between two.
-    private static func storage(_ byte: UInt8) -> Int? {
-        byte & 1 == 0 && byte >> 1 < 30 ? 1 << Int(byte >> 1) : nil
-    }
+    private static func storage(_ byte: UInt8) -> Int? { byte & 1 == 0 && byte >> 1 < 30 ? 1 << Int(byte >> 1) : nil }
 
     // MARK: - ISO 14443-4: historical bytes
 

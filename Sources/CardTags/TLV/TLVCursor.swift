@@ -14,9 +14,7 @@ struct TLVCursor {
     }
 
     /// How many bytes are left.
-    var left: Int {
-        isExcluded.isEmpty ? end - position : isExcluded[(position - start)...].count { !$0 }
-    }
+    var left: Int { isExcluded.isEmpty ? end - position : isExcluded[(position - start)...].count { !$0 } }
 
     /// The address of the next byte, or `nil` at the end.
     mutating func advance() -> Int? {

@@ -156,7 +156,5 @@ extension TagError {
 extension ReaderError {
     /// Whether this was made of a status word, or of the status of a reader that carries frames. The codes of PC/SC have
     /// 32 bits, the highest of them set, and those of libnfc are negative.
-    fileprivate var isFromAnswer: Bool {
-        code.map { (0...0xFFFF).contains($0.rawValue) } ?? false
-    }
+    fileprivate var isFromAnswer: Bool { code.map { (0...0xFFFF).contains($0.rawValue) } ?? false }
 }

@@ -125,7 +125,5 @@ struct Type1Memory {
         return Array(answer[1...])
     }
 
-    mutating func byte(at address: Int) throws(TagError) -> UInt8 {
-        try block(address / 8)[address % 8]
-    }
+    mutating func byte(at address: Int) throws(TagError) -> UInt8 { try block(address / 8)[address % 8] }
 }

@@ -280,9 +280,7 @@ extension Type2Tag {
         guard own == confirmation.uid.bytes, told == own else { throw .wrongCard(expected: confirmation.uid) }
     }
 
-    private static func cannotLock(_ reason: String) -> TagError {
-        .guarded(attempt: "lock the tag", reason: reason)
-    }
+    private static func cannotLock(_ reason: String) -> TagError { .guarded(attempt: "lock the tag", reason: reason) }
 
     private mutating func setLocks(of product: Type2Product) throws(TagError) {
         let header = try memory.readWholeHeader()

@@ -21,9 +21,7 @@ package struct Type3Attributes: Hashable {
     static let writing: UInt8 = 0x0F
 
     /// The sum of the first 14 bytes.
-    static func checksum(_ block: some Sequence<UInt8>) -> UInt16 {
-        block.prefix(14).reduce(0) { $0 &+ UInt16($1) }
-    }
+    static func checksum(_ block: some Sequence<UInt8>) -> UInt16 { block.prefix(14).reduce(0) { $0 &+ UInt16($1) } }
 
     /// Reads a block of 16 bytes; `nil` if there are fewer or its checksum is wrong.
     package init?(block: [UInt8]) {
@@ -62,7 +60,5 @@ package struct Type3Attributes: Hashable {
     }
 
     /// The place for the message.
-    var area: TagArea {
-        TagArea(capacity: capacity, version: .init(byte: version), writeAccess: writeAccess)
-    }
+    var area: TagArea { TagArea(capacity: capacity, version: .init(byte: version), writeAccess: writeAccess) }
 }

@@ -77,9 +77,7 @@ public struct Type5Tag: NDEFTag {
     }
 
     /// Makes a tag whose writing was interrupted a clean empty one.
-    public mutating func repairNDEF() throws(TagError) -> TagRepair {
-        try openForWriting().repair(&memory)
-    }
+    public mutating func repairNDEF() throws(TagError) -> TagRepair { try openForWriting().repair(&memory) }
 
     private mutating func openForWriting() throws(TagError) -> TLVArea {
         guard let container = try readContainer() else { throw .notFormatted(.type5) }

@@ -33,9 +33,7 @@ actor KioskInbox: MessageInbox {
 
     // MARK: MessageInbox
 
-    func add(_ message: Message) async throws(ClubError) -> Bool {
-        try await inbox.add(message)
-    }
+    func add(_ message: Message) async throws(ClubError) -> Bool { try await inbox.add(message) }
 
     func beginAttempt(_ id: String) async throws(ClubError) -> Int {
         // Until the process ends. An error would be reported for each message that is left.
@@ -58,19 +56,13 @@ actor KioskInbox: MessageInbox {
         }
     }
 
-    func pending() async throws(ClubError) -> [InboxEntry] {
-        try await inbox.pending()
-    }
+    func pending() async throws(ClubError) -> [InboxEntry] { try await inbox.pending() }
 
     func entries(_ state: InboxEntry.State?, limit: Int) async throws(ClubError) -> [InboxEntry] {
         try await inbox.entries(state, limit: limit)
     }
 
-    func reopen(_ id: String) async throws(ClubError) -> Message? {
-        try await inbox.reopen(id)
-    }
+    func reopen(_ id: String) async throws(ClubError) -> Message? { try await inbox.reopen(id) }
 
-    func prune(before date: Date) async throws(ClubError) -> Int {
-        try await inbox.prune(before: date)
-    }
+    func prune(before date: Date) async throws(ClubError) -> Int { try await inbox.prune(before: date) }
 }

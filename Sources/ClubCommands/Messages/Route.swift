@@ -173,7 +173,5 @@ struct Route: DatabaseCommand {
         return isWell
     }
 
-    private static func text(_ result: RoutingResult) -> String {
-        "\(result.messageID)  \(result.words)".onOneLine
-    }
+    private static func text(_ result: RoutingResult) -> String { "\(result.messageID)  \(result.words)".onOneLine }
 }

@@ -79,9 +79,7 @@ struct ScenarioWords {
     }
 
     /// In the scenario's own time zone, which its days and hours are those of.
-    private func time(_ date: Date) -> String {
-        LocalTime.text(date.timeIntervalSince1970, in: scenario.timeZone)
-    }
+    private func time(_ date: Date) -> String { LocalTime.text(date.timeIntervalSince1970, in: scenario.timeZone) }
 
     private static func times(_ count: Int) -> String {
         switch count {

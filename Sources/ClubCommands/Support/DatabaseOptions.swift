@@ -15,9 +15,7 @@ struct DatabaseOptions: ParsableArguments, Sendable {
     )
     var database: String?
 
-    var location: DatabaseLocation {
-        database.map { .file(path: $0) } ?? .standard()
-    }
+    var location: DatabaseLocation { database.map { .file(path: $0) } ?? .standard() }
 
     var path: String {
         if case .file(let path) = location { path } else { "memory" }

@@ -41,9 +41,7 @@ struct Export: ClubCommand {
     )
     var file: String
 
-    private var format: TransferFormat? {
-        type ?? TransferFormat(pathExtension: (file as NSString).pathExtension)
-    }
+    private var format: TransferFormat? { type ?? TransferFormat(pathExtension: (file as NSString).pathExtension) }
 
     func validate() throws {
         if format == nil { throw ValidationError("Say which form the file gets: --type userList, csv or clubkit.") }

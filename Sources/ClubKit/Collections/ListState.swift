@@ -168,9 +168,7 @@ final class ShownList: Sendable {
     }
 
     /// The first members, as far as they are known without reading anything.
-    func known(at index: Int) -> MemberImage? {
-        beginning.indices.contains(index) ? beginning[index] : nil
-    }
+    func known(at index: Int) -> MemberImage? { beginning.indices.contains(index) ? beginning[index] : nil }
 
     /// The whole list. It waits until that was read; `nil` if it could not be.
     var whole: ListState? {

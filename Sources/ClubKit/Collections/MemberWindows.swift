@@ -175,7 +175,5 @@ struct WindowState: Sendable {
         return true
     }
 
-    private func key(_ image: MemberImage) -> MemberKey {
-        MemberKey(image, order: listing.order)
-    }
+    private func key(_ image: MemberImage) -> MemberKey { MemberKey(image, order: listing.order) }
 }

@@ -19,9 +19,7 @@ extension Club {
     /// ``setCustomMembershipUser(classType:)``; `nil` if absent. It reads the database on the calling thread.
     ///
     /// - Throws: ``ClubError``, ``ClubError/Kind/unreadableRecord`` if the custom class does not accept the record.
-    public func getUser(withPassId passId: String) throws(ClubError) -> MembershipUser? {
-        try getUser(with: passId)
-    }
+    public func getUser(withPassId passId: String) throws(ClubError) -> MembershipUser? { try getUser(with: passId) }
 
     /// Returns a member by ``MembershipUser/memberId``: the identifier in a file of the original library, or else
     /// ``MembershipUser/userId``; `nil` if absent. It reads the database on the calling thread, all of it for an
@@ -202,9 +200,7 @@ extension Club {
 
     /// Returns the steps that ``addVersionMigration(changeBlock:)`` registered. They run whether or not this is called
     /// and ``MembershipConfiguration/migrationChanges`` set to them.
-    public func build() -> [MigrationChange] {
-        familiar.withLock { $0.registeredMigrations }
-    }
+    public func build() -> [MigrationChange] { familiar.withLock { $0.registeredMigrations } }
 
     func migrate() async throws(ClubError) {
         let changes = familiar.withLock { state in

@@ -46,9 +46,7 @@ extension MergeBatch {
     }
 
     /// Whether a member was there before this import and is to stay as they are.
-    func isKept(_ row: MemberRow) -> Bool {
-        mode == .addOnly && row.exists && !progress.hasCreated(row.id)
-    }
+    func isKept(_ row: MemberRow) -> Bool { mode == .addOnly && row.exists && !progress.hasCreated(row.id) }
 
     // MARK: Members
 

@@ -84,9 +84,7 @@ public struct CaptureLayerDecodedData: Sendable, Hashable {
     }
 
     /// Returns the bytes as text; `nil` if they are not UTF-8.
-    public func stringFromDecodedData() -> String? {
-        decodedData.flatMap { String(validating: $0, as: UTF8.self) }
-    }
+    public func stringFromDecodedData() -> String? { decodedData.flatMap { String(validating: $0, as: UTF8.self) } }
 }
 
 extension CaptureLayerDecodedData: Redacted {

@@ -46,9 +46,7 @@ public final class DebugLogger: Sendable {
     }
 
     /// Returns the messages, the oldest first.
-    public func getAllMessages() -> [String] {
-        state.withLock { $0.messages }
-    }
+    public func getAllMessages() -> [String] { state.withLock { $0.messages } }
 
     /// Removes all messages.
     public func clear() {

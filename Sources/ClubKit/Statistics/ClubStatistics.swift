@@ -335,9 +335,7 @@ struct LocalDays {
         Receipt.Notice.day(of: Date(timeIntervalSince1970: Double(number) * 86_400), in: .gmt)
     }
 
-    static func start(of date: Date, in timeZone: TimeZone) -> Date {
-        calendar(timeZone).startOfDay(for: date)
-    }
+    static func start(of date: Date, in timeZone: TimeZone) -> Date { calendar(timeZone).startOfDay(for: date) }
 
     static func start(ofDayAt time: Int64, in timeZone: TimeZone) -> Int64 {
         Timestamp.microseconds(start(of: Timestamp.date(time), in: timeZone)) ?? 0

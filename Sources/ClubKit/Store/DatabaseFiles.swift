@@ -148,13 +148,9 @@ enum DatabaseFiles {
     }
 
     /// A moment in UTC, for names of files: 20260901T100000Z.
-    static func stamp(_ date: Date) -> String {
-        date.formatted(momentStyle)
-    }
+    static func stamp(_ date: Date) -> String { date.formatted(momentStyle) }
 
-    static func date(_ stamp: String) -> Date? {
-        try? momentStyle.parse(stamp)
-    }
+    static func date(_ stamp: String) -> Date? { try? momentStyle.parse(stamp) }
 
     private static let momentStyle = Date.ISO8601FormatStyle.iso8601.dateSeparator(.omitted).timeSeparator(.omitted)
 

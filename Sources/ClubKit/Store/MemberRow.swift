@@ -115,9 +115,7 @@ package struct MemberRow: FetchableRecord {
     }
 
     /// The custom fields as they are shown: what was removed, or never said, is not there, whether or not the row is plain.
-    static func shownFields(_ json: String) -> [String: FieldValue] {
-        fields(json).filter { $0.value != .null }
-    }
+    static func shownFields(_ json: String) -> [String: FieldValue] { fields(json).filter { $0.value != .null } }
 
     /// JSON with sorted keys, so that equal values are equal bytes.
     static func json(_ value: some Encodable) throws -> String {

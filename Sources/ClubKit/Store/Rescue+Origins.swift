@@ -21,9 +21,7 @@ extension Rescue {
     }
 
     /// The moment before one; the largest counter is that of files.
-    private static func before(_ time: String) -> String {
-        "max(\(time) - 1 - ((\(time) - 1) & 65535 = 65535), 1)"
-    }
+    private static func before(_ time: String) -> String { "max(\(time) - 1 - ((\(time) - 1) & 65535 = 65535), 1)" }
 
     /// The moment before the first visit of a member: the tap that makes a member creates them first.
     ///

@@ -33,14 +33,10 @@ final class LocalDevice: Sendable {
     // MARK: Identifiers
 
     /// What stands for an identifier that was read from a card.
-    func identifier(read identifier: String) -> String {
-        key?.hidden(identifier) ?? identifier
-    }
+    func identifier(read identifier: String) -> String { key?.hidden(identifier) ?? identifier }
 
     /// What stands for an identifier that a person or a file gives.
-    func identifier(_ identifier: String) -> String {
-        key?.resolved(identifier) ?? identifier
-    }
+    func identifier(_ identifier: String) -> String { key?.resolved(identifier) ?? identifier }
 
     /// What stands for an identifier of a file.
     ///

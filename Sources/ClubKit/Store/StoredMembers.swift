@@ -16,9 +16,7 @@ struct StoredMembers {
         return try db.first(Self.rowByUserID, [.text(userID)]) { try MemberRow($0) }
     }
 
-    func row(id: Int64) throws -> MemberRow? {
-        try db.first(Self.rowByID, [.integer(id)]) { try MemberRow($0) }
-    }
+    func row(id: Int64) throws -> MemberRow? { try db.first(Self.rowByID, [.integer(id)]) { try MemberRow($0) } }
 
     private static let rowByUserID = "SELECT \(MemberRow.columns) FROM member WHERE user_id = ?"
 
@@ -166,9 +164,7 @@ struct StoredMembers {
     }
 
     /// The row that is shown for this one: itself, or of whom it is a part.
-    func shown(for row: MemberRow) throws -> MemberRow {
-        row.status == .merged ? try representative(of: row) : row
-    }
+    func shown(for row: MemberRow) throws -> MemberRow { row.status == .merged ? try representative(of: row) : row }
 
     /// Who of a circle stands for all; identifiers that Swift takes for equal may be different bytes.
     private static func precedes(_ one: MemberRow, _ other: MemberRow) -> Bool {

@@ -104,9 +104,7 @@ struct StoredMessages {
     }
 
     /// The messages (`seq`) whose payload has one of these identifiers, however a person spells it, as a text of its own.
-    func naming(_ identifiers: Set<String>) throws -> [Int64] {
-        try messages { name, _ in identifiers.contains(name) }
-    }
+    func naming(_ identifiers: Set<String>) throws -> [Int64] { try messages { name, _ in identifiers.contains(name) } }
 
     private func messages(where isMeant: (_ identifier: String, _ receivedAt: Int64) -> Bool) throws -> [Int64] {
         var found: [Int64] = []

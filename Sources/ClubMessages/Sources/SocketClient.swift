@@ -83,9 +83,7 @@ struct SocketClient {
         return Self.isBlank(line) ? .over : .message(line)
     }
 
-    private static func isBlank(_ line: [UInt8]) -> Bool {
-        line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
-    }
+    private static func isBlank(_ line: [UInt8]) -> Bool { line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D } }
 
     private mutating func clear() {
         incoming = []

@@ -195,9 +195,7 @@ enum SocketAnswer {
         Self.error(code: error.code.rawValue, error.message, at: error.offset)
     }
 
-    static func error(_ error: ClubError) -> [UInt8] {
-        Self.error(code: error.kind.rawValue, error.description)
-    }
+    static func error(_ error: ClubError) -> [UInt8] { Self.error(code: error.kind.rawValue, error.description) }
 
     static func error(code: String, _ message: String, at offset: Int? = nil) -> [UInt8] {
         var values: [String: FieldValue] = ["code": .string(code), "message": .string(message)]

@@ -125,9 +125,7 @@ extension MemberFacts.Version: Hashable {
 
 extension String {
     /// Names that Swift takes as equal are the same bytes everywhere.
-    var normalized: String {
-        utf8.allSatisfy { $0 < 0x80 } ? self : precomposedStringWithCanonicalMapping
-    }
+    var normalized: String { utf8.allSatisfy { $0 < 0x80 } ? self : precomposedStringWithCanonicalMapping }
 }
 
 extension FieldValue {

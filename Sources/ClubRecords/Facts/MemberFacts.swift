@@ -415,9 +415,7 @@ extension MemberFacts.Birth {
     private struct Rank: Comparable {
         var at: Int64
 
-        static func < (left: Self, right: Self) -> Bool {
-            left.at != 0 && (right.at == 0 || left.at < right.at)
-        }
+        static func < (left: Self, right: Self) -> Bool { left.at != 0 && (right.at == 0 || left.at < right.at) }
     }
 }
 

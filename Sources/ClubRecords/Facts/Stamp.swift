@@ -112,13 +112,9 @@ package enum Timestamp {
         return Int64(exactly: value)
     }
 
-    package static func date(_ microseconds: Int64) -> Date {
-        Date(timeIntervalSince1970: seconds(microseconds))
-    }
+    package static func date(_ microseconds: Int64) -> Date { Date(timeIntervalSince1970: seconds(microseconds)) }
 
-    package static func seconds(_ microseconds: Int64) -> Double {
-        Double(microseconds) / Double(second)
-    }
+    package static func seconds(_ microseconds: Int64) -> Double { Double(microseconds) / Double(second) }
 
     /// A length of time in microseconds; negative ones are 0, overlong ones the largest that can be added to a time.
     package static func microseconds(_ duration: Duration) -> Int64 {

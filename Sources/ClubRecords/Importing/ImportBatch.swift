@@ -68,9 +68,7 @@ package struct ImportBatch: Sendable {
         rows.append(row)
     }
 
-    package func string(_ text: Text) -> String {
-        String(decoding: bytes[text.range], as: UTF8.self)
-    }
+    package func string(_ text: Text) -> String { String(decoding: bytes[text.range], as: UTF8.self) }
 
     package func member(_ row: Row) -> ImportedMember {
         var fields: [String: FieldValue] = [:]

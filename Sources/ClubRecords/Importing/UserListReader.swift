@@ -121,9 +121,7 @@ struct UserListReader: RowReader {
         }
     }
 
-    private static func trimmed(_ text: String) -> String {
-        text.trimmingCharacters(in: .whitespaces)
-    }
+    private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespaces) }
 
     private static func time(_ value: FieldValue, _ name: String) throws(RowFault) -> Int64? {
         let seconds: Double

@@ -56,9 +56,7 @@ extension MemberFacts {
 extension TransferRecord {
     /// The part of the record that has a NUL. Identifiers have none if they are usable.
     private var partWithNUL: String? {
-        func first(_ texts: KeyValuePairs<String, String?>) -> String? {
-            texts.first { $0.value?.hasNUL == true }?.key
-        }
+        func first(_ texts: KeyValuePairs<String, String?>) -> String? { texts.first { $0.value?.hasNUL == true }?.key }
         switch self {
         case .member(let person): return person.facts.nameWithNUL
         case .card(let card): return first(["blocked": card.blocked])

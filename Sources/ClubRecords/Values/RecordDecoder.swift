@@ -209,15 +209,11 @@ struct RecordKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try decoder(key).unkeyedContainer()
     }
 
-    func superDecoder() -> any Decoder {
-        RecordDecoder(fields["super"], at: codingPath + [FieldKey("super")])
-    }
+    func superDecoder() -> any Decoder { RecordDecoder(fields["super"], at: codingPath + [FieldKey("super")]) }
 
     func superDecoder(forKey key: Key) -> any Decoder { decoder(key) }
 
-    private func decoder(_ key: Key) -> RecordDecoder {
-        RecordDecoder(fields[key.stringValue], at: codingPath + [key])
-    }
+    private func decoder(_ key: Key) -> RecordDecoder { RecordDecoder(fields[key.stringValue], at: codingPath + [key]) }
 }
 
 /// The elements of an array, for ``RecordDecoder``. Unlike an absent value, an absent element is an error.

@@ -206,9 +206,7 @@ public enum Weekday: Int, Sendable, Hashable, CaseIterable, Codable {
 }
 
 extension Weekday {
-    var name: String {
-        ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"][rawValue - 1]
-    }
+    var name: String { ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"][rawValue - 1] }
 
     /// Such as `Monday, Tuesday and Sunday`, in the order of the week.
     static func list(_ weekdays: Set<Weekday>) -> String {

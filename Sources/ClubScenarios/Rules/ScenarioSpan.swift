@@ -86,15 +86,11 @@ extension ScenarioRule {
 /// largest.
 package enum ScenarioTime {
     /// A moment; what is no number is the end of all time.
-    static func microseconds(_ date: Date) -> Int64 {
-        whole(date.timeIntervalSince1970)
-    }
+    static func microseconds(_ date: Date) -> Int64 { whole(date.timeIntervalSince1970) }
 
     /// A length of time, rounded to whole microseconds. A negative one is -1, which any length exceeds; what is no
     /// number is the longest.
-    static func microseconds(_ seconds: TimeInterval) -> Int64 {
-        max(whole(seconds), -1)
-    }
+    static func microseconds(_ seconds: TimeInterval) -> Int64 { max(whole(seconds), -1) }
 
     private static func whole(_ seconds: Double) -> Int64 {
         let value = (seconds * Double(Timestamp.second)).rounded()

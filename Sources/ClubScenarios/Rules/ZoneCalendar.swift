@@ -140,9 +140,7 @@ final class ZoneCalendar {
         Int64(min(max(day, -3_336_000), 3_336_000)) * CivilDate.day
     }
 
-    private static func bounded(_ moment: Int64) -> Int64 {
-        min(max(moment, bounds.lowerBound), bounds.upperBound)
-    }
+    private static func bounded(_ moment: Int64) -> Int64 { min(max(moment, bounds.lowerBound), bounds.upperBound) }
 
     /// The stretches of a block of time, without gaps.
     private func block(_ number: Int64) -> [Stretch] {

@@ -69,9 +69,7 @@ public struct Words: Sendable, Hashable {
     }
 
     /// Returns the time of day, in hours and minutes.
-    public func time(_ date: Date, in timeZone: TimeZone) -> String {
-        date.formatted(style(timeZone).hour().minute())
-    }
+    public func time(_ date: Date, in timeZone: TimeZone) -> String { date.formatted(style(timeZone).hour().minute()) }
 
     /// Returns the day with the month's name and the year, of the Gregorian calendar in every region.
     public func day(_ date: Date, in timeZone: TimeZone) -> String {

@@ -68,9 +68,7 @@ public struct ThemeFile: Sendable, Hashable {
     /// After an error the former theme remains in use; the next element comes as soon as the file is readable again,
     /// also if it is as before. The file may be rewritten, replaced by another, or absent for a while. The sequence has
     /// a thread of its own and ends with the task that reads it.
-    public func changes() -> AsyncStream<Result<Theme, ThemeFileError>> {
-        changes(pauses: FolderWatch.Pauses())
-    }
+    public func changes() -> AsyncStream<Result<Theme, ThemeFileError>> { changes(pauses: FolderWatch.Pauses()) }
 
     /// For an editor that first moves the file away, and then writes it anew.
     private static let settling: UInt32 = 100_000

@@ -112,9 +112,7 @@ public final class VisitorPresenter: ScreenPresenter {
         render()
     }
 
-    private func row(_ tap: ShownTap) -> TapRow {
-        scenes.row(of: tap.receipt, showsName: showsNames || tap.hasName)
-    }
+    private func row(_ tap: ShownTap) -> TapRow { scenes.row(of: tap.receipt, showsName: showsNames || tap.hasName) }
 
     /// Takes the names away whose time is over.
     private func hideNames(at now: ContinuousClock.Instant) {

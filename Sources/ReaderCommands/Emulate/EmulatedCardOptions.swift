@@ -29,9 +29,7 @@ struct EmulatedCardOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("The identifier of the new card in hexadecimal.", valueName: "hex"))
     var uid: String?
 
-    var isEmpty: Bool {
-        [file, card, capture, image, ndefURI, ndefText, ndefHex, uid].allSatisfy { $0 == nil }
-    }
+    var isEmpty: Bool { [file, card, capture, image, ndefURI, ndefText, ndefHex, uid].allSatisfy { $0 == nil } }
 
     /// The cards, in the order in which they are presented.
     func cards() async throws -> [EmulatedCard] {

@@ -83,8 +83,6 @@ struct PassRead: ReportingCommand {
             try JSONObject(verdict, ["findings": findings.isEmpty ? nil : findings]).encode(to: encoder)
         }
 
-        var text: String {
-            ([verdict.text] + findings.map { "  note       \($0.message)" }).joined(separator: "\n")
-        }
+        var text: String { ([verdict.text] + findings.map { "  note       \($0.message)" }).joined(separator: "\n") }
     }
 }

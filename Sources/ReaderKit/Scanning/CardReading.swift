@@ -55,9 +55,7 @@ package struct CardReading: Sendable {
     ///
     /// The identifier of the card itself counts only when all of the card was read and nothing else was found: a member
     /// whose pass could not be read this time must not become a second member under the card's identifier.
-    package var member: (key: String, name: String?)? {
-        passes.first.map { ($0.id, $0.name) }
-    }
+    package var member: (key: String, name: String?)? { passes.first.map { ($0.id, $0.name) } }
 
     mutating func note(_ code: ScanEvent.Problem.Code, _ message: String) {
         problems.append(ScanEvent.Problem(code, message))

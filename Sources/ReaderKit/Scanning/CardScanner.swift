@@ -22,9 +22,7 @@ public struct CardScanner: Sendable {
 
     /// Starts a watch of its own and returns its events: those of the readers, and taps. It ends when the consumer
     /// stops, or with the end of a recording.
-    public func events() -> AsyncStream<ScannerEvent> {
-        backend.isRecording ? eventsInOrder() : eventsPerReader()
-    }
+    public func events() -> AsyncStream<ScannerEvent> { backend.isRecording ? eventsInOrder() : eventsPerReader() }
 
     /// Starts a watch and returns its taps. The sequence of live readers does not end by itself; that of a recording
     /// does.

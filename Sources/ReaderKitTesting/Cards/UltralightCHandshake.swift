@@ -47,9 +47,7 @@ struct UltralightCHandshake {
         return des.encrypt(turned(plain[..<8]), vector: Array(answer[8...]))
     }
 
-    private static func turned(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        Array(bytes.dropFirst() + bytes.prefix(1))
-    }
+    private static func turned(_ bytes: ArraySlice<UInt8>) -> [UInt8] { Array(bytes.dropFirst() + bytes.prefix(1)) }
 
     private mutating func next() -> [UInt8] { [UInt8].littleEndian(Int(truncatingIfNeeded: random.next()), 8) }
 }

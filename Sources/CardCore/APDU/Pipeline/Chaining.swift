@@ -9,9 +9,7 @@ struct CommandChaining {
 
     /// Whether commands of that class can be sent in parts: the interindustry classes `00`...`7F` whose bit 5 is clear.
     /// In others the bit may mean something else, as in DESFire's `90`.
-    static func canChain(cla: UInt8) -> Bool {
-        cla & 0x90 == 0
-    }
+    static func canChain(cla: UInt8) -> Bool { cla & 0x90 == 0 }
 
     /// The answer, and the number of parts that the card took before it answered.
     ///

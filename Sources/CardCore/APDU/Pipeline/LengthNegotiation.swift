@@ -112,9 +112,7 @@ final class LengthNegotiation: APDUProcessor {
         }
     }
 
-    private var parts: CommandChaining {
-        CommandChaining(part: transport, last: single, partLength: shortData)
-    }
+    private var parts: CommandChaining { CommandChaining(part: transport, last: single, partLength: shortData) }
 
     // MARK: - What is possible
 

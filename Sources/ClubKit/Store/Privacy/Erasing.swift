@@ -200,9 +200,7 @@ struct StoredErasures {
         return try db.values(sql)
     }
 
-    func latest(of userID: String) throws -> Stamp? {
-        try latest(of: userID, salts: salts())
-    }
+    func latest(of userID: String) throws -> Stamp? { try latest(of: userID, salts: salts()) }
 
     /// The same, by salts that were looked up before.
     func latest(of userID: String, salts: some Sequence<Data>) throws -> Stamp? {

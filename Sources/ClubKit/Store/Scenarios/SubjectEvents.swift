@@ -214,9 +214,7 @@ extension Database {
 
 extension Database {
     /// The windows in which scenarios that were used on this database count.
-    func scenarioSpans() throws -> Set<ScenarioSpan> {
-        Set(try scenarioSpanLines().compactMap { ScenarioSpan($0) })
-    }
+    func scenarioSpans() throws -> Set<ScenarioSpan> { Set(try scenarioSpanLines().compactMap { ScenarioSpan($0) }) }
 
     /// The same as they are stored, with those that a newer version wrote.
     fileprivate func scenarioSpanLines() throws -> Set<Substring> {

@@ -184,9 +184,7 @@ extension ScenarioFileReader {
     }
 
     /// `16:00`, or `9:30` without the zero.
-    private static func timeOfDay(_ text: String) -> TimeOfDay? {
-        TimeOfDay(text.utf8.count == 4 ? "0\(text)" : text)
-    }
+    private static func timeOfDay(_ text: String) -> TimeOfDay? { TimeOfDay(text.utf8.count == 4 ? "0\(text)" : text) }
 }
 
 extension ScenarioFileReader {

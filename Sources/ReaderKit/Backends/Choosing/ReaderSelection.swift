@@ -28,9 +28,7 @@ public struct ReaderSelection: Sendable, Hashable {
     }
 
     /// Returns whether the reader is selected.
-    public func matches(_ reader: ReaderInfo) -> Bool {
-        selectors.isEmpty || selectors.contains { $0.matches(reader) }
-    }
+    public func matches(_ reader: ReaderInfo) -> Bool { selectors.isEmpty || selectors.contains { $0.matches(reader) } }
 
     /// Returns the selected recordings; `nil` if live readers are selected.
     ///

@@ -31,9 +31,7 @@ public struct NFCCode: RawRepresentable, Sendable, Hashable {
     public var isSuccess: Bool { rawValue >= 0 }
 
     /// The name in `nfc.h`; `NFC_?` for an undefined number.
-    public var name: String {
-        rawValue >= 0 ? "NFC_SUCCESS" : Self.entries[rawValue]?.name ?? "NFC_?"
-    }
+    public var name: String { rawValue >= 0 ? "NFC_SUCCESS" : Self.entries[rawValue]?.name ?? "NFC_?" }
 
     /// Whether this code means that the device itself is not usable as it is: it is gone, or what comes from it makes no
     /// sense. Opening it anew is the only remedy.

@@ -197,9 +197,7 @@ private final class SystemContexts: Sendable {
         }
     }
 
-    func serialised<Result: Sendable>(_ body: () -> Result) -> Result {
-        calls.withLock { _ in body() }
-    }
+    func serialised<Result: Sendable>(_ body: () -> Result) -> Result { calls.withLock { _ in body() } }
 }
 
 extension NFCLibrary.Property {

@@ -26,9 +26,7 @@ package struct NFCTarget: Sendable, Hashable {
     /// Whether `nfc_initiator_target_is_present` can ask the card without changing its state: ISO-DEP cards (an R-block),
     /// and Type 2 tags (a READ of page 0). For the others selecting them again is what it comes to in the library too, or
     /// is surer than what the library does.
-    var canBePinged: Bool {
-        isISODEP || (sak == 0x00 && self["atqa"] == [0x00, 0x44])
-    }
+    var canBePinged: Bool { isISODEP || (sak == 0x00 && self["atqa"] == [0x00, 0x44]) }
 
     /// What selects this card and no other. Only type A is selected by its identifier, and only if that is its own.
     var selection: [UInt8] {

@@ -81,9 +81,7 @@ final class PCSCChannel: CardChannel {
         return try exchange(command)
     }
 
-    func transceive(_ frame: RawFrame) throws(ReaderError) -> RawFrame {
-        try frames.transceive(frame, exchange)
-    }
+    func transceive(_ frame: RawFrame) throws(ReaderError) -> RawFrame { try frames.transceive(frame, exchange) }
 
     private func exchange(_ command: [UInt8]) throws(ReaderError) -> [UInt8] {
         let attempt = "exchange an APDU with the card"

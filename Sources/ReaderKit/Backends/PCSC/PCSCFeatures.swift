@@ -24,9 +24,7 @@ package enum PCSCFeatures {
     }
 
     /// A property, in the answer to ``properties``: tag, length, number with its last byte first.
-    static func property(_ tag: UInt8, in answer: [UInt8]) -> UInt32? {
-        value(of: tag, in: answer).flatMap(number)
-    }
+    static func property(_ tag: UInt8, in answer: [UInt8]) -> UInt32? { value(of: tag, in: answer).flatMap(number) }
 
     /// Asks a driver by `SCardControl` without data for the USB numbers of vendor and product, if it reports them, and
     /// whether it passes escape commands.

@@ -59,9 +59,7 @@ public final class ReplayBackend: ReaderBackend {
 
     /// In strict mode, all differences from the captures so far: commands that were not recorded, and recorded ones
     /// that were not sent to a card before it left.
-    public var differences: [ReaderError] {
-        state.withLock { $0.differences }
-    }
+    public var differences: [ReaderError] { state.withLock { $0.differences } }
 
     /// Returns the events of all captures from the beginning.
     public func events() -> AsyncStream<ReaderEvent> {
@@ -101,9 +99,7 @@ public final class ReplayBackend: ReaderBackend {
 
     // MARK: For the runs
 
-    func pace() -> ReplayRun.Pace? {
-        speed == .recorded ? clock.pace() : nil
-    }
+    func pace() -> ReplayRun.Pace? { speed == .recorded ? clock.pace() : nil }
 
     func present(_ presentation: Capture.Presentation, on reader: ReaderInfo, file: String?) -> Int {
         let card = ReplayCard(presentation, reader: reader, mode: mode, file: file)

@@ -59,9 +59,7 @@ public final class ReplayChannel: CardChannel {
     public private(set) var mismatches: [ReaderError] = []
 
     /// In strict mode, the recorded command that was not sent, as an error with its line; else `nil`.
-    public var rest: ReaderError? {
-        isRemoved ? nil : script.rest
-    }
+    public var rest: ReaderError? { isRemoved ? nil : script.rest }
 
     private func answer(
         _ request: Capture.Exchange.Request,
@@ -121,7 +119,5 @@ final class ReplayCard: Sendable {
         }
     }
 
-    var rest: ReaderError? {
-        state.withLock { $0.channel?.rest }
-    }
+    var rest: ReaderError? { state.withLock { $0.channel?.rest } }
 }
