@@ -46,13 +46,8 @@ extension Club {
         if let plan = state.withLock({ $0.scenarios }) {
             scenarios = ScenarioTap(plan: plan, refused: await refused(by: plan.conditional))
         }
-        let visit = try await store.recordVisit(
-            of: key,
-            at: date,
-            id: configuration.makeUUID(),
-            context,
-            scenarios: scenarios
-        ) { visit in
+        let id = configuration.makeUUID()
+        let visit = try await store.recordVisit(of: key, at: date, id: id, context, scenarios: scenarios) { visit in
             self.updated(.manualVisit)(visit.changed)
             self.deliver(visit.executions, of: visit.changed.member)
         }

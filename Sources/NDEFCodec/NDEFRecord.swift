@@ -226,11 +226,8 @@ extension NDEFRecord: Codable {
         }
         let typeName = try container.decodeIfPresent(String.self, forKey: .type) ?? ""
         guard let type = Self.type(named: typeName) else {
-            throw DecodingError.dataCorruptedError(
-                forKey: .type,
-                in: container,
-                debugDescription: "a backslash has to begin \\xHH"
-            )
+            let reason = "a backslash has to begin \\xHH"
+            throw DecodingError.dataCorruptedError(forKey: .type, in: container, debugDescription: reason)
         }
         func bytes(_ key: CodingKeys) throws -> [UInt8]? {
             guard let text = try container.decodeIfPresent(String.self, forKey: key) else { return nil }

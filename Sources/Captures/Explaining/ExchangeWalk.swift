@@ -90,12 +90,8 @@ struct FrameWrapping {
             guard apdu.data.count > skip else { return nil }
             let isAnswered = apdu.isSuccess && apdu.body.count > answerSkip
             let inner = bits(Array(apdu.data[skip...]), isAnswered ? Array(apdu.body[answerSkip...]) : nil)
-            return FrameWrapping(
-                inner: inner,
-                commandOffset: apdu.dataOffset + skip,
-                answerOffset: answerSkip,
-                carrier: carrier
-            )
+            let commandOffset = apdu.dataOffset + skip
+            return FrameWrapping(inner: inner, commandOffset: commandOffset, answerOffset: answerSkip, carrier: carrier)
         }
         guard apdu.ins == 0xC2, apdu.parameter == 0x0001 else { return nil }
         let sent = TLVFields.make(apdu.data, at: 0, ReaderExplainer.sessionTags)

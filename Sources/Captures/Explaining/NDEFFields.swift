@@ -94,11 +94,8 @@ enum NDEFFields {
         guard record.nestedRecords != nil, let payload else { return [] }
         // A handover has its version first.
         let skip = record.isWellKnown("Sp") ? 0 : 1
-        return records(
-            Array(record.payload.dropFirst(skip)),
-            at: payload + skip,
-            explain: { content($0, at: $1, depth: depth) }
-        )
+        let rest = Array(record.payload.dropFirst(skip))
+        return records(rest, at: payload + skip, explain: { content($0, at: $1, depth: depth) })
     }
 
     /// A message with its records; one that was put together stands nowhere.

@@ -79,11 +79,8 @@ struct TLVFields {
 
     private func field(_ tag: BERTag, from first: Int, _ content: Range<Int>, _ depth: Int) -> ExplainedField {
         let entry = dictionary[tag]
-        var field = ExplainedField(
-            name: entry.map { "\(tag) \($0.name)" } ?? "\(tag)",
-            offset: start + first,
-            length: content.upperBound - first
-        )
+        let name = entry.map { "\(tag) \($0.name)" } ?? "\(tag)"
+        var field = ExplainedField(name: name, offset: start + first, length: content.upperBound - first)
         if tag.isConstructed {
             field.fields = objects(content, depth: depth + 1)
             field.meaning = content.isEmpty ? "empty" : nil

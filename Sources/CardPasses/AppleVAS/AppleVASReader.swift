@@ -58,11 +58,8 @@ public struct AppleVASReader: Sendable {
             return Outcome(error: error)
         }
         for (index, merchant) in merchants.enumerated() {
-            let request = AppleVASRequest(
-                merchantID: merchant.merchantID,
-                mode: mode,
-                hasMore: index + 1 < merchants.count
-            )
+            let hasMore = index + 1 < merchants.count
+            let request = AppleVASRequest(merchantID: merchant.merchantID, mode: mode, hasMore: hasMore)
             // The identifier has the length that the command asks for.
             guard let command = try? request.command() else { continue }
             // Not with GET RESPONSE: 6100 is a result of its own.

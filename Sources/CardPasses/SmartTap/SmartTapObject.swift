@@ -127,10 +127,8 @@ extension SmartTapObject: Codable {
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: Key.self)
         kind = try object.decode(Kind.self, forKey: .kind)
-        issuer = Issuer(
-            kind: try object.decode(UInt8.self, forKey: .issuerKind),
-            id: try object.bytes(forKey: .issuer) ?? []
-        )
+        let issuerKind = try object.decode(UInt8.self, forKey: .issuerKind)
+        issuer = Issuer(kind: issuerKind, id: try object.bytes(forKey: .issuer) ?? [])
         objectID = try object.bytes(forKey: .objectId)
         value = try object.decodeIfPresent(String.self, forKey: .value)
         customerID = try object.bytes(forKey: .customerId)

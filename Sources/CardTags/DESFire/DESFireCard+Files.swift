@@ -71,12 +71,8 @@ extension DESFireCard {
         let chunk = self.chunk
         var data: [UInt8] = []
         while data.count < size {
-            data += try readData(
-                file: file,
-                offset: data.count,
-                length: min(size - data.count, chunk),
-                communication: communication
-            )
+            let length = min(size - data.count, chunk)
+            data += try readData(file: file, offset: data.count, length: length, communication: communication)
         }
         return data
     }

@@ -24,11 +24,8 @@ struct MembersDisclose: ClubCommand {
 
     func perform(_ club: Club, _ out: Output) async throws {
         _ = try await club.held(member)
-        let files = try await club.disclose(
-            member,
-            to: URL(fileURLWithPath: folder, isDirectory: true),
-            by: action.context
-        )
+        let url = URL(fileURLWithPath: folder, isDirectory: true)
+        let files = try await club.disclose(member, to: url, by: action.context)
         for file in files { try out.result(fields: ["file": file.path], text: "Wrote \(file.path)") }
     }
 }

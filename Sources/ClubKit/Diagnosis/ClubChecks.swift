@@ -222,10 +222,8 @@ extension Diagnosis {
             }
             let folder = folder ?? SnapshotFolder(ofDatabase: path).url.path
             if let status = machine.status(folder), status.st_mode & S_IFMT != S_IFDIR {
-                return .broken(
-                    "No snapshot can be kept: \(folder) is no folder.",
-                    remedy: [.command("ls -ld \(folder.shellQuoted)")]
-                )
+                let sentence = "No snapshot can be kept: \(folder) is no folder."
+                return .broken(sentence, remedy: [.command("ls -ld \(folder.shellQuoted)")])
             }
             let url = URL(fileURLWithPath: machine.root + folder, isDirectory: true)
             let snapshots = SnapshotFolder(ofDatabase: machine.root + path, in: url).snapshots(now: machine.now)

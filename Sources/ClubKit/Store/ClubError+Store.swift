@@ -10,10 +10,8 @@ extension ClubError {
         case is CancellationError:
             self.init(.cancelled, attempting: attempt)
         case let error as DatabaseError:
-            let code = Code(
-                rawValue: Int(error.extendedResultCode.rawValue),
-                name: Self.names[error.resultCode.rawValue] ?? "SQLite result code"
-            )
+            let name = Self.names[error.resultCode.rawValue] ?? "SQLite result code"
+            let code = Code(rawValue: Int(error.extendedResultCode.rawValue), name: name)
             let kind = Self.kind(of: error)
             // SQLite's message names tables and columns, never their values.
             self.init(kind, attempting: attempt, code: code, detail: kind == .other ? error.message : nil)

@@ -465,10 +465,8 @@ extension Database {
     /// Makes a device of its own of the database when it is opened next. Two files that go on under one device's name would
     /// say different things with one stamp.
     func markCopy() throws {
-        try execute(
-            sql: "REPLACE INTO meta (key, value) SELECT ?, value FROM meta WHERE key = 'deviceID'",
-            arguments: [MemberStore.copyMark]
-        )
+        let sql = "REPLACE INTO meta (key, value) SELECT ?, value FROM meta WHERE key = 'deviceID'"
+        try execute(sql: sql, arguments: [MemberStore.copyMark])
     }
     /// Makes one file of a database and its log, which can be read from where nothing can be written.
     func endLog(_ attempt: String, _ what: String) throws {

@@ -218,13 +218,8 @@ struct StoredReceipts {
             let backend = BackendKind(rawValue: try row.value(2)),
             let outcome = try Receipt.Outcome(name: row.value(3), code: row.optional(4), message: row.optional(5))
         else { throw ClubError(.corrupt, attempting: "read the receipt of a tap", detail: "a value has no meaning") }
-        var receipt = Receipt(
-            eventID: eventID,
-            at: Timestamp.date(try row.value(0)),
-            reader: try row.value(1),
-            backend: backend,
-            outcome: outcome
-        )
+        let at = Timestamp.date(try row.value(0))
+        var receipt = Receipt(eventID: eventID, at: at, reader: try row.value(1), backend: backend, outcome: outcome)
         if let notices: String = try row.optional(6) {
             receipt.notices = (try? JSONDecoder().decode([Receipt.Notice].self, from: Data(notices.utf8))) ?? []
         }
@@ -241,10 +236,8 @@ struct StoredReceipts {
 
     /// What a tap is answered with that another device has recorded: it counts once, wherever it is given.
     private func receiptOfMergedVisit(_ eventID: UUID) throws -> Receipt? {
-        let visit = try db.first(
-            "SELECT at, reader, backend, member_id FROM visit WHERE event_id = ?",
-            [.uuid(eventID)]
-        ) {
+        let sql = "SELECT at, reader, backend, member_id FROM visit WHERE event_id = ?"
+        let visit = try db.first(sql, [.uuid(eventID)]) {
             (
                 at: try $0.value(0) as Int64, reader: try $0.value(1) as String, backend: try $0.value(2) as String,
                 memberID: try $0.value(3) as Int64

@@ -85,13 +85,8 @@ package struct MemberRow: FetchableRecord {
     /// - Throws: ``ClubError/Kind/corrupt``.
     func facts() throws(ClubError) -> MemberFacts {
         guard let factsText else {
-            return .plain(
-                origin: origin,
-                addedAt: addedAt,
-                username: member.username,
-                fields: Self.fields(storedFields),
-                claim: claim
-            )
+            let fields = Self.fields(storedFields)
+            return .plain(origin: origin, addedAt: addedAt, username: member.username, fields: fields, claim: claim)
         }
         guard let facts = try? JSONDecoder().decode(MemberFacts.self, from: Data(factsText.utf8)) else {
             throw ClubError(.corrupt, attempting: "read the member database", detail: "'facts' cannot be read")

@@ -105,10 +105,8 @@ extension Mending {
             shown.member.timeStampAdded = Timestamp.seconds(at ?? 0)
         }
         shown.origin = try origin(id) ?? transaction.nextStamp()
-        try db.execute(
-            sql: "INSERT INTO member (id, user_id, added_at, status, facts) VALUES (?, ?, 0, 1, '{}')",
-            arguments: [id, shown.member.userId]
-        )
+        let sql = "INSERT INTO member (id, user_id, added_at, status, facts) VALUES (?, ?, 0, 1, '{}')"
+        try db.execute(sql: sql, arguments: [id, shown.member.userId])
         try write(shown, of: id)
     }
 
@@ -118,10 +116,8 @@ extension Mending {
             guard let row = try Row.fetchOne(db, sql: sql, arguments: [id]) else { continue }
             return Stamp(time: try row.value(0), device: try row.optional(1) ?? Stamp.legacyDevice)
         }
-        let at: Int64? = try db.value(
-            "SELECT min(at) FROM receipt WHERE member_id = ? AND outcome IN ('created', 'visit')",
-            [id]
-        )
+        let sql = "SELECT min(at) FROM receipt WHERE member_id = ? AND outcome IN ('created', 'visit')"
+        let at: Int64? = try db.value(sql, [id])
         guard let at else { return nil }
         return Stamp(
             time: try freeTime(near: at, of: transaction.device.id, in: "visit"),
@@ -131,10 +127,8 @@ extension Mending {
 
     /// The latest values that the journal of changes has of a member.
     private func image(of id: Int64) throws -> Shown? {
-        let text: String? = try db.value(
-            "SELECT before FROM change WHERE member_id = ? AND before IS NOT NULL ORDER BY seq DESC LIMIT 1",
-            [id]
-        )
+        let sql = "SELECT before FROM change WHERE member_id = ? AND before IS NOT NULL ORDER BY seq DESC LIMIT 1"
+        let text: String? = try db.value(sql, [id])
         return try text.flatMap { try image($0) }
     }
 

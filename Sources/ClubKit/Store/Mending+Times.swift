@@ -65,10 +65,8 @@ extension Mending {
             let added = Timestamp.microseconds(Date(timeIntervalSince1970: row.member.timeStampAdded)) ?? 0
             var origin = row.origin
             if !(0..<Stamp.latestTime).contains(origin.time) {
-                let born: Int64? = try db.value(
-                    "SELECT max(born) FROM visit WHERE member_id = ? AND born \(LogicalTimes.isPossible)",
-                    [id]
-                )
+                let sql = "SELECT max(born) FROM visit WHERE member_id = ? AND born \(LogicalTimes.isPossible)"
+                let born: Int64? = try db.value(sql, [id])
                 if let born {
                     origin.time = born
                 } else if origin.isLegacy {

@@ -31,10 +31,8 @@ struct StoredMembers {
 
     func holder(of key: String) throws -> Holder {
         guard !key.utf8.contains(0) else { return .nobody(former: nil) }
-        let card = try db.first(
-            "SELECT member_key, blocked IS NOT NULL, hlc FROM card WHERE card_id = ?",
-            [.text(key)]
-        ) { card in
+        let sql = "SELECT member_key, blocked IS NOT NULL, hlc FROM card WHERE card_id = ?"
+        let card = try db.first(sql, [.text(key)]) { card in
             (userID: try card.value(0) as String, isBlocked: try card.value(1) as Bool, hlc: try card.value(2) as Int64)
         }
         // What was said of the card before its member was deleted does not hold for one who is there again.
@@ -106,10 +104,8 @@ struct StoredMembers {
             let userID = one.member.userId
             // Its own identifier is a card, unless somebody else has it now.
             cards.updateValue(nil, forKey: userID)
-            let rows = try db.rows(
-                "SELECT card_id, blocked, member_key FROM card WHERE member_key = ?1 OR card_id = ?1",
-                [userID]
-            )
+            let sql = "SELECT card_id, blocked, member_key FROM card WHERE member_key = ?1 OR card_id = ?1"
+            let rows = try db.rows(sql, [userID])
             for card in rows {
                 let id: String = try card.value("card_id")
                 if try card.value("member_key") == userID {
@@ -338,10 +334,8 @@ struct StoredMembers {
         let ledger = try count("at", -1)
         var totals = Totals(visits: ledger)
         if !facts.removals.isEmpty { totals.visits = Int.sum(ledger, facts.removedVisits) }
-        totals.latest = try db.value(
-            "SELECT max(at) FROM visit WHERE member_id = ? AND born > ? AND \(VisitRow.isCounted)",
-            [row.id, row.ended]
-        )
+        let sql = "SELECT max(at) FROM visit WHERE member_id = ? AND born > ? AND \(VisitRow.isCounted)"
+        totals.latest = try db.value(sql, [row.id, row.ended])
         if let removed = facts.latestRemovedVisit { totals.latest = max(totals.latest ?? 0, removed) }
         var late = try facts.claims.count > Self.fewClaims ? LateVisits(of: row, in: db) : nil
         for claim in facts.claims {

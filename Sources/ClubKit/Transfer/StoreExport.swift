@@ -30,12 +30,8 @@ struct StoreExport: Sendable {
         var report = ExportReport(file: path, format: options.format, members: 0, rows: 0, bytes: 0, columns: [])
         try store.readNow("export members", for: path) { db in
             if options.format == .clubkit {
-                let export = ClubFileExport(
-                    device: store.deviceID,
-                    at: store.clock(),
-                    output: output,
-                    progress: progress
-                )
+                let now = store.clock()
+                let export = ClubFileExport(device: store.deviceID, at: now, output: output, progress: progress)
                 (report.members, report.rows) = try export.write(db, tooLong: &report.tooLong)
             } else {
                 let export = MemberExport(

@@ -14,10 +14,8 @@ extension Diagnosis {
                 let sentence = "pcscd has no driver for smart card readers."
                 return .broken(sentence, remedy: [.command("sudo apt-get install libccid")] + machine.restartDaemon)
             }
-            return .fine(
-                "\(drivers.count == 1 ? "A driver is" : "\(drivers.count) drivers are") installed.",
-                evidence: drivers.map { "\($0.path), \($0.numbers.count) readers" }
-            )
+            let sentence = "\(drivers.count == 1 ? "A driver is" : "\(drivers.count) drivers are") installed."
+            return .fine(sentence, evidence: drivers.map { "\($0.path), \($0.numbers.count) readers" })
         },
         Check(
             id: "driver.list",

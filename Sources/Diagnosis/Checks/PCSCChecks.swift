@@ -71,10 +71,8 @@ extension Diagnosis {
             switch report.result(.connect)?.code {
             case 0?: break
             case UInt32(ECONNREFUSED)?:
-                return .broken(
-                    "pcscd's socket is there, and nobody answers: pcscd was killed. Start it again.",
-                    remedy: restart
-                )
+                let sentence = "pcscd's socket is there, and nobody answers: pcscd was killed. Start it again."
+                return .broken(sentence, remedy: restart)
             case UInt32(EACCES)?, UInt32(EPERM)?:
                 return .broken(
                     "The user \(machine.user.name) may not connect to pcscd's socket.",
@@ -83,10 +81,8 @@ extension Diagnosis {
                         ? machine.socketMode + restart : [.command("sudo chmod 0666 \(socket.shellQuoted)")]
                 )
             case let code?:
-                return .broken(
-                    "pcscd's socket cannot be connected to: \(String(cString: strerror(Int32(code)))).",
-                    remedy: restart
-                )
+                let sentence = "pcscd's socket cannot be connected to: \(String(cString: strerror(Int32(code))))."
+                return .broken(sentence, remedy: restart)
             case nil:
                 return .broken("pcscd does not accept connections: it hangs. Restart it.", remedy: restart)
             }
@@ -202,10 +198,8 @@ extension Diagnosis {
         ) { machine in
             guard let version = machine.daemonVersion else { return .cannotTell("pcscd does not report its version.") }
             if version.compare("1.9.2", options: .numeric) == .orderedAscending {
-                return .warning(
-                    "pcscd \(version) is old: readers that are plugged in together may be missed.",
-                    remedy: [.command("sudo apt-get install --only-upgrade pcscd libccid")]
-                )
+                let sentence = "pcscd \(version) is old: readers that are plugged in together may be missed."
+                return .warning(sentence, remedy: [.command("sudo apt-get install --only-upgrade pcscd libccid")])
             }
             return .fine("pcscd \(version) is new enough.")
         },
@@ -243,10 +237,8 @@ extension Diagnosis {
                             + machine.restartDaemon
                     )
                 }
-                return .broken(
-                    "\(reader) does not answer: \(call) did not return.",
-                    remedy: (hanging.name == nil ? [] : [unplug]) + machine.restartDaemon
-                )
+                let sentence = "\(reader) does not answer: \(call) did not return."
+                return .broken(sentence, remedy: (hanging.name == nil ? [] : [unplug]) + machine.restartDaemon)
             }
             guard report.result(.context)?.code == 0 else { return .cannotTell("pcscd cannot be asked.") }
             let faults = report.lines.filter { line in

@@ -91,11 +91,8 @@ extension Diagnosis {
                         ]
                     )
                 }
-                return .broken(
-                    "The reader is in its \(reader.profile.rawValue) profile, in which pcscd cannot see it.",
-                    evidence: wrong.map(describe),
-                    remedy: toPCSC
-                )
+                let sentence = "The reader is in its \(reader.profile.rawValue) profile, in which pcscd cannot see it."
+                return .broken(sentence, evidence: wrong.map(describe), remedy: toPCSC)
             }
             let readers = machine.usbReaders.filter { $0.vendor == USBDevice.springCard }
             guard let reader = readers.first else {

@@ -140,12 +140,8 @@ struct PassVerify: ReportingCommand {
             // Wherever the place's rules would look for it.
             var site = site
             site.cards = []
-            reading = CardReading(
-                records: [.mime(type: "application/jwt", payload: Array(input.utf8))],
-                uid: card,
-                site: site,
-                at: now
-            )
+            let records: [NDEFRecord] = [.mime(type: "application/jwt", payload: Array(input.utf8))]
+            reading = CardReading(records: records, uid: card, site: site, at: now)
             if card == nil { out.message("A token that names its card is judged with --uid alone.") }
         } else if input.contains("://"), let record = try? NDEFRecord.uri(input) {
             reading = CardReading(records: [record], uid: card, site: site, at: now)
@@ -182,10 +178,8 @@ struct PassVerify: ReportingCommand {
             if fault == nil, !message.records.isEmpty {
                 return CardReading(records: message.records, uid: card, site: site, at: now)
             }
-            throw ToolFailure(
-                "the hexadecimal is neither an answer of a phone, a cryptogram nor an NDEF message.",
-                exit: ToolExit.malformed
-            )
+            let reason = "the hexadecimal is neither an answer of a phone, a cryptogram nor an NDEF message."
+            throw ToolFailure(reason, exit: ToolExit.malformed)
         }
         let objects = [BERTLV(0x70, objects: [BERTLV(0x9F2A, []), BERTLV(0x9F27, bytes)])]
         let answer = try ResponseAPDU(bytes: try objects.encoded() + success)

@@ -102,12 +102,8 @@ public struct CaptureExpectation: Sendable {
         for (index, tap) in taps.enumerated() {
             let found = try JSONSerialization.jsonObject(with: encoder.encode(tap))
             guard index < expected.count else {
-                return Difference(
-                    line: (expected.last?.line ?? 0) + 1,
-                    path: "",
-                    expected: nil,
-                    found: Self.text(found)
-                )
+                let line = (expected.last?.line ?? 0) + 1
+                return Difference(line: line, path: "", expected: nil, found: Self.text(found))
             }
             let (line, value) = expected[index]
             if var difference = Self.compare(value, found, path: "") {

@@ -24,11 +24,8 @@ final class APDUTransport: APDUProcessor {
         let bytes = command.encoded()
         let before = channel.elapsed
         if let limit, let start, before - start > limit {
-            throw ReaderError(
-                .timeout,
-                attempting: "send a command to the card",
-                detail: "with all its rounds it takes longer than \(limit)"
-            )
+            let detail = "with all its rounds it takes longer than \(limit)"
+            throw ReaderError(.timeout, attempting: "send a command to the card", detail: detail)
         }
         let isSecret = secrets.isSecret(command)
         do throws(ReaderError) {
