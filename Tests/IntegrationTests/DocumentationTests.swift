@@ -18,10 +18,11 @@ import Testing
     }
 
     /// Every Swift block of the README, the documentation and the articles stands, line for line and in its order, in a
-    /// file of `Examples/`, which is built by `Scripts/test`.
+    /// file of `Examples/`, which is built by `Scripts/test`, or of the tests of what these have no trait for.
     @Test func codeInTheReadmeIsBuilt() throws {
         let programs = try
-            (Self.files("Examples/Sources", ending: ".swift") + Self.files("Examples/Tests", ending: ".swift"))
+            (Self.files("Examples/Sources", ending: ".swift") + Self.files("Examples/Tests", ending: ".swift")
+            + ["Tests/KioskWebTests/KioskWebTasks.swift"])
             .map { Self.lines(try Page.text($0)) }
         #expect(Page.blocks("swift", of: try Page.text("README.md")).count >= 4)
         #expect(Self.documents.count >= 19)

@@ -44,6 +44,7 @@ public final class DeskPresenter: ScreenPresenter {
     private let model: KioskModel
     private let club: Club?
     private let calendar: Calendar
+    private let clock: @Sendable () -> Date
     private var scenes: VisitorScenes
     private var receipts: [Receipt] = []
     /// The rows that were made, since most stay as they are.
@@ -58,18 +59,21 @@ public final class DeskPresenter: ScreenPresenter {
     ///   - club: where the taps of before are read; without it the list begins with the next tap.
     ///   - showsNames: whether the taps have names.
     ///   - calendar: decides when a day begins, and the time zone of what is shown.
+    ///   - clock: the clock.
     public init(
         _ model: KioskModel,
         club: Club? = nil,
         theme: Theme = Theme(),
         showsNames: Bool = false,
-        calendar: Calendar = .current
+        calendar: Calendar = .current,
+        clock: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.model = model
         self.club = club
         self.theme = theme
         self.showsNames = showsNames
         self.calendar = calendar
+        self.clock = clock
         scenes = VisitorScenes(theme, in: calendar.timeZone)
     }
 
@@ -80,7 +84,7 @@ public final class DeskPresenter: ScreenPresenter {
         }
         render()
         guard let club else { return }
-        let today = calendar.startOfDay(for: Date())
+        let today = calendar.startOfDay(for: clock())
         reading = Task { [weak self] in
             // A store that cannot be read is reported by the model.
             guard let former = try? await club.receipts(since: today, limit: Self.keptTaps) else { return }
@@ -105,7 +109,7 @@ public final class DeskPresenter: ScreenPresenter {
     }
 
     private func render() {
-        let today = calendar.startOfDay(for: Date())
+        let today = calendar.startOfDay(for: clock())
         let over = receipts.firstIndex { $0.at < today } ?? receipts.count
         for receipt in receipts[over...] { rows[receipt.eventID] = nil }
         receipts.removeSubrange(over...)

@@ -1,0 +1,88 @@
+#if NETWORK
+import ClubKit
+import Foundation
+import TestSupport
+import Testing
+
+@testable import KioskKit
+@testable import KioskWeb
+
+/// What others run: the ten-line clients, and the script that opens a browser.
+@Suite("Clients of the screen's server", .serialized, .timeLimit(.minutes(5)))
+struct ClientTests {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../..").standardizedFileURL.path
+
+    /// Starts a program, whose output is appended to a shared text.
+    private func start(_ program: [String], _ environment: [String: String] = [:]) throws -> (Process, Shared<String>) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = program
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let (pipe, text) = (Pipe(), Shared(""))
+        process.standardOutput = pipe
+        process.standardError = pipe
+        pipe.fileHandleForReading.readabilityHandler = { handle in
+            let new = String(decoding: handle.availableData, as: UTF8.self)
+            text.withLock { $0 += new }
+        }
+        try process.run()
+        return (process, text)
+    }
+
+    private static func visit(_ name: String, _ visits: Int, _ event: String = "visit") -> String {
+        "{\"event\":\"\(event)\",\"member\":{\"username\":\"\(name)\",\"numVisits\":\(visits)}}"
+    }
+
+    @Test(
+        "The clients of the examples print each visit",
+        arguments: [["python3", "visits.py"], ["node", "visits.mjs"]]
+    )
+    func clients(client: [String]) async throws {
+        var access = WebAccess()
+        access.token = "0123456789abcdef"
+        let server = await KioskServer(KioskModel(), access: access)
+        let port = try await server.start(host: "127.0.0.1", port: 0)
+        let script = "\(Self.root)/Examples/Clients/\(client[1])"
+        let (process, text) = try start([client[0], script, "http://127.0.0.1:\(port)", "0123456789abcdef"])
+        defer { process.terminate() }
+        try await until("it comes") { server.connections.count == 1 || !process.isRunning }
+        server.publish("{\"event\":\"scan\",\"card\":\"ntag213\"}")
+        server.publish(Self.visit("Ann", 1, "created"))
+        server.publish(Self.visit("", 7))
+        server.publish("{\"event\":\"rejected\",\"reason\":\"expired\"}")
+        server.publish(Self.visit("王小明", 3))
+        try await until("the visits") { text.withLock { $0.hasSuffix("3\n") } || !process.isRunning }
+        #expect(text.withLock(\.self) == "Ann 1\nsomebody 7\n王小明 3\n")
+        await server.stop()
+    }
+
+    @Test("The script for the boot waits for the kiosk, and opens its page in full screen")
+    func boot() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let browser = folder + "/chromium"
+        try Data("#!/bin/sh\necho opened \"$@\"\n".utf8).write(to: URL(fileURLWithPath: browser))
+        chmod(browser, 0o755)
+        let first = await KioskServer(KioskModel())
+        let port = try await first.start(host: "127.0.0.1", port: 0)
+        await first.stop()
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let address = "http://127.0.0.1:\(port)/"
+        let (process, text) = try start(
+            ["\(Self.root)/Packaging/kiosk-browser", address],
+            ["PATH": "\(folder):\(path)", "XDG_STATE_HOME": folder]
+        )
+        defer { process.terminate() }
+        // Nobody is there yet.
+        try await until("it waits") { FileManager.default.fileExists(atPath: folder + "/clubkit-browser") }
+        #expect(text.withLock(\.isEmpty))
+        let server = await KioskServer(KioskModel())
+        try await server.start(host: "127.0.0.1", port: port)
+        try await until("the browser") { text.withLock { $0.hasSuffix("\n") } }
+        #expect(text.withLock { $0.hasPrefix("opened --kiosk ") && $0.hasSuffix(" \(address)\n") })
+        await server.stop()
+    }
+}
+#endif
